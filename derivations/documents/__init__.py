@@ -1,0 +1,1 @@
+"""Reading and judging formulas in documents."""

@@ -1,0 +1,1 @@
+"""The language of layers and derivations."""

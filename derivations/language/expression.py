@@ -1,0 +1,458 @@
+"""Array expressions with symbolic shapes: variables and the linear algebra of matrices.
+
+Nodes live on `sympy.Basic`, so hashing, equality, pickling and `xreplace` come from SymPy; nothing is simplified on
+its own. Only `@`, `+`, `-`, `*` and `/` by a scalar, `.T` and `[i]` are overloaded. Every node states three things:
+its operands, its shape (checked whenever it is built, also on a rebuild) and its entry, an ordinary SymPy expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sympy import Basic, Expr, ImmutableDenseMatrix, Indexed, IndexedBase, Integer, KroneckerDelta, Lambda, Ne, Symbol
+from sympy import Tuple as Sequence
+from sympy import sympify
+from sympy.core.symbol import Str
+from sympy.printing.str import StrPrinter
+
+from derivations.language.scalars import Iverson
+from derivations.language.shapes import (
+    Axis,
+    Blocks,
+    Pair,
+    Place,
+    ShapeError,
+    Sized,
+    axis,
+    flat,
+    join,
+    pair,
+    same_size,
+    shape_text,
+    sum_along,
+    total,
+)
+
+__all__ = [
+    "Array",
+    "ColumnBroadcast",
+    "ColumnBlock",
+    "Concatenate",
+    "Explicit",
+    "Member",
+    "Plus",
+    "Product",
+    "RowBroadcast",
+    "Scaled",
+    "Shape",
+    "Tabulated",
+    "Transpose",
+    "Variable",
+    "array",
+    "avoiding",
+    "column_block",
+    "mask_array",
+    "require",
+    "token_array",
+]
+
+Shape = tuple[Axis, ...]
+
+
+def require(condition: bool, message: Callable[[], str]) -> None:
+    """Raise `ShapeError` with the message unless the condition holds."""
+    if not condition:
+        raise ShapeError(message())
+
+
+class Array(Basic):
+    """An expression for an array of rank 0, 1 or 2 (or more, for families) with a symbolic shape."""
+
+    def __new__(cls, *args: Any) -> Array:
+        """Build the node and check its shape."""
+        node = super().__new__(cls, *args)
+        node._shape = node._infer()
+        return node
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the axes."""
+        return self._shape
+
+    @property
+    def kind(self) -> str:
+        """What the entries are: "real", "boolean" or "integer"."""
+        return "real"
+
+    binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
+
+    def _infer(self) -> Shape:
+        raise NotImplementedError
+
+    def _text(self, part: int, binding: int) -> str:
+        operand = self.args[part]
+        text = str(operand)
+        return text if getattr(operand, "binding", 3) >= binding else f"({text})"
+
+    def _entry(self, *places: Place) -> Expr:
+        raise NotImplementedError
+
+    def entry(self, *places: Any) -> Expr:
+        """Return one entry as an ordinary SymPy expression; places count from 0, a pair on an axis of blocks."""
+        require(
+            len(places) == len(self.shape),
+            lambda: f"{self} has shape {shape_text(self.shape)}: an entry takes {len(self.shape)} places, not {len(places)}",
+        )
+        return self._entry(*(_place(p, a) for p, a in zip(places, self.shape, strict=True)))
+
+    def __getitem__(self, places: Any) -> Any:
+        """Return an entry when every axis gets a place, else the member at the leading place (row i is `X[i]`)."""
+        places = places if isinstance(places, tuple) else (places,)
+        if len(places) == len(self.shape):
+            return self.entry(*places)
+        require(len(places) == 1, lambda: f"{self}[{places}]: give one place (a member) or {len(self.shape)} (an entry)")
+        return Member(self, sympify(places[0], strict=True))
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - the usual name of the transpose
+        """The transpose."""
+        return Transpose(self)
+
+    def __matmul__(self, other: Array) -> Array:
+        """Return the product of matrices or vectors."""
+        return Product(self, other) if isinstance(other, Array) else NotImplemented
+
+    def __add__(self, other: Array) -> Array:
+        """Return the sum; a vector is added to every row of a matrix."""
+        if not isinstance(other, Array):
+            return NotImplemented
+        if len(other.shape) == 1 and len(self.shape) == 2:
+            other = RowBroadcast(other, self.shape[0])
+        return Plus(self, other)
+
+    def __sub__(self, other: Array) -> Array:
+        """Return the difference; a vector is subtracted from every row of a matrix."""
+        return self + Scaled(Integer(-1), other) if isinstance(other, Array) else NotImplemented
+
+    def __mul__(self, scalar: Any) -> Array:
+        """Return the multiple by a scalar."""
+        return NotImplemented if isinstance(scalar, Array) else Scaled(sympify(scalar, strict=True), self)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, scalar: Any) -> Array:
+        """Return the quotient by a scalar."""
+        return NotImplemented if isinstance(scalar, Array) else Scaled(1 / sympify(scalar, strict=True), self)
+
+    def __neg__(self) -> Array:
+        """Return the negative."""
+        return Scaled(Integer(-1), self)
+
+
+def _place(place: Any, along: Axis) -> Place:
+    if isinstance(place, tuple) and not isinstance(place, Pair):
+        require(isinstance(along, Blocks), lambda: f"the pair {place} needs an axis of blocks, not one of size {along}")
+        place = Pair(sympify(place[0], strict=True), sympify(place[1], strict=True), along.size)
+    if isinstance(place, Pair):
+        return place
+    place = sympify(place, strict=True)
+    size = total(along)
+    if isinstance(place, Integer) and (place < 0 or (isinstance(size, Integer) and place >= size)):
+        raise ShapeError(f"place {place} lies outside an axis of size {size} (places count from 0)")
+    return place
+
+
+class Variable(Array):
+    """A named array: an input, a parameter, or the result of an equation."""
+
+    def __new__(cls, name: str | Str, shape: Any, kind: str | Str = "real") -> Array:
+        """Build the variable `name` of the given shape and kind."""
+        name, kind = (part if isinstance(part, Str) else Str(part) for part in (name, kind))
+        return super().__new__(cls, name, Sequence(*map(axis, shape)), kind)
+
+    @property
+    def name(self) -> str:
+        """The name, a Python identifier, with dots where it belongs to a part of a layer."""
+        return self.args[0].name
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[2].name
+
+    @property
+    def base(self) -> IndexedBase:
+        """The indexed base that carries the entries."""
+        label = Symbol(self.name, integer=True) if self.kind == "integer" else Symbol(self.name, real=True)
+        return IndexedBase(label, shape=tuple(map(total, self.shape)))
+
+    def _infer(self) -> Shape:
+        return tuple(self.args[1])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return self.name
+
+    def _entry(self, *places: Place) -> Expr:
+        entry = Indexed(self.base, *map(flat, places)) if places else self.base.label
+        return Iverson(Ne(entry, 0, evaluate=False)) if self.kind == "boolean" else entry
+
+
+def array(name: str, *shape: Sized) -> Variable:
+    """Return a real array variable, such as `array("Q", n, d_k)`."""
+    return Variable(name, shape)
+
+
+def mask_array(name: str, *shape: Sized) -> Variable:
+    """Return a boolean array variable: True where a key is visible."""
+    return Variable(name, shape, "boolean")
+
+
+def token_array(name: str, *shape: Sized) -> Variable:
+    """Return an array variable of token numbers, which count from 0."""
+    return Variable(name, shape, "integer")
+
+
+class Member(Array):
+    """The member at one place of the leading axis: row i of a matrix, the weights of head i."""
+
+    def _infer(self) -> Shape:
+        require(len(self.args[0].shape) >= 1, lambda: f"{self.args[0]} is a scalar: it has no rows")
+        return self.args[0].shape[1:]
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[0].kind
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)}[{self.args[1]}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(self.args[1], *places)
+
+
+class Product(Array):
+    """The product of two matrices or vectors: (A B)_ij = sum_p A_ip B_pj."""
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        left, right = (a.shape for a in self.args)
+
+        def text() -> str:
+            return f"product of {self.args[0]} and {self.args[1]}: shapes {shape_text(left)} and {shape_text(right)}"
+
+        require(0 < len(left) <= 2 and 0 < len(right) <= 2, lambda: f"{text()}; a product takes matrices or vectors")
+        require(
+            same_size(left[-1], right[0]),
+            lambda: f"{text()}; the inner sizes {total(left[-1])} and {total(right[0])} must be equal",
+        )
+        return left[:-1] + right[1:]
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 2)} @ {self._text(1, 3)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        left, right = self.args
+        split = len(left.shape) - 1
+        return sum_along(
+            join(left.shape[-1], right.shape[0]),
+            lambda p: left.entry(*places[:split], p) * right.entry(p, *places[split:]),
+            avoiding(self, places),
+        )
+
+
+class Plus(Array):
+    """The sum of two arrays of the same shape."""
+
+    binding = 1
+
+    def _infer(self) -> Shape:
+        left, right = (a.shape for a in self.args)
+        require(
+            len(left) == len(right) and all(map(same_size, left, right)),
+            lambda: f"sum of {self.args[0]} and {self.args[1]}: shapes {shape_text(left)} and {shape_text(right)} differ",
+        )
+        return tuple(map(join, left, right))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self.args[0]} + {self._text(1, 2)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(*places) + self.args[1].entry(*places)
+
+
+class Scaled(Array):
+    """A scalar times an array."""
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        require(isinstance(self.args[0], Expr), lambda: f"{self.args[0]} is no scalar; use @ for a product of arrays")
+        return self.args[1].shape
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{StrPrinter().parenthesize(self.args[0], 50)} * {self._text(1, 3)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0] * self.args[1].entry(*places)
+
+
+class Transpose(Array):
+    """The transpose of a matrix."""
+
+    def _infer(self) -> Shape:
+        shape = self.args[0].shape
+        require(len(shape) == 2, lambda: f"transpose of {self.args[0]}: a matrix is needed, the shape is {shape_text(shape)}")
+        return shape[::-1]
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[0].kind
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)}.T"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(*places[::-1])
+
+
+class RowBroadcast(Array):
+    """A vector repeated as every row of a matrix of `size` rows: 1 b^T."""
+
+    def __new__(cls, vector: Array, size: Sized) -> Array:
+        """Build the matrix of `size` rows, each equal to the vector."""
+        return super().__new__(cls, vector, axis(size))
+
+    def _infer(self) -> Shape:
+        shape = self.args[0].shape
+        require(len(shape) == 1, lambda: f"rows made of {self.args[0]}: a vector is needed, the shape is {shape_text(shape)}")
+        return (self.args[1], *shape)
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[0].kind
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return str(self.args[0])
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(places[1])
+
+
+class ColumnBroadcast(Array):
+    """A vector repeated as every column of a matrix of `size` columns: v 1^T."""
+
+    def __new__(cls, vector: Array, size: Sized) -> Array:
+        """Build the matrix of `size` columns, each equal to the vector."""
+        return super().__new__(cls, vector, axis(size))
+
+    def _infer(self) -> Shape:
+        shape = self.args[0].shape
+        require(len(shape) == 1, lambda: f"columns made of {self.args[0]}: a vector is needed, not {shape_text(shape)}")
+        return (*shape, self.args[1])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return str(self.args[0])
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(places[0])
+
+
+class Concatenate(Array):
+    """The members of a family side by side: [B_1 ... B_h], columns made of h blocks (head 1, head 2, ...)."""
+
+    def __new__(cls, body: Array, over: Symbol, size: Sized) -> Array:
+        """Build the concatenation of `body` over the index `over` = 0, ..., size - 1."""
+        return super().__new__(cls, body, over, axis(size))
+
+    def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
+        """Replace everything but the index, which is bound."""
+        return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
+
+    def _infer(self) -> Shape:
+        body, _, size = self.args
+        require(len(body.shape) in (1, 2), lambda: f"concatenation of {body}: shape {shape_text(body.shape)} has no columns")
+        require(not isinstance(body.shape[-1], Blocks), lambda: f"concatenation of {body}: its columns are blocks already")
+        return (*body.shape[:-1], Blocks(size, body.shape[-1]))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"Concat({self.args[1]} < {self.args[2]}: {self.args[0]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        body, over, _ = self.args
+        column = pair(places[-1], self.shape[-1])
+        return body.xreplace({over: column.block}).entry(*places[:-1], column.place)
+
+
+class Tabulated(Array):
+    """An array given by a formula for its entries: `Tabulated(Lambda((i, j), f), n, m)` has f in row i, column j."""
+
+    def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
+        """Build the array whose entries the formula gives, one argument for each axis."""
+        return super().__new__(cls, formula, *map(axis, shape))
+
+    def _infer(self) -> Shape:
+        count = len(self.args) - 1
+        require(len(self.args[0].variables) == count, lambda: f"{self.args[0]} must take {count} places, one for each axis")
+        return self.args[1:]
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"[{self.args[0].expr}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0](*map(flat, places))
+
+
+class Explicit(Array):
+    """An array written out: a SymPy matrix of numbers or expressions."""
+
+    def __new__(cls, matrix: Any) -> Array:
+        """Build the array from nested lists or a SymPy matrix."""
+        return super().__new__(cls, ImmutableDenseMatrix(matrix))
+
+    def _infer(self) -> Shape:
+        return tuple(map(Integer, self.args[0].shape))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return str(self.args[0].tolist())
+
+    def _entry(self, *places: Place) -> Expr:
+        matrix, (row, column) = self.args[0], map(flat, places)
+        return sum(
+            KroneckerDelta(row, r) * KroneckerDelta(column, c) * matrix[r, c]
+            for r in range(matrix.rows)
+            for c in range(matrix.cols)
+        )
+
+
+def column_block(wide: Array, block: Expr) -> Array:
+    """Return one block of columns of a matrix whose columns are made of blocks, as `Tabulated` does by its entries."""
+    columns = wide.shape[-1]
+    require(isinstance(columns, Blocks), lambda: f"{wide} has columns of size {columns}, not blocks")
+    return ColumnBlock(wide, sympify(block, strict=True))
+
+
+class ColumnBlock(Array):
+    """The columns of one block: places block * size, ..., block * size + size - 1."""
+
+    def _infer(self) -> Shape:
+        return (*self.args[0].shape[:-1], self.args[0].shape[-1].size)
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)}[:, block {self.args[1]}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        wide, block = self.args
+        return wide.entry(*places[:-1], Pair(block, flat(places[-1]), wide.shape[-1].size))
+
+
+def avoiding(node: Array, places: tuple[Place, ...]) -> set[Symbol]:
+    """Return the symbols that a bound index of an entry must not be called after."""
+    symbols = set(node.free_symbols)
+    for place in places:
+        symbols |= flat(place).free_symbols
+    return symbols

@@ -1,0 +1,279 @@
+"""Functions of arrays: elementwise, along rows, and the two look-ups (masks, embeddings).
+
+An elementwise function is data: a name and a formula (`Lambda`). The judge unfolds the formula, the printers write the
+name or the formula, the compiler prints the formula as NumPy; a new activation needs a new `Named` and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, Lambda, Le, Max, Symbol, erf, exp, sqrt
+from sympy.core.symbol import Str
+from sympy.printing.str import StrPrinter
+
+from derivations.language.expression import Array, Shape, Variable, avoiding, require
+from derivations.language.scalars import Iverson
+from derivations.language.shapes import (
+    Blocks,
+    Place,
+    Sized,
+    axis,
+    flat,
+    join,
+    pair,
+    same_size,
+    shape_text,
+    sum_along,
+    total,
+)
+
+__all__ = [
+    "Both",
+    "CausalMask",
+    "Elementwise",
+    "Hadamard",
+    "Interleave",
+    "Lookup",
+    "Named",
+    "RowMean",
+    "RowSoftmax",
+    "RowSum",
+    "gelu",
+    "named",
+    "opaque",
+    "relu",
+    "row_softmax",
+]
+
+
+class Named(Basic):
+    """An elementwise function: a name and the formula it stands for; call it on arrays."""
+
+    def __new__(cls, name: str | Str, formula: Lambda) -> Named:
+        """Build the function `name` with its formula."""
+        return super().__new__(cls, name if isinstance(name, Str) else Str(name), formula)
+
+    @property
+    def name(self) -> str:
+        """The name, such as "relu"."""
+        return self.args[0].name
+
+    @property
+    def formula(self) -> Lambda:
+        """The formula, a SymPy `Lambda`."""
+        return self.args[1]
+
+    def __call__(self, *arrays: Array) -> Elementwise:
+        """Apply the function to every entry."""
+        return Elementwise(self, *arrays)
+
+
+def named(name: str, formula: Any, *variables: Symbol) -> Named:
+    """Return the elementwise function `name` with the given formula in the given variables."""
+    return Named(name, Lambda(variables, formula))
+
+
+def opaque(name: str) -> Named:
+    """Return an elementwise function of which nothing is known: what is proved of it holds for every function."""
+    return named(name, Function(name, real=True)(_x), _x)
+
+
+_x = Symbol("x", real=True)
+relu = named("relu", Max(0, _x), _x)
+gelu = named("gelu", _x * (1 + erf(_x / sqrt(2))) / 2, _x)
+square = named("square", _x**2, _x)
+exponential = named("exp", exp(_x), _x)
+
+
+class Elementwise(Array):
+    """A function applied entry by entry to arrays of one shape (a scalar array is allowed anywhere)."""
+
+    def _infer(self) -> Shape:
+        function, *arrays = self.args
+        require(
+            len(function.formula.variables) == len(arrays),
+            lambda: f"{function.name} takes {len(function.formula.variables)} arrays, not {len(arrays)}",
+        )
+        return _common(function.name, arrays)
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self.args[0].name}({', '.join(map(str, self.args[1:]))})"
+
+    def _entry(self, *places: Place) -> Expr:
+        function, *arrays = self.args
+        return function.formula(*(a.entry(*places) for a in arrays))
+
+
+class Hadamard(Array):
+    """The entrywise product of two arrays of one shape."""
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        return _common("entrywise product", self.args)
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 2)} * {self._text(1, 3)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(*places) * self.args[1].entry(*places)
+
+
+class Both(Array):
+    """The entrywise conjunction of two masks."""
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        require(
+            all(a.kind == "boolean" for a in self.args),
+            lambda: f"{self.args[0]} and {self.args[1]}: both must be boolean masks",
+        )
+        return _common("conjunction", self.args)
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return "boolean"
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 2)} & {self._text(1, 3)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        return self.args[0].entry(*places) * self.args[1].entry(*places)
+
+
+class CausalMask(Array):
+    """The mask that lets position i see the positions j <= i."""
+
+    def __new__(cls, size: Sized) -> Array:
+        """Build the mask of `size` positions."""
+        return super().__new__(cls, axis(size))
+
+    def _infer(self) -> Shape:
+        return (self.args[0], self.args[0])
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return "boolean"
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"causal({self.args[0]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        row, column = map(flat, places)
+        return Iverson(Le(column, row, evaluate=False))
+
+
+class RowSoftmax(Array):
+    """Softmax of every row, over the visible keys only when a mask is given.
+
+    Definition   y_ij = exp(x_ij) / sum_l exp(x_il);  with a mask, M_ij exp(x_ij) / sum_l M_il exp(x_il)
+    Assumes      with a mask, a row with no visible key is a row of zeros
+    """
+
+    def _infer(self) -> Shape:
+        array, *masks = self.args
+        require(len(array.shape) in (1, 2), lambda: f"softmax of {array}: shape {shape_text(array.shape)} has no rows")
+        for mask in masks:
+            require(mask.kind == "boolean", lambda: f"softmax of {array}: the mask {mask} must be boolean")
+            _common("softmax", (array, mask))
+        return array.shape
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"softmax({', '.join(map(str, self.args))})"
+
+    def _entry(self, *places: Place) -> Expr:
+        array, *masks = self.args
+
+        def term(last: Place) -> Expr:
+            visible = masks[0].entry(*places[:-1], last) if masks else Integer(1)
+            return visible * exp(array.entry(*places[:-1], last))
+
+        return term(places[-1]) / sum_along(array.shape[-1], term, avoiding(self, places))
+
+
+def row_softmax(array: Array, mask: Array | None = None) -> RowSoftmax:
+    """Return the softmax of every row, over the keys that the mask shows when there is one."""
+    return RowSoftmax(array) if mask is None else RowSoftmax(array, mask)
+
+
+class RowSum(Array):
+    """The sum of every row."""
+
+    def _infer(self) -> Shape:
+        shape = self.args[0].shape
+        require(len(shape) >= 1, lambda: f"sum of the rows of {self.args[0]}: it is a scalar")
+        return shape[:-1]
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"rowsum({self.args[0]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        array = self.args[0]
+        return sum_along(array.shape[-1], lambda p: array.entry(*places, p), avoiding(self, places))
+
+
+class RowMean(RowSum):
+    """The mean of every row: the sum divided by the number of columns."""
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"rowmean({self.args[0]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        return super()._entry(*places) / total(self.args[0].shape[-1])
+
+
+class Interleave(Array):
+    """Columns of two arrays in turn: even columns from the first, odd columns from the second."""
+
+    def _infer(self) -> Shape:
+        *rows, pairs = _common("interleaving", self.args)
+        return (*rows, Blocks(pairs, Integer(2)))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"interleave({self.args[0]}, {self.args[1]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        column = pair(places[-1], self.shape[-1])
+        even, odd = (a.entry(*places[:-1], column.block) for a in self.args)
+        return KroneckerDelta(column.place, 0) * even + KroneckerDelta(column.place, 1) * odd
+
+
+class Lookup(Array):
+    """Rows of a table chosen by numbers: row i of the result is row tokens[i] of the table."""
+
+    def _infer(self) -> Shape:
+        table, tokens = self.args
+        require(tokens.kind == "integer", lambda: f"look-up in {table}: {tokens} must hold integers")
+        require(
+            len(table.shape) == 2 and len(tokens.shape) == 1,
+            lambda: f"look-up of {tokens} {shape_text(tokens.shape)} in {table} {shape_text(table.shape)}: "
+            "a table of rank 2 and a vector of numbers are needed",
+        )
+        return (tokens.shape[0], table.shape[1])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)}[{self.args[1]}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        table, tokens = self.args
+        require(isinstance(table, Variable), lambda: f"an entry of a look-up in {table}: the table must be a variable")
+        return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
+
+
+def _common(what: str, arrays: Any) -> Shape:
+    shaped = [a for a in arrays if a.shape]
+    if not shaped:
+        return ()
+    first = shaped[0].shape
+    for other in shaped[1:]:
+        require(
+            len(other.shape) == len(first) and all(map(same_size, first, other.shape)),
+            lambda other=other: f"{what} of {shaped[0]} and {other}: shapes {shape_text(first)} and "
+            f"{shape_text(other.shape)} differ",
+        )
+        first = tuple(map(join, first, other.shape))
+    return first

@@ -1,0 +1,54 @@
+"""Scalar functions that SymPy lacks or would evaluate too eagerly.
+
+`Iverson(c)` is 1 where the condition c holds and 0 elsewhere; `Expectation` and `Variance` are operators that stay
+as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates itself: the judge does.
+"""
+
+from typing import Any
+
+from sympy import Expr, Function, Integer
+from sympy.logic.boolalg import Boolean, false, true
+
+__all__ = ["Expectation", "Iverson", "Rounded", "Variance"]
+
+
+class Iverson(Function):
+    """Iverson's bracket [condition]: 1 where the condition holds, 0 elsewhere."""
+
+    @classmethod
+    def eval(cls, condition: Any) -> Expr | None:
+        """Evaluate the bracket only on the truth values themselves."""
+        if condition is true:
+            return Integer(1)
+        if condition is false:
+            return Integer(0)
+        if not isinstance(condition, Boolean):
+            raise TypeError(f"Iverson's bracket takes a condition, not {condition}")
+        return None
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+
+class Expectation(Function):
+    """The expectation E[x] of a random scalar; array entries are random, sizes and scalar symbols are constants."""
+
+    nargs = 1
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+
+class Variance(Function):
+    """The variance Var(x) = E[x^2] - E[x]^2 of a random scalar."""
+
+    nargs = 1
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+
+class Rounded(Function):
+    """The value of a number rounded to the given count of decimals."""
+
+    nargs = 2

@@ -1,0 +1,139 @@
+"""Shapes: tuples of symbolic sizes, axes made of blocks, and the one error that says what does not fit.
+
+An axis is an integer, an expression in size symbols, or `Blocks(count, size)`: an axis of `count * size` places read
+as `count` blocks of `size` (heads times d_v; pairs of a sine and a cosine). A place on such an axis is a pair (block,
+place within the block), so that no floor and no remainder ever appears.
+"""
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from sympy import Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
+
+__all__ = [
+    "Axis",
+    "Blocks",
+    "Pair",
+    "Place",
+    "ShapeError",
+    "Sized",
+    "axis",
+    "current_equation",
+    "flat",
+    "fresh_index",
+    "join",
+    "pair",
+    "same_size",
+    "shape_text",
+    "sum_along",
+    "total",
+]
+
+current_equation: ContextVar[str | None] = ContextVar("current_equation", default=None)
+
+
+class ShapeError(ValueError):
+    """Two arrays whose shapes do not fit: names the equation, the expression, both shapes and the sizes."""
+
+    def __init__(self, message: str) -> None:
+        name = current_equation.get()
+        current_equation.set(None)
+        super().__init__(f"equation {name}: {message}" if name else message)
+
+
+class Blocks(Basic):
+    """An axis of `count` blocks of `size` places each, in order."""
+
+    @property
+    def count(self) -> Expr:
+        """Number of blocks."""
+        return self.args[0]
+
+    @property
+    def size(self) -> Expr:
+        """Places in one block."""
+        return self.args[1]
+
+
+class Pair(NamedTuple):
+    """A place on an axis made of blocks of `size` places: number `place` of block number `block`, both from 0."""
+
+    block: Expr
+    place: Expr
+    size: Expr
+
+
+Axis = Expr | Blocks
+Place = Expr | Pair
+Sized = int | Expr | Blocks
+
+_bound: ContextVar[set[Symbol]] = ContextVar("bound", default=set())  # the indices of the sums around the entry
+_LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
+
+
+def axis(value: Sized) -> Axis:
+    """Return `value` as an axis; a number must be an integer >= 1."""
+    if isinstance(value, Blocks):
+        return value
+    result = sympify(value, strict=True)
+    if result.is_number and not (isinstance(result, Integer) and result >= 1):
+        raise ShapeError(f"a size must be an integer >= 1, not {value}")
+    return result
+
+
+def total(value: Axis) -> Expr:
+    """Return the number of places on an axis."""
+    return value.count * value.size if isinstance(value, Blocks) else value
+
+
+def same_size(a: Axis, b: Axis) -> bool:
+    """Say whether two axes have the same number of places, for all values of the sizes."""
+    return bool(a == b or expand(total(a) - total(b)) == 0)
+
+
+def join(a: Axis, b: Axis) -> Axis:
+    """Return the finer reading of two axes of the same size: the one made of blocks."""
+    return b if isinstance(b, Blocks) else a
+
+
+def flat(place: Place) -> Expr:
+    """Return a place as one number, counted from 0."""
+    return place.block * place.size + place.place if isinstance(place, Pair) else place
+
+
+def pair(place: Place, along: Blocks) -> Pair:
+    """Return a place on an axis made of blocks as a pair; a number can be split only when the sizes are numbers."""
+    if isinstance(place, Pair):
+        return place
+    if isinstance(place, Integer) and isinstance(along.size, Integer):
+        return Pair(place // along.size, Mod(place, along.size), along.size)
+    raise ShapeError(f"place {place} on an axis of {along.count} blocks of {along.size}: give a pair (block, place)")
+
+
+def fresh_index(avoid: Iterable[Symbol]) -> Symbol:
+    """Return the first index letter whose name none of the symbols to avoid has."""
+    taken = {symbol.name for symbol in avoid}
+    numbered = (f"{letter}_{number}" for number in range(1, 1000) for letter in _LETTERS)
+    return Symbol(next(name for name in (*_LETTERS, *numbered) if name not in taken), integer=True)
+
+
+def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) -> Expr:
+    """Return the sum of `term(place)` over all places of an axis, its indices named apart from `avoid`."""
+    avoid = avoid | _bound.get()
+    first = fresh_index(avoid)
+    second = fresh_index({*avoid, first})
+    outer = _bound.set(avoid | {first, second})
+    try:
+        if not isinstance(along, Blocks):
+            return Sum(term(first), (first, 0, along - 1))
+        value = term(Pair(first, second, along.size))
+        return Sum(value, (second, 0, along.size - 1), (first, 0, along.count - 1))
+    finally:
+        _bound.reset(outer)
+
+
+def shape_text(shape: Iterable[Axis]) -> str:
+    """Return a shape as text, such as (n, d_k) or (d_v*h, d_model)."""
+    parts = [str(total(a)) for a in shape]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"

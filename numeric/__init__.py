@@ -1,0 +1,1 @@
+"""The numeric side: the equations of `derivations` over arrays."""

@@ -1,0 +1,49 @@
+"""The layers from their scalar definitions: loops at 50 digits, slow, independent, trusted.
+
+Definition   every entry of every layer is computed alone, by the formula of the paper that defines it, in mpmath
+Shapes       nested lists of numbers (or anything that is indexed like them, such as NumPy arrays) in, nested lists
+             of mpf out; no batch axes: the caller loops
+Assumes      finite numbers; each is read exactly as the binary number it is (0.1 is the float64 0.1), eps included
+Source       Vaswani et al. (2017), "Attention Is All You Need"; Ba et al. (2016), "Layer Normalization";
+             Hendrycks & Gimpel (2016), "Gaussian Error Linear Units"
+
+This is the route that shares no code with the equations: nothing here is vectorised, shifted, fused or derived.
+Results keep their 50 digits; compare them under `mpmath.mp.workdps(50)`, since an operation rounds to the
+precision in force where it is written. Under a higher working precision the layers follow it.
+
+>>> from numeric.reference import layer_norm
+>>> layer_norm([[1.0, 2.0, 3.0, 4.0, 5.0]], gamma=[1] * 5, beta=[0] * 5, eps=2)      # the variance is 2
+[[mpf('-1.0'), mpf('-0.5'), mpf('0.0'), mpf('0.5'), mpf('1.0')]]
+"""
+
+from numeric.reference.attention import (
+    attention_weights,
+    causal_mask,
+    multi_head_attention,
+    padding_mask,
+    scaled_dot_product_attention,
+    softmax,
+)
+from numeric.reference.model import transformer
+from numeric.reference.position_wise import feed_forward, layer_norm, linear
+from numeric.reference.stacks import decoder, decoder_layer, encoder, encoder_layer
+from numeric.reference.tokens import embedding, positional_encoding
+
+__all__ = [
+    "attention_weights",
+    "causal_mask",
+    "decoder",
+    "decoder_layer",
+    "embedding",
+    "encoder",
+    "encoder_layer",
+    "feed_forward",
+    "layer_norm",
+    "linear",
+    "multi_head_attention",
+    "padding_mask",
+    "positional_encoding",
+    "scaled_dot_product_attention",
+    "softmax",
+    "transformer",
+]
