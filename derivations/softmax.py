@@ -1,11 +1,26 @@
-r"""Softmax and its Jacobian."""
+r"""Softmax: its entries, its Jacobian, its saturation.
 
-from derivations.language.expression import array
+Definition   y_i = exp(x_i) / sum_{j=1}^{n} exp(x_j)
+Result       dy_i/dx_k = y_i (delta_ik - y_k);   on the diagonal y_i (1 - y_i)
+Shapes       x (n,), y (n,), Jacobian (n, n)
+Assumes      n a positive integer, every x_j real
+Source       Bridle (1990); Goodfellow, Bengio and Courville (2016), section 6.2.2.3
+"""
+
+from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Limit, Rational, Sum, exp, oo
+
+from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
+from derivations.language.expression import Array, Tabulated, array
 from derivations.language.functions import row_softmax
-from derivations.language.layer import Equations, Layer
-from derivations.symbols import n
+from derivations.language.layer import Equation, Equations, Layer
+from derivations.language.scalars import Rounded
+from derivations.symbols import i, index, j, k, n, scalar
 
 __all__ = ["softmax"]
+
+BRIDLE = "Bridle (1990)"
+x, y = array("x", n), array("y", n)
+gap = scalar("g", positive=True)
 
 
 def softmax() -> Layer:
@@ -15,7 +30,237 @@ def softmax() -> Layer:
     Shapes       x (n,), y (n,)
     Source       Bridle (1990)
     """
-    x = array("x", n)
     let = Equations()
-    y = let("y")(row_softmax(x))
+    let("y")(row_softmax(x))
     return Layer("softmax", (x,), (), let, y)
+
+
+def total(of: Expr) -> Expr:
+    """Return the sum of an expression in j over all places."""
+    return Sum(of, (j, 0, n - 1))
+
+
+def others(than: Expr, of: Expr) -> Expr:
+    """Return the sum of an expression in j over all places but one."""
+    return total((1 - KroneckerDelta(than, j)) * of)
+
+
+@result
+def definition() -> Derivation:
+    """Softmax, entry by entry."""
+    return derivation(
+        "Definition of softmax",
+        claim(y[i], step("definition", exp(x[i]) / total(exp(x[j])))),
+        about=softmax(),
+        ranges={i: n},
+        source=BRIDLE,
+    )
+
+
+@result
+def sums_to_one() -> Derivation:
+    """The entries are weights: they add up to 1."""
+    return derivation(
+        "The entries of softmax sum to 1",
+        claim(
+            Sum(y[i], (i, 0, n - 1)),
+            step("definition", Sum(exp(x[i]) / total(exp(x[j])), (i, 0, n - 1))),
+            step("linearity of sums", Sum(exp(x[i]), (i, 0, n - 1)) / total(exp(x[j]))),
+            step("algebra", 1),
+        ),
+        about=softmax(),
+        source=BRIDLE,
+    )
+
+
+@result
+def entries_between_0_and_1() -> Derivation:
+    """Every entry lies in (0, 1]; it is below 1 exactly when there are at least two entries."""
+    rest = others(i, y[j])
+    return derivation(
+        "The entries of softmax lie between 0 and 1, and below 1 exactly when n >= 2",
+        claim(y[i], step("bound", 0, ">")),
+        claim(y[i], step("bound", 1, "<=", rest)),
+        claim(y[i], step("bound", 1, "<", rest), given=(Assumption(Ge(n, 2)),)),
+        claim(softmax().at(n=1).result(array("x", 1)).entry(0), step("algebra", 1)),
+        about=softmax(),
+        ranges={i: n},
+        source=BRIDLE,
+    )
+
+
+@result
+def shift_invariance() -> Derivation:
+    """Adding one number to every input changes nothing: the maximum may be subtracted before exponentials are taken."""
+    c = scalar("c")
+    shifted = Tabulated(Lambda((j,), x[j] + c), n)
+    return derivation(
+        "Softmax does not change when one number is added to every input",
+        claim(
+            row_softmax(shifted).entry(i),
+            step("definition", exp(x[i] + c) / total(exp(x[j] + c))),
+            step("exponent", exp(c) * exp(x[i]) / (exp(c) * total(exp(x[j])))),
+            step("algebra", exp(x[i]) / total(exp(x[j]))),
+            step("definition", y[i]),
+        ),
+        about=softmax(),
+        ranges={i: n},
+        source="Goodfellow, Bengio and Courville (2016), equation 6.33",
+    )
+
+
+@result
+def ratio() -> Derivation:
+    """The ratio of two entries depends on the difference of the two inputs alone."""
+    return derivation(
+        "The ratio of two entries is the exponential of the difference of the inputs",
+        claim(
+            y[i] / y[k],
+            step("definition", exp(x[i]) / exp(x[k])),
+            step("exponent", exp(x[i] - x[k])),
+        ),
+        about=softmax(),
+        ranges={i: n, k: n},
+        source=BRIDLE,
+    )
+
+
+@result
+def jacobian() -> Derivation:
+    """The derivative of every entry by every input."""
+    z = total(exp(x[j]))
+    return derivation(
+        "Jacobian of softmax",
+        claim(
+            Derivative(y[i], x[k]),
+            step("quotient rule", (KroneckerDelta(i, k) * exp(x[i]) * z - exp(x[i]) * exp(x[k])) / z**2),
+            step("algebra", exp(x[i]) / z * (KroneckerDelta(i, k) - exp(x[k]) / z)),
+            step("definition", y[i] * (KroneckerDelta(i, k) - y[k])),
+        ),
+        about=softmax(),
+        ranges={i: n, k: n},
+        source=BRIDLE,
+    )
+
+
+@result
+def jacobian_diagonal() -> Derivation:
+    """The derivative of an entry by its own input."""
+    return derivation(
+        "Derivative of an entry of softmax by its own input",
+        claim(
+            Derivative(y[i], x[i]),
+            step("quotient rule", y[i] * (KroneckerDelta(i, i) - y[i])),
+            step("Kronecker delta", y[i] * (1 - y[i])),
+        ),
+        about=softmax(),
+        ranges={i: n},
+        source=BRIDLE,
+    )
+
+
+@result
+def jacobian_matrix() -> Derivation:
+    """The Jacobian as a matrix: diag(y) - y y^T."""
+    diagonal = Tabulated(Lambda((i, k), KroneckerDelta(i, k) * y[i]), n, n)
+    outer = Tabulated(Lambda((i, k), y[i] * y[k]), n, n)
+    derivatives: Array = Tabulated(Lambda((i, k), Derivative(y[i], x[k])), n, n)
+    return derivation(
+        "Jacobian of softmax as a matrix, diag(y) - y y^T",
+        claim(derivatives, step("quotient rule", diagonal - outer)),
+        about=softmax(),
+        source=BRIDLE,
+    )
+
+
+def two_entries() -> tuple[Equation, ...]:
+    """Return softmax of two inputs whose difference is g: x = (g, 0)."""
+    inputs = Tabulated(Lambda((j,), gap * KroneckerDelta(j, 0)), 2)
+    let = Equations()
+    let("y")(row_softmax(inputs))
+    return tuple(let)
+
+
+@result
+def saturation() -> Derivation:
+    """With two inputs a gap g apart, the derivative dies out like exp(-g)."""
+    first = array("y", 2)[0]
+    slope = exp(-gap) / (1 + exp(-gap)) ** 2
+    below = (2 * exp(-2 * gap) + exp(-3 * gap)) / (1 + exp(-gap)) ** 2
+    return derivation(
+        "Two entries a gap g apart: the derivative and its limit 0",
+        claim(
+            first * (1 - first),
+            step("definition", 1 / (1 + exp(-gap)) * (1 - 1 / (1 + exp(-gap)))),
+            step("common denominator", slope),
+        ),
+        claim(Limit(slope, gap, oo), step("squeeze", 0, "=", 0, exp(-gap), slope, below)),
+        about=two_entries(),
+        source="Vaswani et al. (2017), section 3.2.1",
+    )
+
+
+@result
+def saturation_bound() -> Derivation:
+    """When one input leads all others by at least g, what is left for the others dies out like exp(-g)."""
+    top = index("t")
+    z, rest = total(exp(x[j])), others(top, exp(x[j]))
+    decay = exp(-gap) - exp(x[j] - x[top])
+    lead = (1 - KroneckerDelta(top, j)) * (x[top] - x[j] - gap)
+    return derivation(
+        "A unique maximum that leads by g takes all but (n - 1) exp(-g)",
+        claim(
+            1 - y[top],
+            step("definition", 1 - exp(x[top]) / z),
+            step("linearity of sums", rest / z),
+            step("bound", rest / exp(x[top]), "<=", rest**2 / (z * exp(x[top]))),
+            step("exponent", others(top, exp(x[j] - x[top]))),
+            step("bound", others(top, exp(-gap)), "<=", others(top, decay)),
+            step("constant summand", (n - 1) * exp(-gap)),
+        ),
+        about=softmax(),
+        ranges={top: n},
+        assuming=[Assumption(Ge(lead, 0, evaluate=False), {j: n}, "input t leads every other by at least g")],
+        source="Vaswani et al. (2017), section 3.2.1",
+    )
+
+
+def of_numbers(*inputs: int) -> tuple[Expr, ...]:
+    """Return the entries of softmax of some numbers."""
+    whole = sum(exp(Integer(value)) for value in inputs)
+    return tuple(exp(Integer(value)) / whole for value in inputs)
+
+
+def rounded(number: Expr, decimals: int, value: Rational | int) -> object:
+    """Return the claim that a number, rounded to some decimals, has the given value."""
+    return claim(Rounded(number, Integer(decimals)), step("rounding", value))
+
+
+@result
+def example_close_inputs() -> Derivation:
+    """The inputs 2 and 1: neither takes all, and the derivative is far from 0."""
+    first, second = of_numbers(2, 1)
+    return derivation(
+        "Softmax of [2, 1], with its derivative",
+        rounded(exp(Integer(2)), 2, Rational(739, 100)),
+        rounded(exp(Integer(1)), 2, Rational(272, 100)),
+        rounded(exp(Integer(2)) + exp(Integer(1)), 2, Rational(1011, 100)),
+        rounded(first, 2, Rational(73, 100)),
+        rounded(second, 2, Rational(27, 100)),
+        rounded(first * (1 - first), 3, Rational(197, 1000)),
+    )
+
+
+@result
+def example_distant_inputs() -> Derivation:
+    """The inputs 20 and 10: one takes nearly all, and the derivative is 0.000045 (not 0.000049)."""
+    first, second = of_numbers(20, 10)
+    return derivation(
+        "Softmax of [20, 10], with its derivative",
+        rounded(exp(Integer(20)), 0, 485165195),
+        rounded(exp(Integer(10)), 0, 22026),
+        rounded(exp(Integer(20)) + exp(Integer(10)), 0, 485187222),
+        rounded(first, 5, Rational(99995, 10**5)),
+        rounded(second, 5, Rational(5, 10**5)),
+        rounded(first * (1 - first), 6, Rational(45, 10**6)),
+    )

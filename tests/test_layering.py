@@ -150,9 +150,7 @@ def test_the_contracts_are_kept(repository: Path):
         ({"numeric/reference/__init__.py": "import sympy"}, "The reference shares no code with what it checks"),
     ],
 )
-def test_a_wrong_arrow_breaks_the_contract(
-    repository: Path, tmp_path: Path, additions: dict[str, str], broken: str
-) -> None:
+def test_a_wrong_arrow_breaks_the_contract(repository: Path, tmp_path: Path, additions: dict[str, str], broken: str):
     for package in ("derivations", "numeric"):
         shutil.copytree(repository / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(repository / "pyproject.toml", tmp_path)

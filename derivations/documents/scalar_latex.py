@@ -24,7 +24,7 @@ Refused      on purpose, since TeX typesets it as something else than latexify-p
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import sympy
 from sympy import Expr, Integer, Rational, Symbol
@@ -32,8 +32,10 @@ from sympy import Expr, Integer, Rational, Symbol
 __all__ = ["MAX_DEPTH", "MAX_GROWTH", "MAX_LENGTH", "LatexError", "read"]
 
 MAX_LENGTH = 10_000  # characters of a formula
-MAX_DEPTH = 100  # constructs inside one another
+MAX_DEPTH = 50  # constructs inside one another; absolute values inside one another cost the cube of it
 MAX_GROWTH = 200_000  # bits of a number that a power may evaluate to
+
+Item = TypeVar("Item")
 
 CONSTANTS: Mapping[str, Expr] = {"pi": sympy.pi, "e": sympy.E}
 PREFIX_FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
@@ -45,8 +47,8 @@ PREFIX_FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
 }
 CALLED_FUNCTIONS: Mapping[str, tuple[Callable[..., Expr], int, int]] = {  # with least and greatest number of arguments
     "erf": (sympy.erf, 1, 1),
-    "max": (sympy.Max, 2, MAX_LENGTH),
-    "min": (sympy.Min, 2, MAX_LENGTH),
+    "max": (sympy.Max, 2, 8),  # comparing them costs the square, and maxima of maxima merge
+    "min": (sympy.Min, 2, 8),
 }
 STRUCTURE = (r"\frac", r"\sqrt", r"\cdot")
 GREEK = re.compile(
@@ -177,15 +179,19 @@ class _Reader:
         self.depth -= 1
         return expression
 
+    def listed(self, rule: Callable[[], Item]) -> list[Item]:
+        """Read by `rule` one item or more, with commas between."""
+        items = [rule()]
+        while self.at("mark", ","):
+            self.take("mark")
+            items.append(rule())
+        return items
+
     def signature(self) -> None:
         """Read `f(x, ...) =` and keep only its arguments, and entries of them, as names."""
         self.take("name")
         self.take("mark", "(")
-        arguments: list[Token] = []
-        while not self.at("mark", ")"):
-            if arguments:
-                self.take("mark", ",")
-            arguments.append(self.take("name"))
+        arguments = [] if self.at("mark", ")") else self.listed(lambda: self.take("name"))
         self.take("mark", ")")
         self.take("mark", "=")
         known = {key: key.partition("[")[0] for key in self.names}
@@ -260,14 +266,17 @@ class _Reader:
             _refuse(start, "a name before a bracket is called, and this is no function of the subset")
         function, least, greatest = CALLED_FUNCTIONS[start.value]
         self.take("open", "(")
-        arguments = [self.nested(self.sum)]
-        while self.at("mark", ","):
-            self.take("mark")
-            arguments.append(self.nested(self.sum))
+        arguments = self.listed(lambda: self.nested(self.sum))
         self.take("close", ")")
         if not least <= len(arguments) <= greatest:
-            _refuse(start, f"called with {len(arguments)} arguments, takes {'at least ' * (greatest > least)}{least}")
-        return _checked(function(*arguments), start)
+            _refuse(start, f"called with {len(arguments)} arguments, takes {least} to {greatest}")
+        try:
+            expression = function(*arguments)
+        except ValueError as error:
+            raise LatexError(f"At position {start.position}, {start.value!r}: {error}") from error
+        if expression.func is function and len(expression.args) > greatest:
+            _refuse(start, f"merged with those inside it, takes over {greatest} arguments")
+        return _checked(expression, start)
 
     def atom(self) -> Expr:
         """A number, a name, a root or a bracket."""
@@ -292,12 +301,8 @@ class _Reader:
         if self.at("mark", "_"):
             self.take("mark")
             self.take("mark", "{")
-            labels = [self.label()]
-            while self.at("mark", ","):
-                self.take("mark")
-                labels.append(self.label())
+            name += "".join(f"[{label}]" for label in self.listed(self.label))
             self.take("mark", "}")
-            name += "".join(f"[{label}]" for label in labels)
             if self.at("open"):
                 _refuse(self.token, "an entry directly before a bracket is called, and the subset has no such function")
         if name in self.names:

@@ -7,14 +7,15 @@ layers; they name things and need no proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, wraps
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Symbol, sympify
 
-from derivations.language.layer import Equation
+from derivations.language.layer import Equation, Layer
 
-__all__ = ["Assumption", "Claim", "Derivation", "Step", "claim", "step"]
+__all__ = ["RESULTS", "Assumption", "Claim", "Derivation", "Step", "claim", "derivation", "result", "step"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Derivation:
     ranges: Mapping[Symbol, Expr] = field(default_factory=dict)
     assumptions: tuple[Assumption, ...] = ()
     source: str = ""
+    bijections: tuple[tuple[str, str, Expr], ...] = ()  # name, inverse and number of places of each permutation
 
     @property
     def topic(self) -> str:
@@ -104,11 +106,43 @@ class Derivation:
         return self.claims[0].steps
 
 
-def step(rule: str, expression: Basic, relation: str = "=", *certificate: Basic) -> Step:
+def step(rule: str, expression: Basic | int, relation: str = "=", *certificate: Basic | int) -> Step:
     """Return a step: the rule's name, the next expression, the relation, and the certificate if it needs one."""
-    return Step(rule, expression, relation, certificate)
+    return Step(rule, sympify(expression, strict=True), relation, tuple(sympify(c, strict=True) for c in certificate))
 
 
-def claim(lhs: Basic, *steps: Step, given: tuple[Assumption, ...] = ()) -> Claim:
+def claim(lhs: Basic | int, *steps: Step, given: tuple[Assumption, ...] = ()) -> Claim:
     """Return the claim that starts at `lhs` and follows the steps."""
-    return Claim(lhs, steps, given)
+    return Claim(sympify(lhs, strict=True), steps, given)
+
+
+RESULTS: dict[str, Callable[[], Derivation]] = {}
+
+
+def result(build: Callable[[], Derivation]) -> Callable[[], Derivation]:
+    """Enter a derivation in the catalogue; its id is the module's name and the function's, as in `softmax.jacobian`."""
+    name = f"{build.__module__.rpartition('.')[2]}.{build.__name__}"
+
+    @cache
+    def derivation() -> Derivation:
+        return replace(build(), id=name)
+
+    RESULTS[name] = derivation
+    return wraps(build)(derivation)
+
+
+def derivation(
+    title: str,
+    *claims: Claim,
+    about: Layer | Sequence[Equation] = (),
+    ranges: Mapping[Symbol, Expr] | None = None,
+    assuming: Sequence[Assumption] = (),
+    source: str = "",
+    bijections: Sequence[tuple[str, str, Expr]] = (),
+) -> Derivation:
+    """Return a derivation; `about` gives the definitions: a layer, whose equations they are, or equations.
+
+    `ranges` gives the number of values of each free index, `bijections` name, inverse and size of permutations.
+    """
+    definitions = about.equations if isinstance(about, Layer) else tuple(about)
+    return Derivation("", title, claims, definitions, ranges or {}, tuple(assuming), source, tuple(bijections))

@@ -70,7 +70,7 @@ def _check_shape(layer: str, name: str, array: Array, axes: list[str], sizes: di
     """Bind each axis name to its length on first sight, and compare on every later sight, row after row."""
     level = [array]
     for axis in axes:
-        if not all(hasattr(part, "__len__") and hasattr(part, "__getitem__") for part in level):
+        if not all(_is_indexed(part) for part in level):
             wanted = ", ".join(axes)
             raise ValueError(f"{layer}: {name} has shape {_shape(array)}, too few axes; pass one with axes ({wanted}).")
         if "*" in axis:
@@ -117,13 +117,15 @@ def _truth(layer: str, name: str, value: Any) -> bool:
 
 def _shape(array: Array) -> tuple[int, ...]:
     """Return the lengths met on the way to the first entry."""
-    shape: list[int] = []
-    while hasattr(array, "__len__") and hasattr(array, "__getitem__") and not isinstance(array, str):
-        try:
-            shape.append(len(array))
-        except TypeError:  # a NumPy array without axes has no length
-            break
-        if not shape[-1]:
+    shape: tuple[int, ...] = ()
+    while _is_indexed(array):
+        shape += (len(array),)
+        if not len(array):
             break
         array = array[0]
-    return tuple(shape)
+    return shape
+
+
+def _is_indexed(value: Any) -> bool:
+    """Say whether `value` has an axis; text has none, and neither has a NumPy array of shape ()."""
+    return hasattr(value, "__getitem__") and not isinstance(value, str) and getattr(value, "shape", None) != ()

@@ -64,6 +64,8 @@ def test_arrays_and_lists_give_the_same():
         (lambda: reference.linear([[1, 2]], [[1], [2], [3]], [0]), r"linear: W .*\(3, 1\).* d_in, which is 2 in X"),
         (lambda: reference.linear([[1, 2], [3]], [[1], [2]], [0]), r"linear: X .* length 1 along d_in"),
         (lambda: reference.linear([1, 2], [[1], [2]], [0]), r"linear: X has shape \(2,\), too few axes.*\(n, d_in\)"),
+        (lambda: reference.linear(np.array(1.0), [[1]]), r"linear: X has shape \(\), too few axes"),
+        (lambda: reference.linear(["12"], [[1], [2]]), r"linear: X has shape \(1,\), too few axes"),
         (lambda: reference.linear(np.ones((2, 2, 2)), np.ones((2, 3))), r"linear: X has the entry .*finite numbers"),
         (lambda: reference.softmax([]), r"softmax: x of shape \(0,\) .* at least 1"),
         (lambda: reference.softmax([0.0, float("nan")]), r"softmax: x has the entry nan"),

@@ -1,0 +1,194 @@
+"""Inequalities by certificate: an expression whose form shows its sign.
+
+    sum            a sum of nonnegative terms is nonnegative; with one positive term, positive
+    product        so is a product of such factors
+    square         an even power of a real expression is nonnegative
+    exponential    exp of a real expression is positive
+    sizes          sizes are at least 1 (or their stated minimum)
+    bracket        [condition], delta_ij, 1 - [condition] and 1 - delta_ij are 0 or 1
+    others         sum over j != i of positive terms is positive when there are at least two places
+    increasing     w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0, w being 0 or 1
+    assumption     what is assumed to be >= 0, at any places in range
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy
+from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Mul, Pow, Sum, Symbol, exp
+
+from derivations.language.normal_form.context import Condition, Context, Undecided
+from derivations.language.normal_form.integers import always_nonnegative
+from derivations.language.normal_form.reading import read
+from derivations.language.normal_form.signs import is_nonnegative, is_positive
+from derivations.language.normal_form.sums import substitute
+from derivations.language.normal_form.terms import ONE, Atom, Poly, single, subtract
+from derivations.language.scalars import Iverson
+
+__all__ = ["Bound", "Inequalities", "nonnegative", "positive"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An assumption that `value` is "nonnegative", "positive" or "nonzero", for all values of the indices in `limits`."""
+
+    kind: str
+    value: Poly
+    limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...]
+
+    def instances(self, context: Context) -> list[Condition]:
+        """Return the assumption at every choice of indices that the context knows with these ranges."""
+        if not self.limits:
+            return [Condition(self.kind, self.value)]
+        (index, limits), *rest = self.limits
+        found: list[Condition] = []
+        for atom, own in list(context.ranges.items()):
+            if own == limits and atom[0] in ("t", "sym"):
+                value = substitute(self.value, {index: single(atom)}, context)
+                found += Bound(self.kind, value, tuple(rest)).instances(context)
+        return found
+
+
+@dataclass
+class Inequalities:
+    """What a certificate may use."""
+
+    context: Context
+    bounds: list[Bound] = field(default_factory=list)
+
+
+def nonnegative(expression: Basic, use: Inequalities) -> bool:
+    """Say whether the form of an expression shows that it is >= 0."""
+    if positive(expression, use) or _zero_or_one(expression):
+        return True
+    if isinstance(expression, Add):
+        return all(nonnegative(term, use) for term in expression.args) or _increasing(expression, None, use)
+    if isinstance(expression, Mul):
+        return all(nonnegative(factor, use) for factor in expression.args) or _weighted(expression, use)
+    if isinstance(expression, Pow) and expression.exp.is_Integer:
+        even = expression.exp % 2 == 0 and expression.exp > 0 and _declared_real(expression)
+        return bool(even) or nonnegative(expression.base, use)
+    if isinstance(expression, Sum):
+        return _inside(expression, use, nonnegative)
+    if isinstance(expression, Indexed) and expression.base.label.name in use.context.definitions:
+        return nonnegative(use.context.definitions[expression.base.label.name](*expression.indices), use)
+    return _assumed(expression, use)
+
+
+def positive(expression: Basic, use: Inequalities) -> bool:
+    """Say whether the form of an expression shows that it is > 0."""
+    if isinstance(expression, exp):
+        return _declared_real(expression)
+    if isinstance(expression, Add):
+        return _sum_positive(expression, use)
+    if isinstance(expression, Mul):
+        return all(positive(factor, use) for factor in expression.args)
+    if isinstance(expression, Pow):
+        return bool(expression.exp.is_Rational) and positive(expression.base, use)
+    if isinstance(expression, Sum):
+        return _sum_over_places_positive(expression, use)
+    if isinstance(expression, Indexed) and expression.base.label.name in use.context.definitions:
+        return positive(use.context.definitions[expression.base.label.name](*expression.indices), use)
+    if isinstance(expression, Symbol) or expression.is_Rational:
+        return is_positive(read(expression, use.context), use.context)
+    return False
+
+
+def _declared_real(expression: Basic) -> bool:
+    """Say whether every symbol in an expression was declared real and the imaginary unit does not occur."""
+    return not expression.has(sympy.I) and all(symbol.is_real for symbol in expression.atoms(Symbol))
+
+
+def _sum_positive(expression: Add, use: Inequalities) -> bool:
+    if all(term.is_Rational or isinstance(term, (Symbol, Mul)) for term in expression.args):
+        try:
+            if is_positive(read(expression, use.context), use.context):
+                return True
+        except Undecided:
+            return False
+    parts = expression.args
+    return any(positive(term, use) for term in parts) and all(
+        positive(term, use) or nonnegative(term, use) for term in parts
+    )
+
+
+def _zero_or_one(expression: Basic) -> bool:
+    if isinstance(expression, (KroneckerDelta, Iverson)):
+        return True
+    if isinstance(expression, Add) and len(expression.args) == 2 and expression.args[0] == 1:
+        return isinstance(-expression.args[1], (KroneckerDelta, Iverson))
+    return isinstance(expression, Mul) and all(_zero_or_one(factor) for factor in expression.args)
+
+
+def _inside(expression: Sum, use: Inequalities, test: Any) -> bool:
+    names: dict[Any, Atom] = {}
+    for symbol, low, high in reversed(expression.limits):
+        with use.context.naming(use.context.symbols | names):
+            names[symbol] = use.context.open_index(read(low, use.context), read(high, use.context))
+    with use.context.naming(use.context.symbols | names):
+        return bool(test(expression.function, use))
+
+
+def _sum_over_places_positive(expression: Sum, use: Inequalities) -> bool:
+    nonempty = True
+    for _, low, high in expression.limits:
+        nonempty &= always_nonnegative(subtract(read(high, use.context), read(low, use.context)), use.context)
+    if nonempty and _inside(expression, use, positive):
+        return True
+    return len(expression.limits) == 1 and _positive_elsewhere(expression, use)
+
+
+def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
+    """sum_j (1 - delta_ij) p_j > 0 when every p_j > 0, i is one of the places, and there are two or more of them."""
+    (symbol, low, high), body = expression.limits[0], expression.function
+    factors = body.args if isinstance(body, Mul) else (body,)
+    for factor in factors:
+        if not (isinstance(factor, Add) and factor.args[0] == 1 and isinstance(-factor.args[1], KroneckerDelta)):
+            continue
+        others = [place for place in (-factor.args[1]).args[:2] if place != symbol]
+        if len(others) != 1 or others[0].has(symbol):
+            continue
+        first, last, place = (read(part, use.context) for part in (low, high, others[0]))
+        places = (subtract(subtract(last, first), ONE), subtract(place, first), subtract(last, place))
+        rest = Mul(*(other for other in factors if other is not factor))
+        if all(always_nonnegative(part, use.context) for part in places):
+            return _inside(Sum(rest, (symbol, low, high)), use, positive)
+    return False
+
+
+def _weighted(expression: Mul, use: Inequalities) -> bool:
+    """Look for w (exp(a) - exp(b)) times nonnegative factors, and for an assumption on the whole product."""
+    weights = [factor for factor in expression.args if _zero_or_one(factor)]
+    others = [factor for factor in expression.args if factor not in weights]
+    for other in others:
+        if isinstance(other, Add) and _increasing(other, Mul(*weights), use):
+            return all(nonnegative(rest, use) for rest in others if rest is not other)
+    return _assumed(expression, use)
+
+
+def _increasing(expression: Add, weight: Expr | None, use: Inequalities) -> bool:
+    """exp is increasing: w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0."""
+    terms = expression.args
+    if len(terms) != 2:
+        return False
+    for upper, lower in (terms, terms[::-1]):
+        if isinstance(upper, exp) and isinstance(-lower, exp):
+            gap = upper.args[0] - (-lower).args[0]
+            return _assumed(gap if weight is None else weight * gap, use) or (weight is None and nonnegative(gap, use))
+        if upper == 1 and isinstance(-lower, exp):
+            return nonnegative(-(-lower).args[0], use)
+    return False
+
+
+def _assumed(expression: Basic, use: Inequalities) -> bool:
+    """Say whether an expression is nonnegative by its normal form or equal to an assumed bound at some places."""
+    try:
+        value = read(expression, use.context)
+    except Undecided:
+        return False
+    if is_nonnegative(value, use.context):
+        return True
+    signs = (bound for bound in use.bounds if bound.kind != "nonzero")
+    return any(condition.of == value for bound in signs for condition in bound.instances(use.context))

@@ -1,0 +1,326 @@
+"""The second way to a number: scalar expressions evaluated by plain loops in interval arithmetic.
+
+It shares nothing with the normal form. Every value is an interval that surely holds the true one, so two disjoint
+intervals are a rigorous witness that an equality fails.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import sympy
+from mpmath import iv, mp
+from sympy import Basic, Derivative, Indexed, KroneckerDelta, Sum, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.language.costs import Count
+from derivations.language.expression import Array
+from derivations.language.scalars import Iverson
+
+__all__ = ["NotEvaluable", "Sample", "evaluate", "holds"]
+
+_DIGITS = 40
+_LARGEST_LOOP = 20_000
+
+
+class NotEvaluable(Exception):
+    """An expression that has no number at a sample: an expectation, an unbound symbol, a division by zero."""
+
+
+@dataclass
+class Sample:
+    """Values for everything free: sizes and indices as integers, scalars and entries as exact fractions."""
+
+    integers: dict[str, int]
+    scalars: Mapping[str, Fraction] = field(default_factory=dict)
+    seed: int = 0
+    definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    bijections: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    entries: dict[str, Fraction] = field(default_factory=dict)
+    spent: int = 0
+
+    def entry(self, name: str, places: tuple[int, ...]) -> Fraction:
+        """Return the entry of an array: a small fraction that depends on the seed, the name and the places alone."""
+        source = random.Random(f"{self.seed} {name} {places}")
+        return Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7)))
+
+    def visible(self, name: str, places: tuple[int, ...]) -> int:
+        """Return the entry of a mask: 1 or 0."""
+        return int(random.Random(f"{self.seed} {name} {places}").random() < 0.6)
+
+
+def evaluate(expression: Basic, sample: Sample) -> Any:
+    """Return an interval that holds the value of a scalar expression at a sample.
+
+    Raises `NotEvaluable`.
+    """
+    before = iv.dps
+    iv.dps = _DIGITS
+    try:
+        return _number(expression, sample, {})
+    except (ZeroDivisionError, mpmath.libmp.ComplexResult) as error:
+        raise NotEvaluable(str(error)) from error
+    finally:
+        iv.dps = before
+
+
+def _number(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    sample.spent += 1
+    if sample.spent > _LARGEST_LOOP:
+        raise NotEvaluable("too many terms for one sample")
+    for kind, rule in _RULES.items():
+        if isinstance(expression, kind):
+            return rule(expression, sample, bound)
+    if isinstance(expression, Array) and expression.shape == ():
+        return _number(expression.entry(), sample, bound)
+    raise NotEvaluable(f"{type(expression).__name__} has no number")
+
+
+def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> int:
+    """Return the exact value of an integer expression: a place, a limit of a sum."""
+    if isinstance(expression, AppliedUndef):
+        name, (argument,) = expression.func.__name__, expression.args
+        place = _integer(argument, sample, bound)
+        table = sample.bijections.get(name)
+        if table is None or not 0 <= place < len(table):
+            raise NotEvaluable(f"{expression} has no integer value")
+        return table[place]
+    if isinstance(expression, Symbol):
+        value = bound.get(expression, sample.integers.get(expression.name))
+        if value is None:
+            raise NotEvaluable(f"no value for {expression}")
+        return value
+    if expression.is_Integer:
+        return int(expression)
+    if isinstance(expression, (sympy.Add, sympy.Mul)):
+        parts = [_integer(part, sample, bound) for part in expression.args if not _halves(part)]
+        total = Fraction(0 if isinstance(expression, sympy.Add) else 1)
+        for part in parts:
+            total = total + part if isinstance(expression, sympy.Add) else total * part
+        for part in expression.args:
+            if _halves(part):
+                total = total + Fraction(part.p, part.q) if isinstance(expression, sympy.Add) else total * Fraction(part.p, part.q)
+        if total.denominator == 1:
+            return int(total)
+    raise NotEvaluable(f"{expression} is no integer")
+
+
+def _halves(expression: Basic) -> bool:
+    return bool(expression.is_Rational and not expression.is_Integer)
+
+
+def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    if expression in bound or expression.name in sample.integers:
+        return iv.mpf(_integer(expression, sample, bound))
+    if expression.name in sample.entries:
+        return _interval(sample.entries[expression.name])
+    if expression.name in sample.scalars:
+        return _interval(sample.scalars[expression.name])
+    raise NotEvaluable(f"no value for {expression}")
+
+
+def _interval(value: Fraction) -> Any:
+    return iv.mpf(value.numerator) / iv.mpf(value.denominator)
+
+
+def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    name = expression.base.label.name
+    places = tuple(_integer(place, sample, bound) for place in expression.indices)
+    for place, size in zip(places, expression.shape or (), strict=False):
+        if not 0 <= place < _integer(size, sample, bound):
+            raise NotEvaluable(f"{expression} lies outside its array")
+    define = sample.definitions.get(name)
+    if define is not None:
+        return _number(define(*map(sympy.Integer, places)), sample, {})
+    return _interval(sample.entry(name, places))
+
+
+def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    (symbol, low, high), *inner = reversed(expression.limits)
+    body = Sum(expression.function, *reversed(inner)) if inner else expression.function
+    total = iv.mpf(0)
+    for value in range(_integer(low, sample, bound), _integer(high, sample, bound) + 1):
+        total += _number(body, sample, {**bound, symbol: value})
+    return total
+
+
+def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    base = _number(expression.base, sample, bound)
+    if expression.exp.is_Integer:
+        exponent = int(expression.exp)
+        if exponent < 0 and 0 in base:
+            raise NotEvaluable("a division by zero")
+        return base**exponent if exponent >= 0 else 1 / base ** (-exponent)
+    exponent = _number(expression.exp, sample, bound)
+    if not base > 0:
+        raise NotEvaluable("a root of a number that is not positive")
+    return iv.exp(exponent * iv.log(base))
+
+
+def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    condition = expression.args[0]
+    left, right = condition.args
+    if isinstance(condition, sympy.Ne) and isinstance(left, Indexed) and right == 0:
+        name = left.base.label.name
+        places = tuple(_integer(place, sample, bound) for place in left.indices)
+        define = sample.definitions.get(name)
+        if define is not None:
+            return _number(define(*map(sympy.Integer, places)), sample, {})
+        return iv.mpf(sample.visible(name, places))
+    return iv.mpf(int(holds(condition, sample, bound)))
+
+
+def holds(condition: Basic, sample: Sample, bound: Mapping[Symbol, int] | None = None) -> bool:
+    """Say whether a relation holds at a sample; raises `NotEvaluable` where the intervals do not tell."""
+    left, right = (_number(part, sample, bound or {}) for part in condition.args)
+    if isinstance(condition, (sympy.Eq, sympy.Ne)):
+        if _apart(left, right):
+            return isinstance(condition, sympy.Ne)
+        if left.delta == 0 and right.delta == 0:
+            return isinstance(condition, sympy.Eq)
+        raise NotEvaluable(f"the intervals do not tell whether {condition}")
+    answers = {
+        sympy.Le: (left <= right, left > right),
+        sympy.Lt: (left < right, left >= right),
+        sympy.Ge: (left >= right, left < right),
+        sympy.Gt: (left > right, left <= right),
+    }
+    yes, no = answers[type(condition)]
+    if yes or no:
+        return bool(yes)
+    raise NotEvaluable(f"the intervals do not tell whether {condition}")
+
+
+def _apart(left: Any, right: Any) -> bool:
+    return bool(left < right) or bool(right < left)
+
+
+def _derivative(expression: Derivative, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    """Return a derivative at a sample: SymPy differentiates the plain expression with all sums written out."""
+    value = _written_out(expression.expr, sample, bound)
+    for variable, count in expression.variable_count:
+        value = value.diff(_written_out(variable, sample, bound), count)
+    return _number(value, sample, {})
+
+
+def _written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    """Return the expression without sums, definitions, deltas and brackets, every entry a symbol such as `x[2]`."""
+    sample.spent += 1
+    if sample.spent > _LARGEST_LOOP:
+        raise NotEvaluable("too many terms for one sample")
+    if isinstance(expression, Sum):
+        (symbol, low, high), *inner = reversed(expression.limits)
+        body = Sum(expression.function, *reversed(inner)) if inner else expression.function
+        places = range(_integer(low, sample, bound), _integer(high, sample, bound) + 1)
+        return sympy.Add(*(_written_out(body, sample, {**bound, symbol: place}) for place in places))
+    if isinstance(expression, Indexed):
+        name = expression.base.label.name
+        places = tuple(_integer(place, sample, bound) for place in expression.indices)
+        define = sample.definitions.get(name)
+        if define is not None:
+            return _written_out(define(*map(sympy.Integer, places)), sample, {})
+        text = f"{name}{list(places)}"
+        sample.entries[text] = sample.entry(name, places)
+        return Symbol(text, real=True)
+    if isinstance(expression, (KroneckerDelta, Iverson)):
+        return sympy.Integer(int(_number(expression, sample, bound).a))
+    if isinstance(expression, Symbol) and (expression in bound or expression.name in sample.integers):
+        return sympy.Integer(_integer(expression, sample, bound))
+    if isinstance(expression, Count):
+        return _written_out(expression.value(), sample, bound)
+    if not expression.args:
+        return expression
+    return expression.func(*(_written_out(part, sample, bound) for part in expression.args))
+
+
+def _heaviside(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    value = _number(expression.args[0], sample, bound)
+    if value > 0 or value < 0:
+        return iv.mpf(int(bool(value > 0)))
+    raise NotEvaluable("a derivative at a kink")
+
+
+def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    name = expression.func.__name__
+    if name in sample.bijections:
+        return iv.mpf(_integer(expression, sample, bound))
+    total = iv.mpf(len(name))
+    for number, argument in enumerate(expression.args):
+        value = _number(argument, sample, bound)
+        total += (number + 1) * value**3 - value
+    return total
+
+
+def _error_function(expression: sympy.erf, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    """Return erf of an interval: it is increasing, and mpmath's value is widened by far more than its error."""
+    argument = _number(expression.args[0], sample, bound)
+    with mp.workdps(_DIGITS + 20):
+        low, high = (mp.erf(mp.mpf(end)) for end in (argument.a, argument.b))
+        margin = mp.mpf(10) ** (-_DIGITS)
+        return iv.mpf([low - margin, high + margin])
+
+
+def _fold(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def rule(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+        first, *rest = (_number(part, sample, bound) for part in expression.args)
+        for other in rest:
+            first = combine(first, other)
+        return first
+
+    return rule
+
+
+def _of(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda expression, sample, bound: function(_number(expression.args[0], sample, bound))
+
+
+def _log(value: Any) -> Any:
+    if not value > 0:
+        raise NotEvaluable("a logarithm of a number that is not positive")
+    return iv.log(value)
+
+
+def _delta(expression: KroneckerDelta, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    first, second = (_integer(part, sample, bound) for part in expression.args[:2])
+    return iv.mpf(int(first == second))
+
+
+def _piecewise(expression: sympy.Piecewise, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    for value, condition in expression.args:
+        if condition is sympy.true or holds(condition, sample, bound):
+            return _number(value, sample, bound)
+    raise NotEvaluable("no case holds")
+
+
+_RULES: dict[Any, Callable[..., Any]] = {
+    Symbol: _symbol,
+    sympy.Rational: lambda e, sample, bound: _interval(Fraction(int(e.p), int(e.q))),
+    sympy.core.numbers.Pi: lambda e, sample, bound: +iv.pi,
+    sympy.core.numbers.Exp1: lambda e, sample, bound: iv.exp(1),
+    sympy.Add: _fold(lambda a, b: a + b),
+    sympy.Mul: _fold(lambda a, b: a * b),
+    sympy.Pow: _power,
+    sympy.exp: _of(lambda value: iv.exp(value)),
+    sympy.log: _of(_log),
+    sympy.sin: _of(lambda value: iv.sin(value)),
+    sympy.cos: _of(lambda value: iv.cos(value)),
+    sympy.tanh: _of(lambda value: 1 - 2 / (iv.exp(2 * value) + 1)),
+    sympy.erf: _error_function,
+    sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
+    sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),
+    sympy.Abs: _of(abs),
+    Indexed: _indexed,
+    Sum: _sum,
+    KroneckerDelta: _delta,
+    Iverson: _iverson,
+    Derivative: _derivative,
+    sympy.Piecewise: _piecewise,
+    sympy.Heaviside: _heaviside,
+    AppliedUndef: _unknown_function,
+    Count: lambda e, sample, bound: _number(e.value(), sample, bound),
+}

@@ -1,0 +1,123 @@
+"""Views for machines: a result as Python source, and as JSON with SymPy's `srepr`."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable
+from typing import Any
+
+from sympy import (
+    Abs,
+    Add,
+    Basic,
+    Expr,
+    Max,
+    Min,
+    Mul,
+    Number,
+    NumberSymbol,
+    Pow,
+    Symbol,
+    cos,
+    erf,
+    exp,
+    log,
+    sin,
+    srepr,
+    tan,
+    tanh,
+)
+from sympy.printing.pycode import PythonCodePrinter
+
+from derivations.language.derivation import Assumption, Claim, Derivation
+from derivations.language.order import natural
+from derivations.language.text import TextPrinter
+
+__all__ = ["NotClosedForm", "python", "statement_json"]
+
+_CLOSED = (Add, Mul, Pow, Number, NumberSymbol, Symbol, exp, log, sin, cos, tan, tanh, erf, Abs, Max, Min)
+
+
+class NotClosedForm(ValueError):
+    """A result whose right-hand side is no closed form in scalars: it has entries, sums, arrays or several claims."""
+
+
+def python(derivation: Derivation) -> str:
+    """Return Python source of a function that computes the right-hand side.
+
+    Result       a module text: imports from `math`, one function called after the id, its arguments the symbols of
+                 the right-hand side in the order of their names
+    Raises       `NotClosedForm` when the result is not one claim with a closed form in scalars on the right
+    """
+    if len(derivation.claims) != 1:
+        raise NotClosedForm(f"{derivation.id} has {len(derivation.claims)} claims: no one function computes them")
+    value = derivation.rhs
+    outside = next((node for node in _nodes(value) if not _is_closed(node)), None)
+    if outside is not None:
+        raise NotClosedForm(f"{derivation.id}: {outside.func.__name__} in {value} is not part of a closed form in scalars")
+    symbols = sorted(value.free_symbols, key=lambda s: natural(s.name))
+    renamed = {s: Symbol(_identifier(s.name), **s.assumptions0) for s in symbols}
+    printer = PythonCodePrinter({"fully_qualified_modules": False})
+    body = printer.doprint(value.xreplace(renamed))
+    imports = sorted(printer.module_imports.get("math", ()))
+    head = f"from math import {', '.join(imports)}\n\n\n" if imports else ""
+    name, arguments = _identifier(derivation.id), ", ".join(renamed[s].name for s in symbols)
+    return f'{head}def {name}({arguments}):\n    """{_summary(derivation)}"""\n    return {body}\n'
+
+
+def _summary(derivation: Derivation) -> str:
+    printer = TextPrinter("ours", derivation.topic)
+    statement = f"{printer.doprint(derivation.lhs)} {derivation.relation} {printer.doprint(derivation.rhs)}"
+    return f"{derivation.title}: {statement}.".replace("\\", "/").replace('"', "'")
+
+
+def _nodes(expr: Basic) -> Iterable[Basic]:
+    yield expr
+    for child in expr.args:
+        yield from _nodes(child)
+
+
+def _is_closed(node: Basic) -> bool:
+    if not isinstance(node, Expr) or not isinstance(node, _CLOSED):
+        return False
+    return not node.is_infinite and node.is_real is not False
+
+
+def _identifier(name: str) -> str:
+    text = "".join(c if c.isalnum() else "_" for c in name)
+    return f"{text}_" if keyword.iskeyword(text) else text
+
+
+def statement_json(derivation: Derivation) -> dict[str, Any]:
+    """Return a result as plain data for JSON; expressions as SymPy's `srepr`, indices counting from 0.
+
+    Result       id, title, topic, claims (lhs, relation, rhs, steps, given), definitions, ranges, assumptions, source
+    """
+    return {
+        "id": derivation.id,
+        "title": derivation.title,
+        "topic": derivation.topic,
+        "claims": [_claim(claim) for claim in derivation.claims],
+        "definitions": [srepr(equation) for equation in derivation.definitions],
+        "ranges": _ranges(derivation.ranges),
+        "assumptions": [_assumption(assumption) for assumption in derivation.assumptions],
+        "source": derivation.source,
+    }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {
+        "lhs": srepr(claim.lhs),
+        "relation": claim.relation,
+        "rhs": srepr(claim.rhs),
+        "steps": [{"rule": s.rule, "relation": s.relation, "expression": srepr(s.expression)} for s in claim.steps],
+        "given": [_assumption(assumption) for assumption in claim.given],
+    }
+
+
+def _assumption(assumption: Assumption) -> dict[str, Any]:
+    return {"statement": srepr(assumption.statement), "ranges": _ranges(assumption.ranges), "text": assumption.text}
+
+
+def _ranges(ranges: Any) -> dict[str, str]:
+    return {index.name: srepr(size) for index, size in ranges.items()}

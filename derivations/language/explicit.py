@@ -1,0 +1,350 @@
+"""A layer at small concrete sizes, written out as SymPy matrices.
+
+Every node is evaluated by operations on whole matrices (`*`, `.T`, stacking), never through its entries: a second,
+independent reading of the same equations. A matrix is a matrix, a vector a matrix of one row, a scalar a matrix of
+one entry, and an array of higher rank a tuple of its members along the leading axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial, singledispatch
+from operator import add, mul
+from typing import Any, TypeAlias
+
+from sympy import Expr, Integer, KroneckerDelta, MatrixBase, Symbol, diag, exp, ones
+from sympy import ImmutableDenseMatrix as Matrix
+from sympy.core.symbol import Str
+
+from derivations.language.expression import (
+    Array,
+    ColumnBlock,
+    ColumnBroadcast,
+    Concatenate,
+    Explicit,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Tabulated,
+    Transpose,
+    Variable,
+)
+from derivations.language.functions import (
+    Both,
+    CausalMask,
+    Elementwise,
+    Hadamard,
+    Interleave,
+    Lookup,
+    RowMean,
+    RowSoftmax,
+    RowSum,
+)
+from derivations.language.layer import Apply, Layer, Repeat
+from derivations.language.shapes import Axis, ShapeError, axis, shape_text, total
+
+__all__ = ["Value", "explicit", "explicit_layer", "symbolic"]
+
+Value: TypeAlias = Any  # a matrix up to rank 2, then a tuple of values: SymPy's matrices have no static type
+
+
+def symbolic(variable: Variable) -> Value:
+    """Return a variable of concrete shape as matrices of its own entries.
+
+    Shapes       (n, m): an n x m matrix; (n,): one row; (): one entry; (h, n, m): h matrices
+    Raises       ShapeError when a size is no number
+    """
+    return _filled(variable, variable.entry)
+
+
+def explicit(expression: Array, given: Mapping[str, Any] | None = None, **sizes: int) -> Value:
+    """Return an expression written out; a variable of which nothing is given stands for its own entries.
+
+    Definition   every node by matrix operations on the matrices of its operands
+    Raises       ShapeError when a size is no number or what is given does not fit; TypeError for an unknown node
+    """
+    symbols = {s.name: s for s in expression.free_symbols if isinstance(s, Symbol)}
+    for name in sorted(set(sizes) - set(symbols)):
+        raise ShapeError(f"{expression} has no size {name}; it has {', '.join(sorted(symbols))}")
+    concrete = expression.xreplace({symbols[name]: axis(number) for name, number in sizes.items()})
+    scope = _Scope(dict(given or {}))
+    result = _value(concrete, scope)
+    scope.check_all_used(str(expression))
+    return result
+
+
+def explicit_layer(layer: Layer, given: Mapping[str, Any] | None = None, **sizes: int) -> dict[str, Value]:
+    """Return every input, parameter and intermediate of a layer at concrete sizes, by name, in order of evaluation.
+
+    Definition   what is given goes by name (nested lists, a matrix, or a tuple of them); an input or weight of which
+                 nothing is given stands for its own entries; the weights of a part are named `part.weight`, those of
+                 a repetition `part.0.weight`, `part.1.weight`, ...
+    Raises       ShapeError when a size is no number or what is given does not fit; TypeError for an unknown node
+    """
+    layer, scope = layer.at(**sizes), _Scope(dict(given or {}))
+    scope.known.update({v: _value(v, scope) for v in (*layer.inputs, *layer.parameters)})
+    _run(layer, scope)
+    scope.check_all_used(f"layer {layer.name}")
+    return {variable.name: value for variable, value in scope.known.items()}
+
+
+# --- layers ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What the variables of a layer stand for; `path` is what the names of its weights begin with."""
+
+    given: Mapping[str, Any]
+    known: dict[Variable, Value] = field(default_factory=dict)
+    path: str = ""
+    used: set[str] = field(default_factory=set)
+
+    def inside(self, part: str, known: Mapping[Variable, Value]) -> _Scope:
+        return _Scope(self.given, dict(known), f"{self.path}{part}.", self.used)
+
+    def check_all_used(self, what: str) -> None:
+        for name in sorted(set(self.given) - self.used):
+            raise ShapeError(f"{what} has nothing called {name}; leave out its value")
+
+
+def _run(layer: Layer, scope: _Scope) -> Value:
+    for equation in layer.equations:
+        if equation.over is None:
+            scope.known[equation.variable] = _value(equation.value, scope)
+            continue
+        members = [_value(member, scope) for member in _members(equation.value, *equation.over)]
+        scope.known[equation.variable] = _stacked(members, len(equation.value.shape))
+    return scope.known[layer.output]
+
+
+@singledispatch
+def _value(node: Array, scope: _Scope) -> Value:
+    """Evaluate one node by operations on the matrices of its operands."""
+    raise TypeError(f"{node} as matrices: no rule evaluates a {type(node).__name__}; register one in this module")
+
+
+@_value.register
+def _(node: Apply, scope: _Scope) -> Value:
+    return _run(node.layer, scope.inside(node.name, _bound(node, scope)))
+
+
+@_value.register
+def _(node: Repeat, scope: _Scope) -> Value:
+    known, first = _bound(node, scope), node.layer.inputs[0]
+    for number in range(_number(node, node.count)):
+        known[first] = _run(node.layer, scope.inside(f"{node.name}.{number}", known))
+    return known[first]
+
+
+def _bound(node: Apply, scope: _Scope) -> dict[Variable, Value]:
+    """The inputs, and the parameters bound to arrays, of a layer that is applied."""
+    parameters = {p.name: p for p in node.layer.parameters}
+    inputs = zip(node.layer.inputs, node.arguments, strict=True)
+    bound = ((parameters[name], array) for name, array in node.bound.items())
+    return {variable: _value(array, scope) for variable, array in (*inputs, *bound)}
+
+
+@_value.register
+def _(node: Variable, scope: _Scope) -> Value:
+    if node in scope.known:
+        return scope.known[node]
+    full = node.func(Str(scope.path + node.name), *node.args[1:])
+    if full.name not in scope.given:
+        return symbolic(full)
+    scope.used.add(full.name)
+    return _fitted(full, scope.given[full.name])
+
+
+# --- linear algebra -------------------------------------------------------------------------------------------------
+
+
+@_value.register
+def _(node: Product, scope: _Scope) -> Value:
+    left, right = (_value(a, scope) for a in node.args)
+    if len(node.args[1].shape) == 2:
+        return left * right
+    column = left * right.T  # a vector is written as a row
+    return column.T
+
+
+@_value.register
+def _(node: Plus, scope: _Scope) -> Value:
+    return _each(add, *(_value(a, scope) for a in node.args))
+
+
+@_value.register
+def _(node: Scaled, scope: _Scope) -> Value:
+    return _each(lambda matrix: matrix * node.args[0], _value(node.args[1], scope))
+
+
+@_value.register
+def _(node: Transpose, scope: _Scope) -> Value:
+    return _value(node.args[0], scope).T
+
+
+@_value.register
+def _(node: RowBroadcast, scope: _Scope) -> Value:
+    return Matrix(ones(_number(node, node.shape[0]), 1)) * _value(node.args[0], scope)
+
+
+@_value.register
+def _(node: ColumnBroadcast, scope: _Scope) -> Value:
+    return _value(node.args[0], scope).T * Matrix(ones(1, _number(node, node.shape[1])))
+
+
+@_value.register
+def _(node: Member, scope: _Scope) -> Value:
+    whole, place = _value(node.args[0], scope), _number(node, node.args[1])
+    if isinstance(whole, tuple):
+        return whole[place]
+    return whole[place, :] if len(node.shape) == 1 else whole[:, place]
+
+
+@_value.register
+def _(node: Concatenate, scope: _Scope) -> Value:
+    return Matrix.hstack(*(_value(member, scope) for member in _members(*node.args)))
+
+
+@_value.register
+def _(node: ColumnBlock, scope: _Scope) -> Value:
+    block, width = _number(node, node.args[1]), _number(node, node.shape[-1])
+    return _value(node.args[0], scope)[:, block * width : (block + 1) * width]
+
+
+@_value.register
+def _(node: Tabulated, scope: _Scope) -> Value:
+    return _filled(node, node.args[0])
+
+
+@_value.register
+def _(node: Explicit, scope: _Scope) -> Value:
+    return node.args[0]
+
+
+# --- functions ------------------------------------------------------------------------------------------------------
+
+
+@_value.register
+def _(node: Elementwise, scope: _Scope) -> Value:
+    function, *arrays = node.args
+    return _each(partial(_entrywise, function.formula), *(_value(a, scope) for a in arrays))
+
+
+@_value.register(Hadamard)
+@_value.register(Both)
+def _(node: Array, scope: _Scope) -> Value:
+    return _each(partial(_entrywise, mul), *(_value(a, scope) for a in node.args))
+
+
+def _entrywise(function: Callable[..., Expr], *matrices: Matrix) -> Matrix:
+    shape = max(m.shape for m in matrices)  # a scalar goes with every entry
+    return Matrix(*shape, lambda r, c: function(*(m[r, c] if m.shape == shape else m[0] for m in matrices)))
+
+
+@_value.register
+def _(node: CausalMask, scope: _Scope) -> Value:
+    size = _number(node, node.args[0])
+    return Matrix(ones(size, size).lower_triangular())
+
+
+@_value.register
+def _(node: RowSoftmax, scope: _Scope) -> Value:
+    weights = _value(node.args[0], scope).applyfunc(exp)
+    for mask in node.args[1:]:
+        weights = _entrywise(mul, weights, _value(mask, scope))
+    totals = weights * Matrix(ones(weights.cols, 1))
+    return Matrix(diag(*(1 / t if t != 0 else t for t in totals))) * weights  # no visible key: a row of zeros
+
+
+@_value.register
+def _(node: RowSum, scope: _Scope) -> Value:
+    return _row_sums(_value(node.args[0], scope))
+
+
+@_value.register
+def _(node: RowMean, scope: _Scope) -> Value:
+    columns = total(node.args[0].shape[-1])
+    return _each(lambda sums: sums / columns, _row_sums(_value(node.args[0], scope)))
+
+
+def _row_sums(whole: Value) -> Value:
+    if isinstance(whole, tuple):
+        return _stacked([_row_sums(member) for member in whole], 2 if isinstance(whole[0], tuple) else 1)
+    return (whole * Matrix(ones(whole.cols, 1))).T
+
+
+@_value.register
+def _(node: Interleave, scope: _Scope) -> Value:
+    even, odd = (_value(a, scope) for a in node.args)
+    return Matrix.hstack(*(side[:, pair] for pair in range(even.cols) for side in (even, odd)))
+
+
+@_value.register
+def _(node: Lookup, scope: _Scope) -> Value:
+    table, tokens = (_value(a, scope) for a in node.args)
+    one_hot = Matrix(tokens.cols, table.rows, lambda r, c: KroneckerDelta(tokens[0, r], c))
+    return one_hot * table
+
+
+# --- matrices -------------------------------------------------------------------------------------------------------
+
+
+def _each(function: Callable[..., Matrix], *values: Value) -> Value:
+    """A function of matrices, applied to the members of tuples one by one."""
+    lengths = [len(value) for value in values if isinstance(value, tuple)]
+    if not lengths:
+        return function(*values)
+    return tuple(_each(function, *(v[k] if isinstance(v, tuple) else v for v in values)) for k in range(lengths[0]))
+
+
+def _filled(array: Array, entry: Callable[..., Expr], *places: Integer) -> Value:
+    """The value of an array's shape whose entries a function of the places gives."""
+    sizes = [_number(array, a) for a in array.shape[len(places) :]]
+    if len(sizes) > 2:
+        return tuple(_filled(array, entry, *places, Integer(place)) for place in range(sizes[0]))
+    rows, columns = [1] * (2 - len(sizes)) + sizes
+    return Matrix(rows, columns, lambda r, c: entry(*places, *(r, c)[2 - len(sizes) :]))
+
+
+def _stacked(members: list[Any], rank: int) -> Value:
+    """The members of a family of the given rank as one value."""
+    if rank >= 2:
+        return tuple(members)
+    return Matrix.vstack(*members) if rank == 1 else Matrix.hstack(*members)
+
+
+def _members(body: Array, over: Symbol, count: Axis) -> Iterable[Array]:
+    return (body.xreplace({over: Integer(number)}) for number in range(_number(body, count)))
+
+
+def _number(what: Array, size: Axis) -> int:
+    value = total(size)
+    if not isinstance(value, Integer):
+        raise ShapeError(f"{what} as matrices: give a number for {value}")
+    return int(value)
+
+
+def _fitted(variable: Variable, given: Any) -> Value:
+    """What is given for a variable, as a value of its shape."""
+    sizes = [_number(variable, a) for a in variable.shape]
+    value = _read(given, len(sizes))
+    if not _fits(value, sizes):
+        raise ShapeError(f"{variable} has shape {shape_text(variable.shape)}, which {given} does not fit")
+    return value
+
+
+def _read(given: Any, rank: int) -> Value:
+    if rank > 2:
+        return tuple(_read(member, rank - 1) for member in given)
+    rows = given if rank == 2 or isinstance(given, MatrixBase) else [given] if rank == 1 else [[given]]
+    return Matrix(rows)
+
+
+def _fits(value: Value, sizes: list[int]) -> bool:
+    if isinstance(value, tuple):
+        return len(value) == sizes[0] and all(_fits(member, sizes[1:]) for member in value)
+    return bool(value.shape == (*[1] * (2 - len(sizes)), *sizes))

@@ -1,0 +1,320 @@
+r"""The LaTeX printer: arrays, layers and their equations.
+
+Arrays print as a paper writes them: products side by side, a quotient by a scalar as a fraction, broadcasts invisible,
+row i of X as x_i. Where vectors are columns, every array prints as the transpose of ours, a leaf keeping its letter:
+X W + b becomes W X + b, and Q K^T becomes K^T Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Basic, Integer, Symbol
+
+from derivations.language.expression import Array, Member, Tabulated, Transpose, Variable
+from derivations.language.functions import CausalMask, Interleave, RowSum
+from derivations.language.layer import Apply, Equation, Repeat
+from derivations.language.notation import Notation
+from derivations.language.shapes import Axis, Pair, fresh_index, total
+from derivations.language.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
+
+__all__ = ["LatexPrinter", "Line", "latex_of"]
+
+_LEVELS = {"Plus": SUM, "Product": PRODUCT, "Hadamard": PRODUCT, "Both": PRODUCT}
+_BY_ENTRIES = (Tabulated, RowSum, CausalMask)  # equations that are printed for an entry
+
+
+@dataclass(frozen=True)
+class Line:
+    """One printed equation: both sides, and for which indices it holds (empty for one equation)."""
+
+    left: str
+    right: str
+    ranges: str = ""
+
+
+class LatexPrinter(ScalarPrinter):
+    """Prints arrays and scalars as LaTeX in a notation."""
+
+    times, hadamard, both = " ", r" \odot ", r" \wedge "
+    dots = r"\ldots"
+
+    def level(self, expr: Basic) -> int:
+        """Return how tightly the printed form of an expression holds together."""
+        name = expr.func.__name__
+        if name in ("RowBroadcast", "ColumnBroadcast"):
+            return self.level(expr.args[0])
+        if name == "Scaled":
+            return self._scaled_level(expr)
+        if name == "Elementwise" and not self._function(expr.args[0].name):
+            return self._in_place(expr)[1]
+        return _LEVELS[name] if name in _LEVELS else super().level(expr)
+
+    def _scaled_level(self, expr: Basic) -> int:
+        negative, top, bottom = self._split(expr.args[0])
+        if negative:
+            return SUM
+        if not bottom and top == [Integer(1)]:
+            return self.level(expr.args[1])
+        return PRODUCT if not bottom or self.slashed() else ATOM
+
+    # Leaves
+
+    def _print_Variable(self, expr: Variable) -> str:
+        return self.named(expr.name)
+
+    def _print_Str(self, expr: Any) -> str:
+        return self.words(expr.name)
+
+    def _print_Member(self, expr: Member) -> str:
+        base, places = expr, []
+        while isinstance(base, Member):
+            base, place = base.args
+            places.insert(0, place)
+        if base.func.__name__ == "_Family":
+            body = base.args[0].xreplace({base.args[1]: places[0]})
+            return self._print(body) if len(places) == 1 else self._print(Member(body, *places[1:]))
+        texts = [self.place(place) for place in places]
+        if isinstance(base, Variable):
+            rank = len(base.shape)
+            return self.named(base.name, texts, member=rank == 3, row=rank == len(places) + 1)
+        return self.subscripted(self.wrapped(self._print(base)), ",".join(texts))
+
+    def _print__Family(self, expr: Any) -> str:
+        body, index, size = expr.args
+        members = self._members(body, index, size)
+        return self.wrapped(", ".join(members))
+
+    def _print_Explicit(self, expr: Any) -> str:
+        matrix = expr.args[0]
+        return self._print(matrix.T if self.notation.columns else matrix)
+
+    def _print_MatrixBase(self, expr: Any) -> str:
+        rows = (" & ".join(self._print(entry) for entry in expr.row(i)) for i in range(expr.rows))
+        return r"\begin{bmatrix} " + r" \\ ".join(rows) + r" \end{bmatrix}"
+
+    _print_ImmutableDenseMatrix = _print_MutableDenseMatrix = _print_MatrixBase
+
+    def _print_Tabulated(self, expr: Tabulated) -> str:
+        formula = expr.args[0]
+        places = ",".join(self._letters(formula.variables))
+        return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
+
+    def subscripted(self, text: str, below: str) -> str:
+        """Return a text with a subscript."""
+        return f"{text}_{{{below}}}"
+
+    # Linear algebra
+
+    def _print_Product(self, expr: Basic) -> str:
+        left, right = expr.args
+        if len(left.shape) == 1 and len(right.shape) == 1:
+            return rf"{self.operand(left, PRODUCT)} {self.dot} {self.operand(right, ATOM)}"
+        if self.notation.columns and len(right.shape) == 1:
+            return self.juxtaposed([self._transposed(left), self._factor(right, ATOM)])
+        if self.notation.columns:
+            left, right = right, left
+        nested_right = self.notation.columns
+        return self.juxtaposed(
+            [self._factor(left, ATOM if nested_right else PRODUCT), self._factor(right, PRODUCT if nested_right else ATOM)]
+        )
+
+    dot = r"\cdot"
+
+    def _factor(self, operand: Array, least: int) -> str:
+        mixed = operand.func.__name__ in ("Hadamard", "Both")
+        return self.wrapped(self._print(operand)) if mixed else self.operand(operand, least)
+
+    def _print_Plus(self, expr: Basic) -> str:
+        left, right = expr.args
+        text = self._print(right) if self._is_negative(right) else self.operand(right, PRODUCT)
+        return f"{self._print(left)} - {text[1:].lstrip()}" if text.startswith("-") else f"{self._print(left)} + {text}"
+
+    def _is_negative(self, expr: Basic) -> bool:
+        return expr.func.__name__ == "Scaled" and self._split(expr.args[0])[0]
+
+    def _print_Scaled(self, expr: Basic) -> str:
+        scalar, operand = expr.args
+        negative, top, bottom = self._split(scalar)
+        sign = "-" if negative else ""
+        top = [] if top == [Integer(1)] else top
+        if bottom and not top and not self.slashed():
+            return sign + self.over(self._print(operand), bottom)
+        above = self.juxtaposed([*(self.operand(factor, ATOM) for factor in top), self.operand(operand, PRODUCT)])
+        return sign + (self.over(above, bottom) if bottom else above)
+
+    def _print_Transpose(self, expr: Transpose) -> str:
+        return self.transposed(self.operand(expr.args[0], ATOM), expr.args[0])
+
+    def _transposed(self, expr: Array) -> str:
+        if isinstance(expr, Transpose):
+            return self._print(expr.args[0])
+        return self.transposed(self.operand(expr, ATOM), expr)
+
+    def transposed(self, text: str, operand: Basic) -> str:
+        """Return the transpose of a printed operand."""
+        single = isinstance(operand, Variable | Member) or self.level(operand) < ATOM
+        return self.power(text if single else self.wrapped(text), self.notation.transpose)
+
+    def _print_RowBroadcast(self, expr: Basic) -> str:
+        return self._print(expr.args[0])
+
+    _print_ColumnBroadcast = _print_RowBroadcast
+
+    def _print_Hadamard(self, expr: Basic) -> str:
+        return self._alike(expr, self.hadamard)
+
+    def _print_Both(self, expr: Basic) -> str:
+        return self._alike(expr, self.both)
+
+    def _alike(self, expr: Basic, sign: str) -> str:
+        left, right = expr.args
+        first = self._print(left) if left.func is expr.func else self.operand(left, ATOM)
+        return first + sign + self.operand(right, ATOM)
+
+    def _print_Concatenate(self, expr: Basic) -> str:
+        body, over, size = expr.args
+        return self.applied(self.notation.function("concat"), self._members(body, over, size))
+
+    def _members(self, body: Array, over: Symbol, size: Axis) -> list[str]:
+        """Return the first, ... and last member of a family, or all when there are at most three."""
+        last = total(size) - 1
+        shown = range(int(last) + 1) if last.is_Integer and last < 3 else (0, last)
+        texts = [self._print(body.xreplace({over: Integer(p) if isinstance(p, int) else p})) for p in shown]
+        return texts if isinstance(shown, range) else [texts[0], self.dots, texts[1]]
+
+    def _print_ColumnBlock(self, expr: Basic) -> str:
+        wide, block = expr.args
+        return self.subscripted(self.wrapped(self._print(wide), "[]"), self.place(block))
+
+    # Functions of arrays
+
+    def _function(self, name: str) -> str:
+        return self.notation.function(name) if name in self.notation.functions else ""
+
+    def _print_Elementwise(self, expr: Basic) -> str:
+        function = self._function(expr.args[0].name)
+        return self.applied(function, list(map(self._print, expr.args[1:]))) if function else self._in_place(expr)[0]
+
+    def _in_place(self, expr: Basic) -> tuple[str, int]:
+        """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
+        formula, *arguments = expr.args[0].formula, *expr.args[1:]
+        texts = {
+            variable: (self._print(argument), self.level(argument))
+            for variable, argument in zip(formula.variables, arguments, strict=True)
+        }
+        outer, self._operands = self._operands, {**self._operands, **texts}
+        try:
+            return self._print(formula.expr), self.level(formula.expr)
+        finally:
+            self._operands = outer
+
+    def _print_RowSoftmax(self, expr: Basic) -> str:
+        arguments = "; ".join(map(self._print, expr.args))
+        return self.applied(self.notation.function("softmax"), [arguments])
+
+    def _print_Lookup(self, expr: Basic) -> str:
+        table, tokens = expr.args
+        if isinstance(table, Variable):
+            return self.named(table.name, [self._print(tokens)])
+        return self.subscripted(self.wrapped(self._print(table)), self._print(tokens))
+
+    def _print_CausalMask(self, expr: Basic) -> str:
+        return self.applied(self.function_name("Causal"), [self._print(expr.args[0])])
+
+    def _print_Apply(self, expr: Apply) -> str:
+        return self.applied(self.notation.function(expr.layer.name), self._arguments(expr))
+
+    def _print_Repeat(self, expr: Repeat) -> str:
+        name = self.subscripted(self.notation.function(expr.layer.name), f"1,{self.dots},{self._print(expr.count)}")
+        return self.applied(name, self._arguments(expr))
+
+    def _arguments(self, expr: Apply) -> list[str]:
+        return [self._print(a) for a in expr.arguments] or [self._print(total(along)) for along in expr.shape]
+
+    def _print_Layer(self, expr: Any) -> str:
+        return self.notation.function(expr.name)
+
+    def _print_Basic(self, expr: Basic, **_: Any) -> str:
+        """Return what has no print of its own as a function of its operands."""
+        return self.applied(self.function_name(expr.func.__name__), [self._print(arg) for arg in expr.args])
+
+    # Equations
+
+    def lines(self, equation: Equation) -> list[Line]:
+        """Return the printed equations that one equation of a layer stands for."""
+        value = equation.value
+        if isinstance(value, Repeat):
+            return self._repetition(equation)
+        if isinstance(value, Interleave):
+            return self._pairs(equation)
+        if isinstance(value, _BY_ENTRIES) and equation.over is None:
+            places = self._entry_places(value)
+            left = self._print(equation.target.entry(*places)) if value.kind == "real" else self._mask_entry(equation, places)
+            return [Line(left, self._print(value.entry(*places)), self.ranges(dict(zip(places, value.shape, strict=True))))]
+        family = self.ranges({equation.over[0]: equation.over[1]}) if equation.over else ""
+        return [Line(self._print(equation.target), self._print(value), family)]
+
+    def _mask_entry(self, equation: Equation, places: Sequence[Symbol]) -> str:
+        return self.named(equation.variable.name, self._letters(places))
+
+    def _letters(self, places: Sequence[Symbol]) -> list[str]:
+        letters = [self.place(place) for place in places]
+        return letters[::-1] if self.notation.columns else letters
+
+    @staticmethod
+    def _entry_places(value: Array) -> tuple[Symbol, ...]:
+        if isinstance(value, Tabulated):
+            return tuple(value.args[0].variables)
+        places: list[Symbol] = []
+        for letter in ("i", "j", "k")[: len(value.shape)]:
+            index = Symbol(letter, integer=True)
+            places.append(index if index not in value.free_symbols else fresh_index({*value.free_symbols, *places}))
+        return tuple(places)
+
+    def _pairs(self, equation: Equation) -> list[Line]:
+        value = equation.value
+        names = ("i", "j") if self.first else (*self.notation.zero_based[:1], "i")
+        row, block = (Symbol(name, integer=True) for name in names)
+        rows, pairs = value.args[0].shape
+        lines = []
+        for place in (Integer(0), Integer(1)):
+            left = equation.target.entry(row, Pair(block, place, Integer(2)))
+            right = value.args[int(place)].entry(row, block)
+            lines.append(Line(self._print(left), self._print(right), self.ranges({row: rows, block: pairs})))
+        return lines
+
+    def _repetition(self, equation: Equation) -> list[Line]:
+        value, number = equation.value, "l"
+        target, count = self._print(equation.target), self._print(value.count)
+
+        def after(layers: str) -> str:
+            return self.power(target, f"({layers})")
+
+        layer = self.subscripted(self.notation.function(value.layer.name), number)
+        arguments = [after(f"{number}-1"), *map(self._print, value.arguments[1:])]
+        return [
+            Line(after("0"), self._print(value.arguments[0])),
+            Line(after(number), self.applied(layer, arguments), f"{number} = 1, {self.dots}, {count}"),
+            Line(target, after(count)),
+        ]
+
+    def ranges(self, sizes: dict[Any, Any]) -> str:
+        """Return over what indices run: i, k = 1, ..., n; indices of one size are named together."""
+        groups: dict[Any, list[str]] = {}
+        for index, size in sizes.items():
+            groups.setdefault(total(size), []).append(self.named(index.name))
+        return r", \; ".join(self._range(letters, size) for size, letters in groups.items())
+
+    def _range(self, letters: list[str], size: Any) -> str:
+        first, last = str(self.first), self.inline(self.shifted(size - 1))
+        if last == first:
+            return f"{', '.join(letters)} = {first}"
+        return f"{', '.join(letters)} = {first}, {self.dots}, {last}"
+
+
+def latex_of(expr: Any, using: str | Notation = "ours", *, scope: str = "", first: int | None = None) -> str:
+    """Return an array, a scalar or a statement as LaTeX, without delimiters."""
+    return LatexPrinter(using, scope, first).doprint(expr)

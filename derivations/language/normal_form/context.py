@@ -1,0 +1,73 @@
+"""What the normal form may use: the ranges of indices, declared facts, and the side conditions it runs up.
+
+A context lives as long as one decision of the judge. Nothing in it is global, and every condition that could not be
+settled on the spot is kept, so that the judge can compare it with the stated assumptions.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from derivations.language.normal_form.terms import Atom, Poly
+
+__all__ = ["Condition", "Context", "Undecided"]
+
+
+class Undecided(Exception):
+    """The normal form gives up: what it was asked lies outside its language or over its budget."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A side condition on a polynomial: "nonzero", "positive", "nonnegative" or "in range"."""
+
+    kind: str
+    of: Poly
+
+
+@dataclass
+class Context:
+    """The state of one decision."""
+
+    ranges: dict[Atom, tuple[Poly, Poly]] = field(default_factory=dict)
+    minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 where nothing is said
+    inverses: dict[str, str] = field(default_factory=dict)  # bijections of an index range, with their inverses
+    facts: list[Condition] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+    budget: int = 200_000  # terms that may be written down before the answer is "undecided"
+    serial: int = 0
+    symbols: dict[Any, Atom] = field(default_factory=dict)
+
+    def open_index(self, low: Poly, high: Poly) -> Atom:
+        """Return a new bound index with the given range."""
+        self.serial += 1
+        atom: Atom = ("t", self.serial)
+        self.ranges[atom] = (low, high)
+        return atom
+
+    def spend(self, terms: int) -> None:
+        """Take terms off the budget."""
+        self.budget -= terms
+        if self.budget < 0:
+            raise Undecided("the normal form grew beyond its budget")
+
+    @contextmanager
+    def naming(self, names: dict[Any, Atom]) -> Iterator[None]:
+        """Let SymPy symbols stand for bound indices inside the block."""
+        before = self.symbols
+        self.symbols = before | names
+        try:
+            yield
+        finally:
+            self.symbols = before
+
+    def range_of(self, atom: Atom) -> tuple[Poly, Poly] | None:
+        """Return the least and the greatest value of an index, None where no range is stated."""
+        if atom[0] == "fun" and atom[1] in self.inverses:
+            return self.ranges.get(("fun", atom[1]))
+        return self.ranges.get(atom)
+
+

@@ -1,0 +1,88 @@
+"""Derivatives in the normal form: one rule for each kind of atom, the product rule for monomials.
+
+    x_j by x_k        delta_jk                      exp(m)       exp(m) m'
+    sum_j f_j         sum_j f_j'                    p^r          r p^(r-1) p'
+    log p             p' / p                        erf p        2 exp(-p^2) p' / sqrt(pi)
+    tanh p            (1 - tanh(p)^2) p'            relu p       [p > 0] p', off p = 0
+    f(p, ...)         f'(p) p' for a function of one argument
+"""
+
+from fractions import Fraction
+
+from derivations.language.normal_form.algebra import collect, exponential, multiply, power, unit_step
+from derivations.language.normal_form.context import Context, Undecided
+from derivations.language.normal_form.integers import difference_indicator
+from derivations.language.normal_form.sums import close, open_sum, settle, times
+from derivations.language.normal_form.terms import (
+    ONE,
+    ZERO,
+    Atom,
+    Poly,
+    add,
+    constant,
+    monomial,
+    negate,
+    scale,
+    single,
+    subtract,
+    walk,
+)
+
+__all__ = ["derivative"]
+
+
+def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
+    """Return the derivative of p by a scalar symbol or by an entry of an array."""
+    terms: list[Poly] = []
+    for mono, c in p:
+        for atom, exponent in mono:
+            inner = _of_atom(atom, variable, context)
+            if inner == ZERO:
+                continue
+            rest = collect({**dict(mono), atom: exponent - 1}, c * exponent, context)
+            terms.append(times(rest, inner, context))
+    return settle(add(*terms), context)
+
+
+def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
+    """Return the derivative of one atom to the power 1."""
+    kind = atom[0]
+    if atom == variable:
+        return ONE
+    if not _may_depend(atom, variable):
+        return ZERO
+    if kind == "x":
+        result = ONE
+        for own, other in zip(atom[2], variable[2], strict=True):
+            result = multiply(result, difference_indicator(subtract(own, other), context), context)
+        return result
+    if kind == "sum":
+        body, indices = open_sum(atom, context)
+        return close(derivative(body, variable, context), indices, context)
+    if kind == "exp":
+        return times(single(atom), derivative(monomial(atom[1]), variable, context), context)
+    if kind == "fun":
+        if len(atom[3]) != 1:
+            raise Undecided(f"the derivative of the function {atom[1]} of several arguments")
+        outer = single(("fun", atom[1], atom[2] + 1, atom[3]))
+        return times(outer, derivative(atom[3][0], variable, context), context)
+    outer_rule = _OUTER.get(kind)
+    if outer_rule is None:
+        raise Undecided(f"the derivative of a term of kind {kind}")
+    return times(outer_rule(atom, context), derivative(atom[1], variable, context), context)
+
+
+def _may_depend(atom: Atom, variable: Atom) -> bool:
+    return any(inner[:2] == variable[:2] for inner in walk(atom) if inner[0] == variable[0])
+
+
+_HALF = Fraction(1, 2)
+_OUTER = {
+    "poly": lambda atom, context: ONE,
+    "log": lambda atom, context: power(atom[1], -1, context),
+    "erf": lambda atom, context: multiply(
+        scale(single(("pi",), -_HALF), 2), exponential(negate(multiply(atom[1], atom[1], context)), context), context
+    ),
+    "tanh": lambda atom, context: subtract(constant(1), single(atom, 2)),
+    "relu": lambda atom, context: unit_step(atom[1], context),
+}

@@ -1,0 +1,312 @@
+"""From SymPy to the normal form.
+
+Every kind of SymPy node that the judge understands is listed in one table; any other node is `Undecided`. Nothing is
+simplified by SymPy on the way. What SymPy did by itself when the expression was built (collecting equal terms and
+factors, exact arithmetic on numbers) is trusted.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy import Basic, Derivative, Expr, Indexed, KroneckerDelta, Ne, Sum, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.language.costs import Count
+from derivations.language.expression import Array
+from derivations.language.normal_form.algebra import (
+    IMAGINARY,
+    PI,
+    cosine,
+    exponential,
+    logarithm,
+    multiply,
+    odd_function,
+    positive_part,
+    power,
+    sine,
+    unit_step,
+)
+from derivations.language.normal_form.context import Condition, Context, Undecided
+from derivations.language.normal_form.derivative import derivative
+from derivations.language.normal_form.integers import always_nonnegative, difference_indicator, order_indicator
+from derivations.language.normal_form.sums import close, expectation, function, settle, times
+from derivations.language.normal_form.terms import (
+    ONE,
+    Atom,
+    Poly,
+    add,
+    constant,
+    negate,
+    single,
+    subtract,
+)
+from derivations.language.scalars import Expectation, Iverson, Variance
+
+__all__ = ["read", "symbol_atom"]
+
+
+def read(expression: Basic, context: Context) -> Poly:
+    """Return the normal form of a SymPy expression.
+
+    Raises `Undecided` for anything that the table does not list.
+    """
+    context.spend(1)
+    for kind, rule in _RULES.items():
+        if isinstance(expression, kind):
+            return rule(expression, context)
+    if isinstance(expression, Array) and expression.shape == ():
+        return read(expression.entry(), context)
+    raise Undecided(f"{type(expression).__name__} is not in the language of the judge: {expression}")
+
+
+def symbol_atom(symbol: Symbol) -> Atom:
+    """Return the atom of a symbol; the signature keeps what was declared of it."""
+    if symbol.is_integer:
+        signature = "size" if symbol.is_positive else "index"
+    elif symbol.is_positive:
+        signature = "positive"
+    elif symbol.is_nonnegative:
+        signature = "nonnegative"
+    else:
+        signature = "real" if symbol.is_real else "complex"
+    return ("sym", symbol.name, signature)
+
+
+def _symbol(expression: Symbol, context: Context) -> Poly:
+    return single(context.symbols.get(expression) or symbol_atom(expression))
+
+
+def _rational(expression: Any, context: Context) -> Poly:
+    value = sympy.Rational(expression)
+    return constant(sympy_number(value))
+
+
+def sympy_number(value: Any) -> Any:
+    """Return a SymPy rational as a Python integer or fraction."""
+    from_parts = (int(value.p), int(value.q))
+    return from_parts[0] if from_parts[1] == 1 else Fraction(*from_parts)
+
+
+def _sum_of(expression: Any, context: Context) -> Poly:
+    return add(*(read(term, context) for term in expression.args))
+
+
+def _product_of(expression: Any, context: Context) -> Poly:
+    result = ONE
+    for factor in expression.args:
+        result = multiply(result, read(factor, context), context)
+    return settle(result, context)
+
+
+def _power(expression: Any, context: Context) -> Poly:
+    base, exponent = expression.args
+    if exponent.is_Rational:
+        value = read(base, context)
+        if exponent.is_negative or not exponent.is_Integer:
+            _note_sign(base, value, context)
+        return settle(power(value, sympy_number(exponent), context), context)
+    return exponential(times(read(exponent, context), logarithm(read(base, context), context), context), context)
+
+
+def _note_sign(base: Expr, value: Poly, context: Context) -> None:
+    """State that a base is positive when its form shows it, before the normal form hides it (a square plus epsilon)."""
+    if structurally_positive(base, context):
+        fact = Condition("positive", value)
+        if fact not in context.facts:
+            context.facts.append(fact)
+
+
+def structurally_positive(expression: Expr, context: Context) -> bool:
+    """Say whether an expression, as written, is a sum of nonnegative terms of which one is positive."""
+    if isinstance(expression, sympy.Add):
+        return all(_structurally_nonnegative(term, context) for term in expression.args) and any(
+            structurally_positive(term, context) for term in expression.args
+        )
+    if isinstance(expression, sympy.Mul):
+        return all(structurally_positive(factor, context) for factor in expression.args)
+    if isinstance(expression, sympy.Pow) and not isinstance(expression.base, sympy.exp):
+        return bool(expression.exp.is_Rational) and structurally_positive(expression.base, context)
+    if isinstance(expression, Symbol):
+        return symbol_atom(expression)[2] in ("size", "positive") and expression not in context.symbols
+    if isinstance(expression, sympy.exp):
+        return True
+    return bool(expression.is_Rational and expression > 0)
+
+
+def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
+    if structurally_positive(expression, context):
+        return True
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp % 2 == 0:
+        return expression.exp > 0
+    if isinstance(expression, (sympy.Add, sympy.Mul)):
+        return all(_structurally_nonnegative(part, context) for part in expression.args)
+    if isinstance(expression, Sum):
+        return _structurally_nonnegative(expression.function, context)
+    if isinstance(expression, Indexed) and expression.base.label.name in context.definitions:
+        value = context.definitions[expression.base.label.name](*expression.indices)
+        return _structurally_nonnegative(value, context)
+    return bool(isinstance(expression, Iverson) or (expression.is_Rational and expression >= 0))
+
+
+def _indexed(expression: Indexed, context: Context) -> Poly:
+    name = expression.base.label.name
+    define = context.definitions.get(name)
+    if define is not None:
+        return read(define(*expression.indices), context)
+    places = tuple(read(place, context) for place in expression.indices)
+    for place, size in zip(places, expression.shape or (), strict=False):
+        last = subtract(read(size, context), ONE)
+        for bound in (place, subtract(last, place)):
+            if not always_nonnegative(bound, context):
+                context.conditions.append(Condition("in range", bound))
+    return single(("x", name, places))
+
+
+def _sum(expression: Sum, context: Context) -> Poly:
+    names: dict[Any, Atom] = {}
+    indices: list[Atom] = []
+    for symbol, low, high in reversed(expression.limits):
+        with context.naming(names):
+            index = context.open_index(read(low, context), read(high, context))
+        names = names | {symbol: index}
+        indices.append(index)
+    with context.naming(names):
+        body = read(expression.function, context)
+    return close(body, indices, context)
+
+
+def _delta(expression: KroneckerDelta, context: Context) -> Poly:
+    first, second = (read(place, context) for place in expression.args[:2])
+    return difference_indicator(subtract(first, second), context)
+
+
+def _iverson(expression: Iverson, context: Context) -> Poly:
+    condition = expression.args[0]
+    left, right = condition.args
+    if isinstance(condition, Ne) and isinstance(left, Indexed) and right == 0:
+        return _shown(left, context)
+    a, b = read(left, context), read(right, context)
+    integer = left.is_integer and right.is_integer
+    if isinstance(condition, (sympy.Eq, Ne)) and integer:
+        equal = difference_indicator(subtract(a, b), context)
+        return equal if isinstance(condition, sympy.Eq) else subtract(ONE, equal)
+    low, high, strict = _ORDERS[type(condition)](a, b)
+    gap = subtract(high, low)
+    if integer:
+        return order_indicator(subtract(gap, ONE) if strict else gap, context)
+    return unit_step(gap, context) if strict else subtract(ONE, unit_step(negate(gap), context))
+
+
+_ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
+    sympy.Le: lambda a, b: (a, b, False),
+    sympy.Lt: lambda a, b: (a, b, True),
+    sympy.Ge: lambda a, b: (b, a, False),
+    sympy.Gt: lambda a, b: (b, a, True),
+}
+
+
+def _shown(entry: Indexed, context: Context) -> Poly:
+    name = entry.base.label.name
+    define = context.definitions.get(name)
+    if define is not None:
+        return read(define(*entry.indices), context)
+    return single(("true", name, tuple(read(place, context) for place in entry.indices)))
+
+
+def _derivative(expression: Derivative, context: Context) -> Poly:
+    _need("derivative", expression, context)
+    value = read(expression.expr, context)
+    for variable, count in expression.variable_count:
+        ((mono, _),) = read(variable, context)
+        for _ in range(int(count)):
+            value = derivative(value, mono[0][0], context)
+    return value
+
+
+def _expectation(expression: Expectation, context: Context) -> Poly:
+    _need("expectation", expression, context)
+    return expectation(read(expression.args[0], context), context)
+
+
+def _variance(expression: Variance, context: Context) -> Poly:
+    _need("expectation", expression, context)
+    value = read(expression.args[0], context)
+    mean = expectation(value, context)
+    return subtract(expectation(times(value, value, context), context), times(mean, mean, context))
+
+
+def _need(feature: str, expression: Basic, context: Context) -> None:
+    if feature not in context.features:
+        raise Undecided(f"the rule of this step does not use {feature}s: {expression}")
+
+
+def _maximum(expression: Any, context: Context) -> Poly:
+    first, *others = (read(term, context) for term in expression.args)
+    for other in others:
+        first = add(other, positive_part(subtract(first, other), context))
+    return first
+
+
+def _minimum(expression: Any, context: Context) -> Poly:
+    first, *others = (read(term, context) for term in expression.args)
+    for other in others:
+        first = subtract(first, positive_part(subtract(first, other), context))
+    return first
+
+
+def _absolute(expression: Any, context: Context) -> Poly:
+    value = read(expression.args[0], context)
+    return add(positive_part(value, context), positive_part(negate(value), context))
+
+
+def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
+    places = tuple(read(place, context) for place in expression.args)
+    return function(expression.func.__name__, 0, places, context)
+
+
+def _piecewise(expression: Any, context: Context) -> Poly:
+    (first, condition), *rest = expression.args
+    if condition is sympy.true:
+        return read(first, context)
+    if not rest:
+        raise Undecided(f"a case distinction without a last case: {expression}")
+    holds = read(Iverson(condition), context)
+    other = _piecewise(sympy.Piecewise(*rest, evaluate=False), context) if len(rest) > 1 else read(rest[0][0], context)
+    return add(times(holds, read(first, context), context), times(subtract(ONE, holds), other, context))
+
+
+def _argument(build: Callable[[Poly, Context], Poly]) -> Callable[[Any, Context], Poly]:
+    return lambda expression, context: settle(build(read(expression.args[0], context), context), context)
+
+
+_RULES: dict[Any, Callable[[Any, Context], Poly]] = {
+    Symbol: _symbol,
+    sympy.Rational: _rational,
+    sympy.Add: _sum_of,
+    sympy.Mul: _product_of,
+    Indexed: _indexed,
+    Sum: _sum,
+    KroneckerDelta: _delta,
+    Iverson: _iverson,
+    Derivative: _derivative,
+    Expectation: _expectation,
+    Variance: _variance,
+    sympy.exp: _argument(exponential),
+    sympy.log: _argument(logarithm),
+    sympy.sin: _argument(sine),
+    sympy.cos: _argument(cosine),
+    sympy.erf: _argument(lambda p, context: odd_function("erf", p)),
+    sympy.tanh: _argument(lambda p, context: odd_function("tanh", p)),
+    sympy.Max: _maximum,
+    sympy.Min: _minimum,
+    sympy.Abs: _absolute,
+    sympy.Piecewise: _piecewise,
+    AppliedUndef: _unknown_function,
+    sympy.core.numbers.Pi: lambda expression, context: single(PI),
+    sympy.core.numbers.Exp1: lambda expression, context: exponential(ONE, context),
+    sympy.core.numbers.ImaginaryUnit: lambda expression, context: single(IMAGINARY),
+    sympy.Pow: _power,
+    Count: lambda expression, context: read(expression.value(), context),
+}

@@ -1,0 +1,425 @@
+"""Sums over indices, substitution, and what indicators do: the index calculus of the normal form.
+
+    linearity      the sum of a polynomial is taken term by term; factors without the index stand outside
+    empty body     sum_{j=a}^{b} 1 = b - a + 1
+    delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
+    bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
+    numbers        a sum over at most 16 numbered places is written out
+    nesting        sums inside a sum are joined to it; a product of sums over different indices is split
+    naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
+    indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
+                   elsewhere f([c]) = [c] f(1) + (1 - [c]) f(0)
+"""
+
+from collections.abc import Callable, Iterable
+
+from derivations.language.normal_form.algebra import (
+    INDICATORS,
+    collect,
+    exponential,
+    logarithm,
+    multiply,
+    odd_function,
+    positive_part,
+    power,
+    unit_step,
+)
+from derivations.language.normal_form.context import Condition, Context, Undecided
+from derivations.language.normal_form.integers import (
+    always_nonnegative,
+    difference_indicator,
+    linear_part,
+    order_indicator,
+)
+from derivations.language.normal_form.terms import (
+    ONE,
+    Atom,
+    Mono,
+    Number,
+    Poly,
+    add,
+    constant,
+    constant_value,
+    contains,
+    level_of,
+    monomial,
+    rename_mono,
+    rename_poly,
+    scale,
+    single,
+    subtract,
+    walk,
+)
+
+__all__ = ["expectation", "open_sum", "settle", "substitute", "sum_over", "times", "transform"]
+
+_WRITTEN_OUT = 16
+_LARGEST_SEARCH = 2_000
+Visit = Callable[[Atom], Poly | None]
+
+
+def times(p: Poly, q: Poly, context: Context) -> Poly:
+    """Return the product, indicators used up."""
+    return settle(multiply(p, q, context), context)
+
+
+def settle(p: Poly, context: Context) -> Poly:
+    """Use the indicators of every monomial on its other factors, until nothing changes."""
+    done: list[Poly] = []
+    for mono, c in p:
+        changed = _use_indicator(mono, c, context)
+        done.append(monomial(mono, c) if changed is None else settle(changed, context))
+    return add(*done)
+
+
+def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | None:
+    for atom, _ in mono:
+        if atom[0] not in INDICATORS:
+            continue
+        others = [pair for pair in mono if pair[0] != atom]
+        key, value = _pivot(atom[1], context) or (None, ()) if atom[0] == "delta" else (atom, ONE)
+        if key is not None and any(contains(other, key) for other, _ in others):
+            context.spend(1)
+            result = scale(single(atom), coefficient)
+            for other, exponent in others:
+                result = multiply(result, power(substitute(single(other), {key: value}, context), exponent, context), context)
+            return result
+    for atom, _ in mono:
+        inner = None if atom[0] in INDICATORS else _inner_indicator(atom)
+        if inner is not None:
+            return _two_cases(mono, coefficient, inner, context)
+    return None
+
+
+def _inner_indicator(atom: Atom) -> Atom | None:
+    """Return the first indicator inside an atom that speaks of no index bound there."""
+    found = (a for a in walk(atom) if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
+    return min(found, default=None)
+
+
+def _two_cases(mono: Mono, coefficient: Number, inner: Atom, context: Context) -> Poly | None:
+    """f([c]) = [c] f(1) + (1 - [c]) f(0)."""
+    context.spend(1)
+    try:
+        shown, hidden = (
+            substitute(monomial(mono, coefficient), {inner: value}, context) for value in (ONE, constant(0))
+        )
+    except Undecided:
+        return None
+    indicator = single(inner)
+    return add(multiply(indicator, shown, context), multiply(subtract(ONE, indicator), hidden, context))
+
+
+def _pivot(p: Poly, context: Context) -> tuple[Atom, Poly] | None:
+    """Return (index, value) with p = 0 exactly when index = value: the last index that p holds with factor 1 or -1."""
+    indices = {atom for mono, _ in p for atom, _ in mono if atom[0] in ("sym", "t", "b") and context.range_of(atom)}
+    for atom in sorted(indices, key=lambda a: (a[0] == "t", a), reverse=True):
+        parts = linear_part(p, atom)
+        slope = constant_value(parts[0]) if parts else None
+        if parts and slope in (1, -1):
+            return atom, scale(parts[1], -slope)
+    return None
+
+
+def substitute(p: Poly, values: dict[Atom, Poly], context: Context) -> Poly:
+    """Return p with atoms replaced by polynomials, everything built again."""
+    return transform(p, values.get, context)
+
+
+def transform(p: Poly, visit: Visit, context: Context) -> Poly:
+    """Return p built again with every atom replaced by `visit(atom)` where that is not None."""
+    result: list[Poly] = []
+    for mono, c in p:
+        term = constant(c)
+        for atom, exponent in mono:
+            context.spend(1)
+            new = _transform_atom(atom, visit, context)
+            if new == single(atom):
+                term = multiply(term, single(atom, exponent), context)
+            elif atom[0] == "exp" and visit(atom) is None:
+                inner = transform(monomial(atom[1]), visit, context)
+                term = multiply(term, exponential(scale(inner, exponent), context), context)
+            else:
+                term = multiply(term, power(new, exponent, context), context)
+        result.append(term)
+    return settle(add(*result), context)
+
+
+def _transform_atom(atom: Atom, visit: Visit, context: Context) -> Poly:
+    new = visit(atom)
+    if new is not None:
+        return new
+    kind = atom[0]
+    if kind in ("x", "true"):
+        return single((kind, atom[1], tuple(transform(q, visit, context) for q in atom[2])))
+    if kind == "fun":
+        return function(atom[1], atom[2], tuple(transform(q, visit, context) for q in atom[3]), context)
+    if kind == "exp":
+        return exponential(transform(monomial(atom[1]), visit, context), context)
+    if kind == "E":
+        return expectation(transform(monomial(atom[1]), visit, context), context)
+    if kind == "sum":
+        body, indices = open_sum(atom, context, visit)
+        return close(transform(body, visit, context), indices, context)
+    build = _BUILD.get(kind)
+    return build(transform(atom[1], visit, context), context) if build else single(atom)
+
+
+_BUILD: dict[str, Callable[[Poly, Context], Poly]] = {
+    "delta": difference_indicator,
+    "ge": order_indicator,
+    "step": unit_step,
+    "poly": lambda p, context: p,
+    "log": logarithm,
+    "erf": lambda p, context: odd_function("erf", p),
+    "tanh": lambda p, context: odd_function("tanh", p),
+    "relu": positive_part,
+}
+
+
+def function(name: str, order: int, places: tuple[Poly, ...], context: Context) -> Poly:
+    """Return the value of an unknown function, or of a bijection of an index range, at the given places."""
+    inverse = context.inverses.get(name)
+    if inverse and len(places[0]) == 1:
+        ((mono, c),) = places[0]
+        if c == 1 and len(mono) == 1 and mono[0][1] == 1 and mono[0][0][:2] == ("fun", inverse):
+            return mono[0][0][3][0]
+    return single(("fun", name, order, places))
+
+
+def open_sum(atom: Atom, context: Context, visit: Visit | None = None) -> tuple[Poly, list[Atom]]:
+    """Return the body of a sum over new bound indices, and these indices, the outermost first."""
+    _, ranges, mono = atom
+    level = max((a[1] for a in walk((mono, ranges)) if a[0] == "b"), default=1)
+    names: dict[Atom, Atom] = {}
+    indices = []
+    for number, (low, high) in enumerate(ranges):
+        low, high = rename_poly(low, names), rename_poly(high, names)
+        if visit is not None:
+            low, high = transform(low, visit, context), transform(high, visit, context)
+        names[("b", level, number)] = index = context.open_index(low, high)
+        indices.append(index)
+    return monomial(rename_mono(mono, names)), indices
+
+
+def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
+    """Return the sum of p over open indices, the outermost first; short numbered ranges are written out."""
+    for index in reversed(indices):
+        low, high = context.ranges[index]
+        length = add(subtract(high, low), ONE)
+        if not always_nonnegative(length, context):
+            condition = Condition("nonnegative", length)
+            if condition not in context.conditions:
+                context.conditions.append(condition)
+        number = constant_value(length)
+        if number is not None and 0 <= number <= _WRITTEN_OUT:
+            places = (add(low, constant(step)) for step in range(int(number)))
+            p = add(*(substitute(p, {index: place}, context) for place in places))
+            indices = [other for other in indices if other != index]
+    return _sum(indices, settle(p, context), context) if indices else p
+
+
+def sum_over(index: Atom, p: Poly, context: Context) -> Poly:
+    """Return the sum of p over one open index."""
+    return close(p, [index], context)
+
+
+def _sum(indices: list[Atom], p: Poly, context: Context) -> Poly:
+    return add(*(_sum_of_term(indices, mono, c, context) for mono, c in p))
+
+
+def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: Context) -> Poly:
+    """Return the sum of one term over open indices: each rule takes one index away or opens one nested sum."""
+    context.spend(1)
+    if not indices:
+        return monomial(mono, coefficient)
+    for index in indices:
+        others = [other for other in indices if other != index]
+        low, high = context.ranges[index]
+        if not contains(mono, index):
+            if any(contains(context.ranges[other], index) for other in others):
+                continue
+            length = add(subtract(high, low), ONE)
+            return _sum(others, times(monomial(mono, coefficient), length, context), context)
+        value = _sum_with_delta(_undo_bijection(mono, index, context), index, context)
+        if value is not None:
+            return _sum(others, scale(value, coefficient), context)
+    mono = _undo_bijections(mono, indices, context)
+    for atom, exponent in mono:
+        nested = atom[0] == "sum" and isinstance(exponent, int) and exponent > 0
+        if nested and any(contains(atom, index) for index in indices):
+            body, inner = open_sum(atom, context)
+            rest = collect({**dict(mono), atom: exponent - 1}, coefficient, context)
+            return _sum([*indices, *inner], times(rest, body, context), context)
+    return _split(indices, mono, coefficient, context)
+
+
+def _undo_bijections(mono: Mono, indices: list[Atom], context: Context) -> Mono:
+    for index in indices:
+        mono = _undo_bijection(mono, index, context)
+    return mono
+
+
+def _undo_bijection(mono: Mono, index: Atom, context: Context) -> Mono:
+    """sum_j f(sigma(j)) = sum_j f(j) when j occurs only as sigma(j), sigma a bijection of the range of j."""
+    for name in sorted(context.inverses):
+        image: Atom = ("fun", name, 0, (single(index),))
+        if not contains(mono, image) or context.range_of(image) != context.ranges[index]:
+            continue
+        marker: Atom = ("t", 0)
+        hidden = rename_mono(mono, {image: marker})
+        if not contains(hidden, index):
+            return rename_mono(hidden, {marker: index})
+    return mono
+
+
+def _sum_with_delta(mono: Mono, index: Atom, context: Context) -> Poly | None:
+    """sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]."""
+    low, high = context.ranges[index]
+    for atom, _ in mono:
+        if atom[0] != "delta" or not contains(atom, index):
+            continue
+        value = _solution(atom[1], index, context)
+        if value is None or contains(value, index):
+            continue
+        others = tuple(pair for pair in mono if pair[0] != atom)
+        shown = multiply(
+            order_indicator(subtract(value, low), context), order_indicator(subtract(high, value), context), context
+        )
+        return times(shown, substitute(monomial(others), {index: value}, context), context)
+    return None
+
+
+def _solution(p: Poly, index: Atom, context: Context) -> Poly | None:
+    """Return v with p = 0 exactly when index = v: p = index - v, or p = sigma(index) - w with a bijection sigma."""
+    images = [(index, "")] + [(("fun", name, 0, (single(index),)), name) for name in sorted(context.inverses)]
+    for image, name in images:
+        parts = linear_part(p, image)
+        slope = constant_value(parts[0]) if parts else None
+        if parts and slope in (1, -1):
+            value = scale(parts[1], -slope)
+            return function(context.inverses[name], 0, (value,), context) if name else value
+    return None
+
+
+def _split(indices: list[Atom], mono: Mono, coefficient: Number, context: Context) -> Poly:
+    """Write the sum of a term as a product of sums, one for each connected part of the term."""
+    result = monomial(tuple(p for p in mono if not any(contains(p[0], i) for i in indices)), coefficient)
+    left = list(indices)
+    while left:
+        group, grown = [left[0]], True
+        while grown:
+            linked = [p for p in mono if any(contains(p[0], i) for i in group)]
+            limits = [context.ranges[i] for i in group]
+            more = [
+                i
+                for i in left
+                if i not in group
+                and (contains(tuple(linked), i) or contains(tuple(limits), i)
+                     or any(contains(context.ranges[i], g) for g in group))
+            ]
+            group, grown = group + more, bool(more)
+        part = tuple(p for p in mono if any(contains(p[0], i) for i in group))
+        result = multiply(result, single(_named(group, part, context)), context)
+        left = [i for i in left if i not in group]
+    return result
+
+
+def _named(indices: list[Atom], mono: Mono, context: Context) -> Atom:
+    """Return the sum of a connected monomial with its bound indices in canonical order under canonical names."""
+    level = 1 + max(level_of(mono), *(level_of(context.ranges[i]) for i in indices))
+    best: tuple[tuple[tuple[Poly, Poly], ...], Mono] | None = None
+    for number, order in enumerate(_orders(indices, mono, context)):
+        if number > _LARGEST_SEARCH:
+            raise Undecided(f"a sum over {len(indices)} indices is too symmetric to name")
+        names = {index: ("b", level, place) for place, index in enumerate(order)}
+        ranges = tuple(
+            (rename_poly(context.ranges[i][0], names), rename_poly(context.ranges[i][1], names)) for i in order
+        )
+        candidate = (ranges, rename_mono(mono, names))
+        best = candidate if best is None or candidate < best else best
+    if best is None:
+        raise Undecided("a sum without an order of its indices")
+    return ("sum", *best)
+
+
+def _orders(indices: list[Atom], mono: Mono, context: Context) -> Iterable[list[Atom]]:
+    """Yield the orders of the indices that colour refinement cannot tell apart."""
+    if len(indices) == 1:
+        yield indices
+        return
+    start: dict[Atom, int] = dict.fromkeys(indices, 0)
+    stack = [_refined(start, mono, context)]
+    while stack:
+        colours = stack.pop()
+        classes: dict[int, list[Atom]] = {}
+        for index in indices:
+            classes.setdefault(colours[index], []).append(index)
+        tied = next((classes[colour] for colour in sorted(classes) if len(classes[colour]) > 1), None)
+        if tied is None:
+            yield _outermost_first(sorted(indices, key=lambda i: colours[i]), context)
+            continue
+        for index in tied:
+            stack.append(_refined({i: 2 * c + (i != index) for i, c in colours.items()}, mono, context))
+
+
+def _refined(colours: dict[Atom, int], mono: Mono, context: Context) -> dict[Atom, int]:
+    while True:
+        names = {index: ("c", colour) for index, colour in colours.items()}
+        marks = {}
+        for index in colours:
+            own = {**names, index: ("c", -1)}
+            seen = tuple(sorted((*_pair(rename_mono((p,), own)),) for p in mono if contains(p[0], index)))
+            low, high = context.ranges[index]
+            marks[index] = (colours[index], rename_poly(low, own), rename_poly(high, own), seen)
+        ranks = {mark: rank for rank, mark in enumerate(sorted(set(marks.values())))}
+        finer = {index: ranks[marks[index]] for index in colours}
+        if len(set(finer.values())) == len(set(colours.values())):
+            return finer
+        colours = finer
+
+
+def _pair(mono: Mono) -> tuple[Atom, Number]:
+    return mono[0]
+
+
+def _outermost_first(order: list[Atom], context: Context) -> list[Atom]:
+    done: list[Atom] = []
+    while len(done) < len(order):
+        waiting = [i for i in order if i not in done]
+        free = [i for i in waiting if not any(contains(context.ranges[i], other) for other in waiting if other != i)]
+        if not free:
+            raise Undecided("ranges of indices that depend on one another")
+        done.append(free[0])
+    return done
+
+
+def expectation(p: Poly, context: Context) -> Poly:
+    """Return E[p]: linear; array entries are random, everything else is constant."""
+    terms: list[Poly] = []
+    for mono, c in p:
+        constants = tuple(pair for pair in mono if not _is_random(pair[0]))
+        random = tuple(pair for pair in mono if _is_random(pair[0]))
+        opened = next((pair for pair in random if pair[0][0] == "sum" and isinstance(pair[1], int) and pair[1] > 0), None)
+        if opened is None:
+            value = single(("E", random)) if random else ONE
+        else:
+            body, indices = open_sum(opened[0], context)
+            rest = collect({**dict(random), opened[0]: opened[1] - 1}, 1, context)
+            value = close(expectation(times(rest, body, context), context), indices, context)
+        terms.append(multiply(monomial(constants, c), value, context))
+    return settle(add(*terms), context)
+
+
+def _is_random(atom: Atom) -> bool:
+    return atom[0] != "E" and any(inner[0] == "x" for inner in _outside_expectations(atom))
+
+
+def _outside_expectations(part: tuple) -> Iterable[Atom]:
+    if part and part[0] == "E":
+        return
+    if part and isinstance(part[0], str):
+        yield part
+    for inner in part:
+        if isinstance(inner, tuple):
+            yield from _outside_expectations(inner)

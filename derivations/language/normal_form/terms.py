@@ -1,0 +1,203 @@
+"""Terms of the normal form: polynomials in plain tuples.
+
+    polynomial   ((monomial, coefficient), ...)   sorted, no zero coefficient; () is 0
+    monomial     ((atom, exponent), ...)          sorted, no zero exponent; () is 1
+    atom         (kind, ...), one of
+
+    sym name signature      a scalar symbol; its signature tells what was declared of it
+    b level number          a bound index of a sum, named by its nesting level
+    t serial                a bound index while its sum is open
+    x name places           an entry of a real array, with polynomials as places
+    true name places        1 where an entry of an array is nonzero, else 0
+    delta p                 1 where the integer p is 0, else 0
+    ge p                    1 where the integer p is >= 0, else 0
+    step p                  1 where the real p is > 0, else 0
+    exp m                   exp(m), its exponent the coefficient of the monomial m: exp(2 m) is (exp m)^2
+    prime p, pi, I          a prime under a root, the circle number, the imaginary unit
+    poly p                  a sum of several terms to a power that does not expand
+    log p, erf p, tanh p, relu p
+    fun name order places   the derivative of that order of a function of which nothing is known
+    sum ranges m            a sum over bound indices of one connected monomial
+    E m                     the expectation of a monomial
+
+Coefficients and exponents are integers or fractions, so equal terms are equal tuples and tuples of one kind compare.
+"""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+__all__ = [
+    "ONE",
+    "ZERO",
+    "Atom",
+    "Mono",
+    "Number",
+    "Poly",
+    "add",
+    "atoms_of",
+    "constant",
+    "constant_value",
+    "contains",
+    "from_terms",
+    "level_of",
+    "monomial",
+    "negate",
+    "rename_mono",
+    "rename_poly",
+    "scale",
+    "signed",
+    "single",
+    "subtract",
+    "walk",
+]
+
+Number = int | Fraction
+Atom = tuple[Any, ...]
+Mono = tuple[tuple[Atom, Number], ...]
+Poly = tuple[tuple[Mono, Number], ...]
+
+ZERO: Poly = ()
+ONE: Poly = (((), 1),)
+
+
+def constant(value: Number) -> Poly:
+    """Return the constant polynomial."""
+    return (((), _tidy(value)),) if value else ()
+
+
+def single(atom: Atom, exponent: Number = 1) -> Poly:
+    """Return the polynomial that is one atom to a power."""
+    return ((((atom, exponent),), 1),)
+
+
+def monomial(mono: Mono, coefficient: Number = 1) -> Poly:
+    """Return the polynomial of one term."""
+    return ((mono, _tidy(coefficient)),) if coefficient else ()
+
+
+def constant_value(p: Poly) -> Number | None:
+    """Return the value of a constant polynomial, or None."""
+    if not p:
+        return 0
+    return p[0][1] if len(p) == 1 and p[0][0] == () else None
+
+
+def from_terms(terms: Iterable[tuple[Mono, Number]]) -> Poly:
+    """Return the polynomial with the given terms, equal monomials collected."""
+    collected: dict[Mono, Number] = {}
+    for mono, coefficient in terms:
+        collected[mono] = collected.get(mono, 0) + coefficient
+    return tuple(sorted((mono, _tidy(c)) for mono, c in collected.items() if c))
+
+
+def add(*polys: Poly) -> Poly:
+    """Return the sum."""
+    return from_terms(term for p in polys for term in p)
+
+
+def scale(p: Poly, factor: Number) -> Poly:
+    """Return a number times a polynomial."""
+    return tuple((mono, _tidy(c * factor)) for mono, c in p) if factor else ()
+
+
+def negate(p: Poly) -> Poly:
+    """Return the negative."""
+    return scale(p, -1)
+
+
+def subtract(p: Poly, q: Poly) -> Poly:
+    """Return the difference."""
+    return add(p, negate(q))
+
+
+def _tidy(value: Number) -> Number:
+    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def walk(part: Any) -> Iterable[Atom]:
+    """Yield every tuple inside a term that starts with a word, which are its atoms, the term itself included."""
+    if isinstance(part, tuple):
+        if part and isinstance(part[0], str):
+            yield part
+        for inner in part:
+            if isinstance(inner, tuple):
+                yield from walk(inner)
+
+
+def contains(part: Any, wanted: Atom) -> bool:
+    """Say whether an atom occurs anywhere inside a term."""
+    if part == wanted:
+        return True
+    return any(contains(inner, wanted) for inner in part if isinstance(inner, tuple)) if part else False
+
+
+def atoms_of(part: Any, kind: str) -> set[Atom]:
+    """Return all atoms of a kind inside a term."""
+    return {atom for atom in walk(part) if atom[0] == kind}
+
+
+def level_of(part: Any) -> int:
+    """Return the highest nesting level of the bound indices inside a term, 0 where there are none."""
+    return max((atom[1] for atom in walk(part) if atom[0] == "b"), default=0)
+
+
+def rename_poly(p: Poly, names: dict[Atom, Atom]) -> Poly:
+    """Return the polynomial with index atoms renamed, sorted again, nothing else changed."""
+    return tuple(sorted((rename_mono(mono, names), c) for mono, c in p))
+
+
+def rename_mono(mono: Mono, names: dict[Atom, Atom]) -> Mono:
+    """Return the monomial with index atoms renamed, sorted again, nothing else changed."""
+    return tuple(sorted((_rename_atom(atom, names), e) for atom, e in mono))
+
+
+def _rename_atom(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    if atom in names:
+        return names[atom]
+    rename = _RENAME.get(atom[0])
+    return rename(atom, names) if rename else atom
+
+
+def _rename_places(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    return (*atom[:-1], tuple(rename_poly(p, names) for p in atom[-1]))
+
+
+def _rename_argument(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    return (atom[0], rename_poly(atom[1], names))
+
+
+def _rename_difference(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    return ("delta", signed(rename_poly(atom[1], names)))
+
+
+def _rename_monomial(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    return (atom[0], rename_mono(atom[1], names))
+
+
+def _rename_sum(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    ranges = tuple((rename_poly(low, names), rename_poly(high, names)) for low, high in atom[1])
+    return ("sum", ranges, rename_mono(atom[2], names))
+
+
+def signed(p: Poly) -> Poly:
+    """Return p or -p, whichever has the larger first coefficient: the two have the same zeros."""
+    return p if not p or p[-1][1] > 0 else negate(p)
+
+
+_RENAME: dict[str, Callable[[Atom, dict[Atom, Atom]], Atom]] = {
+    "x": _rename_places,
+    "true": _rename_places,
+    "fun": _rename_places,
+    "delta": _rename_difference,
+    "ge": _rename_argument,
+    "step": _rename_argument,
+    "poly": _rename_argument,
+    "log": _rename_argument,
+    "erf": _rename_argument,
+    "tanh": _rename_argument,
+    "relu": _rename_argument,
+    "exp": _rename_monomial,
+    "E": _rename_monomial,
+    "sum": _rename_sum,
+}

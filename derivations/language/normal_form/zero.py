@@ -1,0 +1,61 @@
+"""The zero test: a polynomial vanishes when its normal form is 0, after denominators of several terms are cleared.
+
+A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a witness is found.
+"""
+
+from fractions import Fraction
+from math import floor
+
+from derivations.language.normal_form.algebra import collect, multiply
+from derivations.language.normal_form.context import Context, Undecided
+from derivations.language.normal_form.sums import settle, transform
+from derivations.language.normal_form.terms import Atom, Number, Poly, add, monomial
+
+__all__ = ["vanishes"]
+
+_ROUNDS = 8
+
+
+def vanishes(p: Poly, context: Context) -> bool:
+    """Say whether p is proved to be 0, for all values, under the conditions that the context has kept."""
+    for _ in range(_ROUNDS):
+        p = settle(p, context)
+        if not p:
+            return True
+        rebuilt = transform(p, lambda atom: None, context)
+        if not rebuilt:
+            return True
+        denominators = _denominators(rebuilt)
+        if not denominators:
+            return False
+        p = _cleared(rebuilt, denominators, context)
+    raise Undecided("denominators within denominators")
+
+
+def _denominators(p: Poly) -> dict[Atom, Number]:
+    """Return the atoms that stand for sums of several terms, with the most negative exponent of each."""
+    lowest: dict[Atom, Number] = {}
+    for mono, _ in p:
+        for atom, exponent in mono:
+            if atom[0] == "poly" and exponent < 0:
+                lowest[atom] = min(exponent, lowest.get(atom, 0))
+    return lowest
+
+
+def _cleared(p: Poly, denominators: dict[Atom, Number], context: Context) -> Poly:
+    """Multiply by every denominator to its power: allowed, each being nonzero by a condition already kept."""
+    result: list[Poly] = []
+    for mono, c in p:
+        exponents = dict(mono)
+        factors: list[Poly] = []
+        for atom, lowest in denominators.items():
+            raised = Fraction(exponents.pop(atom, 0)) - Fraction(lowest)
+            whole = floor(raised)
+            if raised != whole:
+                exponents[atom] = raised - whole
+            factors.extend([atom[1]] * whole)
+        term = collect(exponents, c, context) if exponents else monomial((), c)
+        for factor in factors:
+            term = multiply(term, factor, context)
+        result.append(term)
+    return add(*result)

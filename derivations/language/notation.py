@@ -1,0 +1,207 @@
+r"""Notations: what our names, functions and layers are called in print, and how transposes and indices are written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from derivations.language.letters import Name, NotationError, parse_name, spelled, with_comma
+
+__all__ = ["NOTATIONS", "Notation", "NotationError", "notation"]
+
+_TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topics called otherwise
+
+
+@dataclass(frozen=True)
+class Notation:
+    """What names, functions and layers are called, and how transposes and indices are written.
+
+    `names` maps our names to printed ones, `scoped` does so within one layer or topic; `functions` maps elementwise
+    functions and layers to LaTeX, an empty text standing for "print the formula". With `columns`, vectors are columns:
+    products are written in the reverse order. Printed indices count from `first_index`; where a symbol called as one
+    of `zero_based` occurs, they count from 0.
+    """
+
+    name: str
+    names: Mapping[str, Name] = field(default_factory=dict)
+    scoped: Mapping[str, Mapping[str, Name]] = field(default_factory=dict)
+    functions: Mapping[str, str] = field(default_factory=dict)
+    transpose: str = r"\top"
+    columns: bool = False
+    first_index: int = 1
+    zero_based: tuple[str, ...] = ("pos",)
+
+    def of(self, name: str, scope: str = "") -> Name:
+        """Return the printed name of a symbol or array of ours, as it is called in the layer or topic `scope`."""
+        own = self.scoped.get(_TOPICS.get(scope, scope.removeprefix("masked_")), {})
+        if name in own or name in self.names:
+            return own.get(name) or self.names[name]
+        *path, last = name.split(".")
+        if not path:
+            return spelled(name)
+        printed = self.of(last)
+        return replace(printed, sub=with_comma(printed.sub, ",".join(map(self._part, path))))
+
+    def _part(self, part: str) -> str:
+        return str(int(part) + self.first_index) if part.isdigit() else f"\\text{{{part.replace('_', ' ')}}}"
+
+    def function(self, name: str) -> str:
+        r"""Return the LaTeX of a function or layer, such as \operatorname{FFN}; empty where the formula is printed."""
+        plain = name.removeprefix("masked_")
+        for known in (name, plain, plain.removesuffix("_with_biases")):
+            if known in self.functions:
+                return self.functions[known]
+        return "\\operatorname{" + "".join(word[:1].upper() + word[1:] for word in plain.split("_")) + "}"
+
+    def changed(
+        self,
+        name: str,
+        names: Mapping[str, str] | None = None,
+        layers: Mapping[str, Mapping[str, str]] | None = None,
+        **options: Any,
+    ) -> "Notation":
+        """Return the notation called `name`: this one with other names (our name -> LaTeX), overall and by layer.
+
+        Raises `NotationError` for LaTeX that is no name.
+        """
+        functions, letters = dict(self.functions), dict(self.names)
+        for ours, latex in (names or {}).items():
+            if ours in functions:
+                functions[ours] = latex if not latex else parse_name(latex).latex()
+            else:
+                letters[ours] = parse_name(latex)
+        scoped = dict(self.scoped)
+        for layer, own in (layers or {}).items():
+            scoped[layer] = {**scoped.get(layer, {}), **{ours: parse_name(latex) for ours, latex in own.items()}}
+        return replace(self, name=name, names=letters, functions=functions, scoped=scoped, **options)
+
+
+_OURS = Notation(
+    "ours",
+    names={
+        "W_Q": Name("W", sup="Q"),
+        "W_K": Name("W", sup="K"),
+        "W_V": Name("W", sup="V"),
+        "W_O": Name("W", sup="O"),
+        "b_Q": Name("b", sup="Q"),
+        "b_K": Name("b", sup="K"),
+        "b_V": Name("b", sup="V"),
+        "b_O": Name("b", sup="O"),
+        "X_c": Name("X", r"\mathrm{c}"),
+        "sigma2": Name(r"\sigma", sup="2"),
+        "angle": Name(r"\theta"),
+        "batch": Name("B"),
+        "rate": Name("p"),
+    },
+    functions={
+        "relu": r"\operatorname{ReLU}",
+        "gelu": r"\operatorname{GELU}",
+        "sigmoid": r"\sigma",
+        "standardise": "",  # printed as the formula it stands for
+        "square": "",
+        "exp": "",
+        "sin": "",
+        "cos": "",
+        "tanh": "",
+        "softmax": r"\operatorname{softmax}",
+        "concat": r"\operatorname{Concat}",
+        "linear": r"\operatorname{Linear}",
+        "scaled_dot_product_attention": r"\operatorname{Attention}",
+        "multi_head_attention": r"\operatorname{MultiHead}",
+        "feed_forward": r"\operatorname{FFN}",
+        "feed_forward_gelu": r"\operatorname{FFN}",
+        "layer_norm": r"\operatorname{LayerNorm}",
+        "positional_encoding": r"\operatorname{PE}",
+        "embedding": r"\operatorname{Embedding}",
+        "dropout": r"\operatorname{Dropout}",
+        "encoder_layer": r"\operatorname{EncoderLayer}",
+        "encoder": r"\operatorname{Encoder}",
+        "decoder_layer": r"\operatorname{DecoderLayer}",
+        "decoder": r"\operatorname{Decoder}",
+        "transformer": r"\operatorname{Transformer}",
+    },
+)
+
+_MAX_FORM = {"relu": ""}  # max(0, x W_1 + b_1), as a formula
+_QKV = {"X_Q": "Q", "X_K": "K", "X_V": "V"}
+_TEXT_D = {"d_model": r"d_{\text{model}}", "d_ff": r"d_{\text{ff}}", "head": r"\text{head}"}
+
+_VASWANI = _OURS.changed("vaswani", _MAX_FORM, {"multi_head_attention": _QKV}, transpose="T")
+_COLUMNS = _OURS.changed("columns", columns=True)
+
+# the letters of five Chinese texts on the mathematics of the Transformer
+_CHAPTER_8 = _OURS.changed(
+    "chapter-8",
+    {**_TEXT_D, "relu": r"\text{ReLU}", "layer_norm": r"\text{LayerNorm}"},
+    {
+        "feed_forward": {"H": "z_1", "G": "a", "Y": "z_2"},
+        "encoder_layer": {"F": "z_2", "Z": r"\text{FFN Output}"},
+    },
+    transpose="T",
+)
+_CHAPTER_7 = _OURS.changed(
+    "chapter-7",
+    {
+        **_TEXT_D,
+        "W_Q": "W_Q^{(#)}",
+        "W_K": "W_K^{(#)}",
+        "W_V": "W_V^{(#)}",
+        "W_O": "W_O",
+        "softmax": r"\text{softmax}",
+        "concat": r"\text{Concat}",
+        "scaled_dot_product_attention": r"\text{Attention}",
+        "multi_head_attention": r"\text{MultiHead}",
+    },
+    {
+        "scaled_dot_product_attention": {"S": r"\text{score}", "A": r"\text{Attention Weight}", "O": r"\text{output}"},
+        "multi_head_attention": {"X_Q": "X", "X_K": "X", "X_V": "X"},  # the chapter speaks of self-attention alone
+    },
+    transpose="T",
+)
+_FFN_NOTES = _OURS.changed(
+    "ffn-notes",
+    {"n": r"\text{seq\_len}", "batch": r"\text{batch\_size}", "d_model": r"d_{\text{model}}", "d_ff": r"d_{\text{ff}}"},
+    {"feed_forward": {"X": "x", "H": "h", "G": r"\text{hidden}", "Y": r"\text{output}", "W_1": "w_1", "W_2": "w_2"}},
+    transpose="T",
+)
+_STRUCTURE = _OURS.changed(
+    "structure",
+    {"head": r"\text{head}", "softmax": r"\text{softmax}", "concat": r"\text{Concat}", "d_model": "d", "pos": "pos"},
+    {"multi_head_attention": _QKV},
+    transpose="T",
+)
+_CLOSE_READING = _OURS.changed(
+    "close-reading",
+    {
+        "n": "L",
+        "d_model": "d_{model}",
+        "d_ff": "d_{ff}",
+        "head": r"\text{head}",
+        "softmax": r"\text{Softmax}",
+        "concat": r"\text{Concat}",
+        "feed_forward": r"\text{FFN}",
+        **_MAX_FORM,
+    },
+    {
+        "scaled_dot_product_attention": {"A": "W", "O": r"\text{Output}"},
+        "multi_head_attention": _QKV,
+        "feed_forward": {"H": r"\mathbf{h}", "G": r"\mathbf{h}'"},
+    },
+    transpose="T",
+)
+
+NOTATIONS: Mapping[str, Notation] = {
+    built_in.name: built_in
+    for built_in in (_OURS, _VASWANI, _COLUMNS, _CHAPTER_8, _CHAPTER_7, _FFN_NOTES, _STRUCTURE, _CLOSE_READING)
+}
+
+
+def notation(name: str | Notation) -> Notation:
+    """Return the built-in notation of that name.
+
+    Raises `NotationError` when there is none.
+    """
+    if isinstance(name, Notation):
+        return name
+    if name not in NOTATIONS:
+        raise NotationError(f"there is no notation {name!r}; choose one of {', '.join(NOTATIONS)}, or give a TOML file")
+    return NOTATIONS[name]

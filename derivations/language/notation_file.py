@@ -1,0 +1,103 @@
+r"""A notation of one's own, from a TOML file.
+
+    [names]                          # our name = the author's LaTeX; functions and layers too
+    W_Q = "W_Q^{(#)}"                # the # is where the index of the head goes
+    n = "L"
+
+    [layers.feed_forward]            # names that hold in one layer only
+    H = "z_1"
+
+    [options]                        # each may be left out
+    base = "vaswani"                 # the notation that the file changes, "ours" when left out
+    transpose = "T"                  # the superscript of a transpose
+    columns = true                   # vectors are columns: products are written in the reverse order
+    first_index = 1                  # what printed indices count from, 1 or 0
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from derivations.language.letters import GREEK, NotationError, parse_name
+from derivations.language.notation import NOTATIONS, Notation
+
+__all__ = ["KNOWN_NAMES", "read_notation"]
+
+KNOWN_NAMES = frozenset(
+    """
+    n m d d_model d_k d_v d_ff d_in d_out h N vocab batch i j k l pos epsilon
+    Q K V M S A O x y X Y Z U W b H G E F C P D PE T
+    X_Q X_K X_V W_Q W_K W_V W_O b_Q b_K b_V b_O W_1 W_2 b_1 b_2 head angle gamma beta mu X_c sigma2 X_hat
+    memory M_memory source target source_visible target_visible P_source P_target tokens logits rate
+    """.split()
+)
+_KINDS = {"base": str, "transpose": str, "columns": bool, "first_index": int}
+_IN_WORDS = {str: "a text in quotation marks", bool: "true or false", int: "a number", dict: "a table"}
+
+
+def read_notation(path: Path | str) -> Notation:
+    """Read a notation from a TOML file; it is called after the file.
+
+    Raises `NotationError`, one sentence, for a file that cannot be read, an unknown name or option, or a bad value.
+    """
+    path = Path(path)
+    try:
+        return _notation(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotationError(f"the notation file {path} cannot be read as UTF-8 text: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise NotationError(f"the notation file {path} is no TOML: {error}") from error
+    except NotationError as error:
+        raise NotationError(f"the notation file {path}: {error}") from error
+
+
+def _notation(name: str, table: Mapping[str, Any]) -> Notation:
+    _only("section", table, ("names", "layers", "options"))
+    for section in table:
+        _typed(section, table[section], dict)
+    names, layers, options = (dict(table.get(section, {})) for section in ("names", "layers", "options"))
+    for layer in layers:
+        _typed(layer, layers[layer], dict)
+        _known("layer", layer, NOTATIONS["ours"].functions)
+    for own in (names, *layers.values()):
+        for ours, latex in own.items():
+            _typed(ours, latex, str)
+            _known("name", ours, KNOWN_NAMES | set(NOTATIONS["ours"].functions))
+    _options(options)
+    base = NOTATIONS[options.pop("base", "ours")]
+    return base.changed(name, names, layers, **options)
+
+
+def _options(options: Mapping[str, Any]) -> None:
+    _only("option", options, tuple(_KINDS))
+    for option, value in options.items():
+        _typed(option, value, _KINDS[option])
+    if options.get("first_index", 1) not in (0, 1):
+        raise NotationError(f"first_index must be 0 or 1, not {options['first_index']}")
+    if options.get("base", "ours") not in NOTATIONS:
+        raise NotationError(f"base must be one of {', '.join(NOTATIONS)}, not {options['base']!r}")
+    if "transpose" in options and (parse_name(options["transpose"]).sub or parse_name(options["transpose"]).sup):
+        raise NotationError(f"transpose must be one letter or sign, not {options['transpose']!r}")
+
+
+def _typed(entry: str, value: Any, kind: type) -> None:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise NotationError(f"{entry} must be {_IN_WORDS[kind]}, not {value!r}")
+
+
+def _only(what: str, table: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    for entry in table:
+        if entry not in allowed:
+            raise NotationError(f"there is no {what} {entry!r}; there are {', '.join(allowed)}")
+
+
+def _known(what: str, name: str, known: Iterable[str]) -> None:
+    candidates = sorted(known)
+    if name in candidates or (what == "name" and (name in GREEK or re.fullmatch("[A-Za-z](_?[0-9])?", name))):
+        return
+    near = get_close_matches(name, candidates, n=3)
+    advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(candidates)}"
+    raise NotationError(f"we have no {what} {name!r}; {advice}")

@@ -1,0 +1,265 @@
+"""The operations of one node and of one formula, counted by a stated convention.
+
+A sum or product of k terms takes k - 1 operations, a function one, x^p takes p - 1; signs and constants are free; all
+branches of a choice count, and a condition counts its comparison. An operation whose operands vary along some axes of
+an array only (repeated rows, repeated columns) is done once for each place along those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import singledispatch
+from itertools import chain
+from math import prod
+
+from sympy import Add, Expr, Function, Integer, Lambda, Max, Min, Mul, Piecewise, Pow, Rational, expand
+from sympy.core.relational import Relational
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import BooleanFunction
+
+from derivations.language.expression import (
+    Array,
+    ColumnBlock,
+    ColumnBroadcast,
+    Concatenate,
+    Explicit,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Tabulated,
+    Transpose,
+    Variable,
+)
+from derivations.language.functions import (
+    Both,
+    CausalMask,
+    Elementwise,
+    Hadamard,
+    Interleave,
+    Lookup,
+    RowMean,
+    RowSoftmax,
+    RowSum,
+)
+from derivations.language.scalars import Iverson
+from derivations.language.shapes import Axis, total
+
+__all__ = ["CONVENTION", "Flops", "count_operations", "entries", "node_operations"]
+
+CONVENTION = (
+    "One multiply-add is 2 FLOPs: a product of (n, k) and (k, m) counts 2 n k m. A sum or a mean of d entries counts d "
+    "additions, a mean one division more. A softmax counts 5 for each entry (maximum, difference, exp, sum, quotient), "
+    "masked entries included. exp, erf, sin, cos, sqrt, division, maximum and comparison count 1 each, a power x^p "
+    "counts p - 1, a choice all its branches. Signs, constants, masks, look-ups, transposes and reshapes are free."
+)
+
+Axes = frozenset[int]  # the axes of an array along which the values of an expression differ
+
+
+@dataclass(frozen=True)
+class Flops:
+    """Floating-point operations of one forward pass, kept apart by what they are spent on.
+
+    `matmul`: products of matrices and vectors; `bias`: additions of one vector to every row; `softmax`: of rows;
+    `reduction`: sums and means of rows; `elementwise`: all else, from activations to residual additions.
+
+    Units        FLOPs, under the convention that `convention` states
+    """
+
+    matmul: Expr = Integer(0)
+    bias: Expr = Integer(0)
+    softmax: Expr = Integer(0)
+    reduction: Expr = Integer(0)
+    elementwise: Expr = Integer(0)
+    convention: str = CONVENTION
+
+    @property
+    def by_kind(self) -> dict[str, Expr]:
+        """The counts by the name of their kind."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "convention"}
+
+    @property
+    def total(self) -> Expr:
+        """All operations together."""
+        return expand(sum(self.by_kind.values()))
+
+    def as_macs(self) -> Expr:
+        """The multiply-adds of the products: half of their FLOPs, the rest left out."""
+        return expand(self.matmul / 2)
+
+    def times(self, factor: Expr) -> Flops:
+        """Return the counts multiplied by a factor."""
+        return Flops(**{kind: expand(factor * count) for kind, count in self.by_kind.items()})
+
+    def __add__(self, other: Flops) -> Flops:
+        """Return the counts of both together."""
+        return Flops(**{kind: count + getattr(other, kind) for kind, count in self.by_kind.items()})
+
+
+def entries(shape: Iterable[Axis]) -> Expr:
+    """Return the number of entries of an array of the given shape."""
+    return prod(map(total, shape), start=Integer(1))
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def node_operations(node: Array) -> Flops:
+    """Return the operations of one node, those of its operands left out.
+
+    Units        FLOPs, one multiply-add being 2
+    Raises       TypeError for a node or a formula that no rule counts
+    """
+    kind = type(node).__name__
+    raise TypeError(f"operations of {node}: no rule counts a {kind}; register one with `node_operations`")
+
+
+_REPEATED = (RowBroadcast, ColumnBroadcast)
+_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup)
+_LOGICAL = (CausalMask, Both)
+for _free in (*_REPEATED, *_MOVED, *_LOGICAL):
+    node_operations.register(_free, lambda node: Flops())
+
+
+@node_operations.register
+def _(node: Product) -> Flops:
+    left, right = node.args
+    return Flops(matmul=2 * entries(left.shape) * entries(right.shape[1:]))
+
+
+@node_operations.register
+def _(node: Plus) -> Flops:
+    unsigned = (a.args[1] if isinstance(a, Scaled) and a.args[0] == -1 else a for a in node.args)
+    count = _count(node, _axes(node))
+    return Flops(bias=count) if any(isinstance(a, RowBroadcast) for a in unsigned) else Flops(elementwise=count)
+
+
+@node_operations.register
+def _(node: Scaled) -> Flops:
+    return Flops() if node.args[0] in (1, -1) else Flops(elementwise=_count(node, _axes(node)))
+
+
+@node_operations.register
+def _(node: Hadamard) -> Flops:
+    return Flops(elementwise=_count(node, _axes(node)))
+
+
+@node_operations.register
+def _(node: Elementwise) -> Flops:
+    function, *arrays = node.args
+    return _formula(node, function.formula, map(_axes, arrays))
+
+
+@node_operations.register
+def _(node: Tabulated) -> Flops:
+    return _formula(node, node.args[0], (frozenset({k}) for k in range(len(node.shape))))
+
+
+@node_operations.register
+def _(node: RowSoftmax) -> Flops:
+    return Flops(softmax=5 * entries(node.shape))
+
+
+@node_operations.register
+def _(node: RowSum) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape))
+
+
+@node_operations.register
+def _(node: RowMean) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape) + entries(node.shape))
+
+
+def _formula(node: Array, formula: Lambda, axes: Iterable[Axes]) -> Flops:
+    """The operations of a formula done for every entry of a node, its variables varying along the given axes."""
+    vary = dict(zip(formula.variables, axes, strict=True))
+    return Flops(elementwise=sum((_count(node, along) for along in _operations(formula.expr, vary)), Integer(0)))
+
+
+def _axes(node: Array) -> Axes:
+    """The axes along which the entries of a node differ: those that repeated rows and columns do not run along."""
+    if isinstance(node, RowBroadcast):
+        return frozenset(k + 1 for k in _axes(node.args[0]))
+    if isinstance(node, ColumnBroadcast):
+        return _axes(node.args[0])
+    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | Both):
+        return frozenset().union(*(_axes(operand) for operand in node.args if isinstance(operand, Array)))
+    return frozenset(range(len(node.shape)))
+
+
+def _count(node: Array, axes: Axes) -> Expr:
+    return entries(node.shape[k] for k in axes)
+
+
+# --- formulas -------------------------------------------------------------------------------------------------------
+
+
+def count_operations(formula: Expr) -> int:
+    """Return the number of operations of a formula in its symbols, by `CONVENTION`.
+
+    Units        FLOPs for one evaluation
+    Raises       TypeError for a formula with a part that has no rule
+    """
+    return sum(1 for _ in _operations(formula, dict.fromkeys(formula.free_symbols, frozenset())))
+
+
+def _operations(formula: Expr, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """The axes that the operands of each operation vary along, given those of the variables; all else is constant."""
+    if not formula.free_symbols & axes.keys() or formula in axes:
+        return
+    if isinstance(formula, Mul | Pow):
+        yield from _product(Mul.make_args(formula), axes)
+        return
+    if isinstance(formula, Add | Max | Min):
+        variable = [term for term in formula.args if term.free_symbols & axes.keys()]
+        yield from _joined(variable, len(variable) < len(formula.args), axes)
+    elif isinstance(formula, Iverson | Piecewise | ExprCondPair | BooleanFunction):
+        pass  # a choice, whose comparisons and branches are counted below
+    elif isinstance(formula, Function | Relational):
+        yield _along(formula, axes)
+    else:
+        kind = type(formula).__name__
+        raise TypeError(f"operations of {formula}: no rule counts {kind}; write it with sums, products and functions")
+    for part in formula.args:
+        yield from _operations(part, axes)
+
+
+def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """A product: its factors joined by multiplications and divisions, then the powers and what stands inside them."""
+    variable = [factor for factor in factors if factor.free_symbols & axes.keys()]
+    constant = Mul(*(factor for factor in factors if factor not in variable))
+    inverted = all(isinstance(f, Pow) and f.exp.could_extract_minus_sign() for f in variable)  # 1/x divides the one
+    yield from _joined(variable, inverted or constant not in (1, -1), axes)
+    for factor in variable:
+        if not isinstance(factor, Pow):
+            yield from _operations(factor, axes)
+            continue
+        base, power = factor.args
+        yield from [_along(factor, axes)] * _power(power)
+        yield from chain(_operations(base, axes), _operations(power, axes))
+
+
+def _power(power: Expr) -> int:
+    """The operations of a power: p - 1 products for x^p, a square root more for x^(p/2), one for any other."""
+    if isinstance(power, Rational) and power.q in (1, 2):
+        return abs(power.p) - 1 + (power.q - 1)
+    return 1
+
+
+def _joined(operands: Iterable[Expr], with_constant: bool, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """The operations that join operands two by two, first those that vary along the fewest axes."""
+    extents = sorted((_along(operand, axes) for operand in operands), key=lambda extent: (len(extent), sorted(extent)))
+    joined = extents[0]
+    if with_constant:
+        yield joined
+    for extent in extents[1:]:
+        joined |= extent
+        yield joined
+
+
+def _along(formula: Expr, axes: Mapping[Expr, Axes]) -> Axes:
+    return frozenset().union(*(axes[s] for s in formula.free_symbols if s in axes))

@@ -1,0 +1,96 @@
+"""The order in which sums and products are written: what a textbook would write first comes first.
+
+Products   numbers, sizes, other letters, brackets of Iverson, entries, functions, Kronecker deltas, sums in parentheses,
+           sums over an index:  (n - 1) e^{-g},  y_i (delta_ik - y_k),  2 n d_model d_ff
+Sums       positive terms before negative ones; polynomials in sizes by degree, their constant last; constants before
+           anything else:  delta_ik - y_k,  1 - y_i,  n - 1,  1 + e^{-g}
+Written    a sum or product that its author left unevaluated keeps the author's order
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Mul, Number, Pow, Sum, Symbol, exp
+
+from derivations.language.counting import is_index
+from derivations.language.scalars import Iverson
+
+__all__ = ["factors", "is_size_like", "natural", "terms"]
+
+_SIZES = ("batch", "N", "h", "n", "m", "vocab", "d", "d_in", "d_out", "d_model", "d_k", "d_v", "d_ff")
+Print = Callable[[Basic], str]
+
+
+def natural(text: str) -> tuple[Any, ...]:
+    """Return a key that sorts texts by their letters, with numbers by their value: x_2 before x_10."""
+    return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.split(r"([0-9]+)", text))
+
+
+def is_size_like(expr: Basic) -> bool:
+    """Say whether an expression is built from numbers and sizes alone."""
+    return not expr.has(Indexed, exp) and bool(expr.free_symbols) and all(s.is_integer and s.is_positive for s in expr.free_symbols)
+
+
+def factors(expr: Expr, text: Print) -> tuple[Expr, ...]:
+    """Return the factors of a product in the order in which they are written."""
+    given = Mul.make_args(expr)
+    if Mul(*given).args != given:
+        return given
+    return tuple(sorted(given, key=lambda f: (*_factor_rank(f), natural(text(f)))))
+
+
+def _factor_rank(factor: Basic) -> tuple[int, ...]:
+    base = factor.base if isinstance(factor, Pow) else factor
+    if isinstance(factor, Number):
+        return (0,)
+    if isinstance(base, Sum):
+        return (9,)
+    if is_size_like(factor):
+        names = [_SIZES.index(s.name) if s.name in _SIZES else len(_SIZES) for s in factor.free_symbols]
+        return (2, min(names), isinstance(base, Add))
+    if isinstance(base, Add):
+        return (1,) if base.free_symbols and all(map(is_index, base.free_symbols)) else (8,)
+    if isinstance(base, Symbol):
+        return (1,) if is_index(base) else (3,)
+    if isinstance(base, Iverson):
+        return (5,) if base.atoms(Indexed) else (4,)
+    if isinstance(base, Indexed):
+        return (5,)
+    return (7,) if isinstance(base, KroneckerDelta) else (6,)
+
+
+def terms(expr: Expr, text: Print) -> tuple[Expr, ...]:
+    """Return the terms of a sum in the order in which they are written."""
+    given = Add.make_args(expr)
+    if Add(*given).args != given:
+        return given
+    polynomial = all(term.is_number or _is_polynomial(term) for term in given)
+    return tuple(sorted(given, key=lambda t: (text(t).startswith("-"), *_term_rank(t, polynomial), natural(text(t)))))
+
+
+def _is_polynomial(term: Expr) -> bool:
+    return all(isinstance(f, Number | Symbol) or (isinstance(f, Pow) and f.is_polynomial()) for f in Mul.make_args(term))
+
+
+def _term_rank(term: Expr, polynomial: bool) -> tuple[Any, ...]:
+    if getattr(term, "name", "") == "epsilon":
+        return (9,)
+    if term.is_number:
+        return (8,) if polynomial else (0,)
+    if polynomial:
+        return (1, -_degree(Mul.make_args(term)), _size_places(term))
+    if term.has(Sum):
+        return (1,)
+    if term.has(KroneckerDelta):
+        return (2,)
+    return (3,) if term.has(Indexed) else (4,)
+
+
+def _degree(parts: Sequence[Expr]) -> int:
+    powers = (part.exp if isinstance(part, Pow) else 1 for part in parts if part.free_symbols)
+    return sum(int(power) if getattr(power, "is_number", True) and power == int(power) else 1 for power in powers)
+
+
+def _size_places(term: Expr) -> tuple[int, ...]:
+    return tuple(sorted(_SIZES.index(s.name) if s.name in _SIZES else len(_SIZES) for s in term.free_symbols))

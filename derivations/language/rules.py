@@ -1,0 +1,64 @@
+"""The rules that a step may name: what each says, and what the judge may use to decide it.
+
+Most rules are ways of writing one thing in two forms; the normal form decides them. A rule that differentiates, takes
+expectations or uses an assumption says so: under another name such a step is not decided.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["RULES", "Rule"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: its name, the law it states, how it is decided, and what the normal form may use."""
+
+    name: str
+    law: str
+    method: str = "normal form"
+    features: frozenset[str] = frozenset()
+
+
+def _rules(*rules: Rule) -> dict[str, Rule]:
+    return {rule.name: rule for rule in rules}
+
+
+_CALCULUS = frozenset({"derivative"})
+_MOMENTS = frozenset({"expectation"})
+_ASSUMED_MOMENTS = frozenset({"expectation", "assumption"})
+
+RULES = _rules(
+    Rule("definition", "a name stands for what defines it"),
+    Rule("algebra", "sums, products and powers of commuting scalars"),
+    Rule("exponent", "exp(a + b) = exp(a) exp(b), and log is its inverse"),
+    Rule("linearity of sums", "sum_j (a f_j + g_j) = a sum_j f_j + sum_j g_j"),
+    Rule("constant summand", "sum_{j=1}^{n} c = n c"),
+    Rule("order of summation", "sum_i sum_j f_ij = sum_j sum_i f_ij"),
+    Rule("Kronecker delta", "sum_j delta_ij f_j = f_i"),
+    Rule("reindexing", "sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma"),
+    Rule("matrix product", "(A B)_ij = sum_p A_ip B_pj"),
+    Rule("transpose of a product", "(A B)^T = B^T A^T"),
+    Rule("associativity", "(A B) C = A (B C)"),
+    Rule("distributivity", "A (B + C) = A B + A C"),
+    Rule("block product", "[A_1 ... A_h] [B_1; ...; B_h] = sum_i A_i B_i"),
+    Rule("row of a product", "row i of A B is (row i of A) B"),
+    Rule("elementwise function", "f(A)_ij = f(A_ij)"),
+    Rule("angle addition", "cos(a - b) = cos a cos b + sin a sin b, and the like for sin"),
+    Rule("Pythagoras", "cos^2 + sin^2 = 1"),
+    Rule("indicator", "an indicator is 0 or 1: [c] f([c]) = [c] f(1)"),
+    Rule("common denominator", "a/b + c/d = (a d + c b)/(b d), b and d nonzero"),
+    Rule("quotient rule", "(u/v)' = (u' v - u v')/v^2", features=_CALCULUS),
+    Rule("product rule", "(u v)' = u' v + u v'", features=_CALCULUS),
+    Rule("chain rule", "f(g)' = f'(g) g'", features=_CALCULUS),
+    Rule("derivative", "term by term, dx_j/dx_k = delta_jk", features=_CALCULUS),
+    Rule("variance", "Var(x) = E[x^2] - E[x]^2", features=_MOMENTS),
+    Rule("linearity of expectation", "E[a x + y] = a E[x] + E[y]", features=_MOMENTS),
+    Rule("moments", "the assumed moments are put in", features=_ASSUMED_MOMENTS),
+    Rule("assumption", "an assumed equation is used from left to right", features=frozenset({"assumption"})),
+    Rule("count", "what the equations of a layer add up to"),
+    Rule("bound", "the difference is an expression whose form shows its sign", method="bound"),
+    Rule("squeeze", "lower <= f <= upper, and both bounds tend to the limit", method="squeeze"),
+    Rule("rounding", "an enclosing interval lies within half a unit of the last decimal", method="rounding"),
+    Rule("rank of a product", "rank(A B) is at most the inner size", method="rank"),
+    Rule("shape", "a product needs equal inner sizes", method="shape"),
+)

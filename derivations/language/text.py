@@ -1,0 +1,91 @@
+r"""The text printer: the layout of the LaTeX printer on one line, in ASCII; indices count from 1 here too.
+
+y_{i} \left(\delta_{ik} - y_{k}\right) prints as y_i (delta_ik - y_k), \frac{Q K^{\top}}{\sqrt{d_{k}}} as Q K^T / sqrt(d_k).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from derivations.language.latex import LatexPrinter
+
+__all__ = ["TextPrinter", "plain"]
+
+_SIGNS: Mapping[str, str] = {
+    r"\top": "T",
+    r"\ldots": "...",
+    r"\odot": "o",
+    r"\cdot": "*",
+    r"\wedge": "and",
+    r"\vee": "or",
+    r"\ne": "!=",
+    r"\le": "<=",
+    r"\ge": ">=",
+    r"\to": "->",
+    r"\mapsto": "->",
+    r"\sim": "~",
+    r"\approx": "~=",
+    r"\in": "in",
+    r"\times": "x",
+    r"\implies": "=>",
+    r"\iff": "<=>",
+    r"\infty": "oo",
+    r"\partial": "d",
+    r"\lim": "lim",
+    r"\sum": "sum",
+}
+_ACCENT = re.compile(r"\\(hat|bar|tilde|dot)\{([^{}]*)\}")
+_ALPHABET = re.compile(r"\\(?:mathrm|mathbf|mathcal|mathsf|mathit|mathbb|boldsymbol|text|operatorname)\{([^{}]*)\}")
+_SCRIPT = re.compile(r"([_^])\{(-?[A-Za-z0-9]+|\([^(){}]*\))\}")
+
+
+def plain(latex: str) -> str:
+    """Return LaTeX whose layout is that of one line as ASCII: letters and signs by name, scripts without braces."""
+    text = re.sub(r"\\[,;!]\s*", "", latex)
+    while _ALPHABET.search(text) or _ACCENT.search(text):
+        text = _ACCENT.sub(r"\2_\1", _ALPHABET.sub(r"\1", text))
+    text = re.sub(r"\\[A-Za-z]+", lambda macro: _SIGNS.get(macro[0], macro[0][1:]), text)
+    text = re.sub(r"\\([_&%$#{}])", r"\1", text)
+    return _SCRIPT.sub(r"\1\2", text)
+
+
+class TextPrinter(LatexPrinter):
+    """Prints arrays and scalars as ASCII text in a notation."""
+
+    differential = "d"
+
+    def doprint(self, expr: Any) -> str:
+        """Return the printed form."""
+        return plain(super().doprint(expr))
+
+    def slashed(self) -> bool:
+        """Say that quotients are written on one line."""
+        return True
+
+    def fraction(self, top: str, bottom: str) -> str:
+        """Return a quotient, here only of differentials."""
+        return f"{top}/{bottom}"
+
+    def root(self, text: str, degree: str) -> str:
+        """Return a root."""
+        return f"sqrt({text})" if not degree else f"({text})^(1/{degree})"
+
+    def wrapped(self, text: str, brackets: str = "()") -> str:
+        """Return a text in brackets."""
+        return brackets[0] + text + brackets[1]
+
+    def power(self, text: str, exponent: str) -> str:
+        """Return a power, its exponent in parentheses when it is no single sign."""
+        return super().power(text, exponent if re.fullmatch(r"\\?\w+", exponent) else self._once(exponent))
+
+    def _once(self, exponent: str) -> str:
+        return exponent if re.fullmatch(r"\([^()]*\)", exponent) else f"({exponent})"
+
+    def _print_Explicit(self, expr: Any) -> str:
+        return self._print(expr.args[0])
+
+    def _print_MatrixBase(self, expr: Any) -> str:
+        rows = (", ".join(self._print(entry) for entry in expr.row(i)) for i in range(expr.rows))
+        return "[" + "; ".join(rows) + "]"
+
+    _print_ImmutableDenseMatrix = _print_MutableDenseMatrix = _print_MatrixBase

@@ -1,0 +1,371 @@
+r"""The scalar half of the LaTeX printer: ordinary SymPy expressions, indices counted from 1.
+
+What is written around operands (fractions, scripts, parentheses) is said by a few small methods, so that the text
+printer, which replaces them, lays formulas out in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Add, Basic, Expr, Indexed, Integer, KroneckerDelta, Mul, Pow, Rational, Symbol
+from sympy.core.function import AppliedUndef
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.printer import Printer
+
+from derivations.language.counting import Letter, is_index, printed_sum, symbols_in
+from derivations.language.letters import joined
+from derivations.language.notation import Notation, notation
+from derivations.language.order import factors, natural, terms
+from derivations.language.scalars import Expectation, Variance
+
+__all__ = ["ATOM", "PRODUCT", "STATEMENT", "SUM", "ScalarPrinter"]
+
+STATEMENT, SUM, PRODUCT, ATOM = 0, 1, 2, 3  # how tightly a printed form holds together
+
+_FUNCTIONS = ("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "exp")
+_WORD_END = re.compile(r"\\(text|mathrm)\{[^{}]{2,}\}$")
+_WORD_START = re.compile(r"\\(text|mathrm)\{[^{}]{2,}\}")
+_PLAIN_BASES = (Symbol, Indexed, Integer, KroneckerDelta, AppliedUndef, Expectation, Variance)
+_COMPARISONS = {"Equality": "=", "Unequality": "!=", "LessThan": "<=", "StrictLessThan": "<"}
+_COMPARISONS |= {"GreaterThan": ">=", "StrictGreaterThan": ">"}
+
+
+class ScalarPrinter(LatexPrinter):
+    """Prints scalars in a notation; `scope` is the layer or topic whose names hold, `first` overrides what indices
+    count from."""
+
+    relations = {
+        "=": "=", "!=": r"\ne", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "->": r"\to", "~": r"\sim",
+        "=>": r"\implies", "<=>": r"\iff", "in": r"\in", "approx": r"\approx", "and": r"\wedge", "or": r"\vee",
+    }  # fmt: skip
+
+    def __init__(self, using: str | Notation = "ours", scope: str = "", first: int | None = None) -> None:
+        super().__init__()
+        self.notation = notation(using)
+        self.scope = scope
+        self._given_first = first
+        self.first = self.notation.first_index if first is None else first
+        self._inline = False
+        self._operands: dict[Symbol, tuple[str, int]] = {}  # texts that stand for the variables of a formula
+
+    def doprint(self, expr: Any) -> str:
+        """Return the printed form."""
+        if self._given_first is None and isinstance(expr, Basic):
+            self.first = self.counting(expr)
+        return Printer.doprint(self, expr)
+
+    def counting(self, *exprs: Basic) -> int:
+        """Return what indices count from in these expressions: 0 where a zero-based symbol occurs."""
+        names = {symbol.name for expr in exprs for symbol in symbols_in(expr)}
+        return 0 if names & set(self.notation.zero_based) else self.notation.first_index
+
+    # What is written around operands
+
+    def fraction(self, top: str, bottom: str) -> str:
+        return rf"\frac{{{top}}}{{{bottom}}}"
+
+    def root(self, text: str, degree: str) -> str:
+        return rf"\sqrt[{degree}]{{{text}}}" if degree else rf"\sqrt{{{text}}}"
+
+    def wrapped(self, text: str, brackets: str = "()") -> str:
+        tall = any(macro in text for macro in (r"\frac", r"\sum", r"\begin", r"\left", r"\lim"))
+        left, right = brackets
+        return rf"\left{left}{text}\right{right}" if tall else left + text + right
+
+    def power(self, text: str, exponent: str) -> str:
+        raised = "'" in text or bool(re.search(r"\^\{[^}]*\}$", text))
+        return f"{self.wrapped(text) if raised else text}^{{{exponent}}}"
+
+    def applied(self, function: str, arguments: Sequence[str]) -> str:
+        return function + self.wrapped(", ".join(arguments))
+
+    def big(self, operator: str, below: str, above: str, body: str) -> str:
+        return rf"\{operator}_{{{below}}}" + (f"^{{{above}}}" if above else "") + f" {body}"
+
+    def words(self, text: str) -> str:
+        escaped = "".join({"\\": "/", "^": " "}.get(c, f"\\{c}" if c in "_&%$#{}" else c) for c in text)
+        return rf"\text{{{escaped}}}"
+
+    def function_name(self, name: str) -> str:
+        return f"\\{name}" if name in _FUNCTIONS else f"\\operatorname{{{name.replace('_', '-')}}}"
+
+    def named(self, name: str, indices: Sequence[str] = (), *, member: bool = False, row: bool = False) -> str:
+        printed = self.notation.of(name, self.scope)
+        return (printed.of_row() if row else printed).latex(indices, member=member)
+
+    # How operands are put together
+
+    def level(self, expr: Basic) -> int:
+        """Return how tightly the printed form of an expression holds together."""
+        if expr in self._operands:
+            return self._operands[expr][1]
+        if isinstance(expr, Symbol):
+            return SUM if self.first and is_index(expr) else ATOM
+        if isinstance(expr, Add):
+            folded = printed_sum(expr, self.first, 0)
+            return SUM if isinstance(folded, Add) else self.level(folded)
+        if isinstance(expr, Mul | Rational) or self._is_quotient(expr):
+            return self._product_level(expr)
+        if expr.func.__name__ in ("Sum", "Limit", "Derivative"):
+            return ATOM if self._is_partial(expr) and not self.slashed() else PRODUCT
+        if getattr(expr, "is_Relational", False) or expr.func.__name__ in ("And", "Or", "Not", "Implies", "Equivalent"):
+            return STATEMENT
+        return SUM if expr.func.__name__ in ("Piecewise", "Lambda") else ATOM
+
+    def _product_level(self, expr: Expr) -> int:
+        negative, top, bottom = self._split(expr)
+        if negative:
+            return SUM
+        if not bottom and len(top) == 1:
+            return ATOM if isinstance(top[0], Integer) else self.level(top[0])
+        whole = bottom and not self.slashed() and not self._sum_apart(top, bottom)
+        return ATOM if whole else PRODUCT
+
+    def operand(self, expr: Basic, least: int) -> str:
+        """Return the printed form, in parentheses when it holds together less tightly than `least`."""
+        text = self._print(expr)
+        return text if self.level(expr) >= least else self.wrapped(text)
+
+    def place(self, place: Expr) -> str:
+        """Return a place on an axis, counted from the first index of the notation."""
+        if isinstance(place, Indexed):  # a token number: the vocabulary counts from 0
+            return self._print(place)
+        return self._print(self.shifted(place))
+
+    def shifted(self, place: Expr) -> Expr:
+        """Return a place as the expression that is printed for it."""
+        return place if self.first == 0 else printed_sum(place, self.first, self.first)
+
+    # Sums, products, powers
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        if expr in self._operands:
+            return self._operands[expr][0]
+        if self.first and is_index(expr):
+            return self._print(Letter(expr.name, integer=True) - self.first)
+        return self.named(expr.name)
+
+    _print_Letter = _print_Dummy = lambda self, expr: self.named(expr.name)  # noqa: E731
+
+    def _print_Add(self, expr: Add, order: Any = None) -> str:
+        if self.first and any(is_index(t) or is_index(-t) for t in expr.args):
+            expr = printed_sum(expr, self.first, 0)
+            if not isinstance(expr, Add):
+                return self._print(expr)
+        parts = [self.operand(t, PRODUCT) if isinstance(t, Add) else self._print(t) for t in terms(expr, self._print)]
+        text = parts[0]
+        for part in parts[1:]:
+            text += f" - {part[1:].lstrip()}" if part.startswith("-") else f" + {part}"
+        return text
+
+    def _print_Mul(self, expr: Expr) -> str:
+        negative, top, bottom = self._split(expr)
+        apart = self._sum_apart(top, bottom)
+        rest = [factor for factor in top if factor not in apart]
+        texts = [self.quotient(rest, bottom)] if bottom else self._operand_texts(rest)
+        if apart and self.slashed():
+            texts = [self.wrapped(texts[0])]
+        return ("-" if negative else "") + self.juxtaposed([*texts, *self._operand_texts(apart)])
+
+    def quotient(self, top: Sequence[Expr], bottom: Sequence[Expr]) -> str:
+        """Return the quotient of two products."""
+        alone = len(top) == 1 and not self.slashed()
+        return self.over(self._print(top[0]) if alone else self.product(top), bottom)
+
+    def over(self, above: str, bottom: Sequence[Expr]) -> str:
+        """Return a printed numerator over a product."""
+        if not self.slashed():
+            return self.fraction(above, self._print(bottom[0]) if len(bottom) == 1 else self.product(bottom))
+        below = self.operand(bottom[0], ATOM) if len(bottom) == 1 else self.wrapped(self.product(bottom))
+        return f"{above} / {below}"
+
+    def slashed(self) -> bool:
+        """Say whether quotients are written on one line, as in exponents."""
+        return self._inline
+
+    def product(self, parts: Sequence[Expr]) -> str:
+        """Return factors side by side, in the order given."""
+        return self.juxtaposed(self._operand_texts(parts)) if parts else "1"
+
+    def _operand_texts(self, parts: Sequence[Expr]) -> list[str]:
+        return [self.operand(part, PRODUCT if place == len(parts) - 1 else ATOM) for place, part in enumerate(parts)]
+
+    def juxtaposed(self, texts: Sequence[str]) -> str:
+        """Return factors side by side, with a dot before a number and a space beside a word."""
+        product = texts[0]
+        for text in texts[1:]:
+            word = _WORD_END.search(product) or _WORD_START.match(text)
+            product += (r" \cdot " if text[:1].isdigit() else r" \, " if word else " ") + text
+        return product
+
+    def _split(self, expr: Expr) -> tuple[bool, list[Expr], list[Expr]]:
+        """Return the sign of a product and the factors above and below its fraction line."""
+        negative, top, bottom = False, [], []
+        for factor in factors(expr, self._print):
+            if isinstance(factor, Rational):
+                negative ^= factor < 0
+                top += [Integer(abs(factor.p))] * (abs(factor.p) != 1)
+                bottom += [Integer(factor.q)] * (factor.q != 1)
+            elif self._is_quotient(factor):
+                below = -factor.exp
+                bottom.append(factor.base if below == 1 else Pow(factor.base, below, evaluate=False))
+            else:
+                top.append(factor)
+        for root in [factor for factor in top if factor**2 in bottom and isinstance(factor**2, Integer)]:
+            top.remove(root)  # sqrt(2) / 2 is written 1 / sqrt(2)
+            bottom[bottom.index(root**2)] = root
+        return negative, top or ([] if bottom else [Integer(1)]), bottom
+
+    @staticmethod
+    def _is_quotient(factor: Basic) -> bool:
+        return isinstance(factor, Pow) and bool(factor.exp.as_coeff_Mul()[0] < 0)
+
+    @staticmethod
+    def _sum_apart(top: Sequence[Expr], bottom: Sequence[Expr]) -> list[Expr]:
+        """Return the sum over an index that is written after the fraction: 1/d sum_j x_j."""
+        large = [factor for factor in top if factor.func.__name__ == "Sum"]
+        return large if large and bottom and not any(factor.func.__name__ == "Sum" for factor in bottom) else []
+
+    def _print_Rational(self, expr: Rational) -> str:
+        return self._print_Mul(expr) if expr.q != 1 else str(expr.p)
+
+    _print_Half = _print_Rational
+
+    def _print_Pow(self, expr: Pow) -> str:
+        base, exponent = expr.base, expr.exp
+        if self._is_quotient(expr):
+            return self._print_Mul(expr)
+        if isinstance(exponent, Rational) and exponent.p == 1 and exponent.q > 1:
+            return self.root(self._print(base), "" if exponent.q == 2 else str(exponent.q))
+        plain = isinstance(base, _PLAIN_BASES) and base not in self._operands and self.level(base) == ATOM
+        text = self._print(base)
+        return self.power(text if plain else self.wrapped(text), self.inline(exponent))
+
+    def inline(self, expr: Basic) -> str:
+        """Return the printed form on one line, as in exponents: quotients with a slash."""
+        outer, self._inline = self._inline, True
+        try:
+            return self._print(expr)
+        finally:
+            self._inline = outer
+
+    def _print_ExpBase(self, expr: Expr, exp: Any = None) -> str:
+        short = self.inline(expr.args[0])
+        if len(short) <= 28 and not any(macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")):
+            return self.power("e", short)
+        return self.applied(self.function_name("exp"), [self._print(expr.args[0])])
+
+    # Entries, deltas, sums over an index, derivatives
+
+    def _print_Indexed(self, expr: Indexed) -> str:
+        places = [self.place(place) for place in expr.indices]
+        if self.notation.columns and len(places) > 1:
+            places[-2:] = places[:-3:-1]
+        return self.named(str(expr.base.label), places, member=len(places) == 3)
+
+    def _compared(self, *sides: Expr) -> list[str]:
+        indexed = self.first and any(is_index(s) for side in sides for s in symbols_in(side, entries=False))
+        return [self.place(side) if indexed else self._print(side) for side in sides]
+
+    def _print_KroneckerDelta(self, expr: Expr, exp: Any = None) -> str:
+        return rf"\delta_{{{joined(self._compared(*expr.args))}}}"
+
+    def _print_Iverson(self, expr: Expr, exp: Any = None) -> str:
+        condition = expr.args[0]
+        if condition.func.__name__ == "Unequality" and condition.rhs == 0 and isinstance(condition.lhs, Indexed):
+            return self._print(condition.lhs)  # the entry of a mask, read as 1 or 0
+        return self.wrapped(self._print(condition), "[]")
+
+    def _print_Relational(self, expr: Any) -> str:
+        left, right = self._compared(expr.lhs, expr.rhs)
+        return f"{left} {self.relations[_COMPARISONS[expr.func.__name__]]} {right}"
+
+    def _print_And(self, expr: Any) -> str:
+        return self._connected("and", expr.args)
+
+    def _print_Or(self, expr: Any) -> str:
+        return self._connected("or", expr.args)
+
+    def _print_Implies(self, expr: Any, altchar: Any = None) -> str:
+        return f" {self.relations['=>']} ".join(self._print(arg) for arg in expr.args)
+
+    def _print_Equivalent(self, expr: Any, altchar: Any = None) -> str:
+        return f" {self.relations['<=>']} ".join(sorted((self._print(arg) for arg in expr.args), key=natural))
+
+    def _connected(self, how: str, args: Sequence[Basic]) -> str:
+        parts = sorted((self._print(arg) for arg in args), key=natural)
+        return f" {self.relations[how]} ".join(parts)
+
+    def _print_Sum(self, expr: Any) -> str:
+        body = expr.function
+        text = self.wrapped(self._print(body)) if self.level(body) < PRODUCT else self._print(body)
+        for index, *ends in expr.limits:
+            low, high = [*map(self.place, ends), "", ""][:2]
+            text = self.big("sum", f"{self.place(index)}={low}" if low else self.place(index), high, text)
+        return text
+
+    @staticmethod
+    def _is_partial(expr: Basic) -> bool:
+        return expr.func.__name__ == "Derivative" and isinstance(expr.args[0], Indexed | Symbol | AppliedUndef)
+
+    def _print_Derivative(self, expr: Any) -> str:
+        body, variables = expr.expr, expr.variables
+        letter = "d" if len(body.free_symbols) == 1 and not body.atoms(Indexed) else self.differential
+        order = len(variables)
+        times = letter if order == 1 else self.power(letter.strip(), str(order)) + " "
+        below = " ".join(letter + self._print(v) for v in variables)
+        if len(set(variables)) == 1 and order > 1:
+            below = letter + self.power(self._print(variables[0]), str(order))
+        if self._is_partial(expr):
+            return self.fraction(times + self._print(body), below)
+        return f"{self.fraction(times.strip(), below)} {self.operand(body, ATOM)}"
+
+    differential = r"\partial "
+
+    def _print_Limit(self, expr: Any) -> str:
+        body, variable, target, _ = expr.args
+        text = self._print(body) if self.level(body) >= PRODUCT else self.wrapped(self._print(body))
+        below = f"{self._print(variable)} {self.relations['->']} {self._print(target)}"
+        return self.big("lim", below, "", text)
+
+    def _print_Lambda(self, expr: Any) -> str:
+        variables = ", ".join(self._print(v) for v in expr.variables)
+        left = variables if len(expr.variables) == 1 else self.wrapped(variables)
+        return f"{left} \\mapsto {self._print(expr.expr)}"
+
+    # Functions
+
+    def _print_Function(self, expr: Any, exp: Any = None) -> str:
+        name = expr.func.__name__
+        function = self.notation.functions.get(name) or self._undefined(expr) or self.function_name(name)
+        return self.applied(function, [self._print(arg) for arg in expr.args])
+
+    def _undefined(self, expr: Any) -> str:
+        return self.named(expr.func.__name__) if isinstance(expr, AppliedUndef) else ""
+
+    _print_log = _print_erf = _print_sin = _print_cos = _print_tanh = _print_Function
+
+    def _print_Max(self, expr: Any, exp: Any = None) -> str:
+        numbers = [arg for arg in expr.args if arg.is_number]
+        rest = sorted((self._print(arg) for arg in expr.args if not arg.is_number), key=natural)
+        return self.applied(self.function_name(expr.func.__name__.lower()), [*map(self._print, numbers), *rest])
+
+    _print_Min = _print_Max
+
+    def _print_Expectation(self, expr: Any, exp: Any = None) -> str:
+        return r"\mathbb{E}" + self.wrapped(self._print(expr.args[0]), "[]")
+
+    def _print_Variance(self, expr: Any, exp: Any = None) -> str:
+        return self.applied(r"\operatorname{Var}", [self._print(expr.args[0])])
+
+    def _print_Rounded(self, expr: Any, exp: Any = None) -> str:
+        return self.applied(rf"\operatorname{{round}}_{{{expr.args[1]}}}", [self._print(expr.args[0])])
+
+    def _print_Count(self, expr: Any) -> str:
+        what, layer = expr.args[0].name, expr.args[1]
+        return self.applied(self.words(what), [self.notation.function(layer.name)])
+
+

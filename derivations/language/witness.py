@@ -1,0 +1,148 @@
+"""Witnesses: values inside the assumptions for which a step fails, found by trying small cases.
+
+Every value is an exact fraction and every comparison is between intervals, so a witness is rigorous; not finding one
+says nothing.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from mpmath import iv
+from sympy import Basic, Eq, Symbol
+
+from derivations.language.derivation import Assumption, Claim, Derivation
+from derivations.language.evaluate import NotEvaluable, Sample, evaluate, holds
+from derivations.language.expression import Array
+from derivations.language.scalars import Expectation, Variance
+from derivations.language.shapes import Blocks, Pair, total
+
+__all__ = ["Witness", "find_witness"]
+
+_TRIES = 12
+_PLACES = 40
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Where a step fails: the sizes, indices and scalars, and enclosures of the two sides."""
+
+    values: tuple[tuple[str, str], ...]
+    left: str
+    right: str
+    seed: int
+
+    def __str__(self) -> str:
+        """Return the witness as one sentence."""
+        at = ", ".join(f"{name} = {value}" for name, value in self.values)
+        return f"at {at} (entries from seed {self.seed}) the left side is {self.left}, the right side {self.right}"
+
+
+def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivation: Derivation) -> Witness | None:
+    """Return values for which `left relation right` fails, or None."""
+    assumptions = (*derivation.assumptions, *claim.given)
+    if any(a.statement.has(Expectation, Variance) for a in assumptions) or relation not in _FAILS:
+        return None
+    if not isinstance(left, Array) and not hasattr(left, "is_commutative"):
+        return None
+    for attempt in range(_TRIES):
+        sample = _sample(left, right, derivation, attempt)
+        try:
+            found = _try(left, relation, right, assumptions, derivation, sample)
+        except (NotEvaluable, TypeError, AttributeError, OverflowError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> Sample:
+    source = random.Random(f"witness {attempt}")
+    parts = [left, right, *(size for size in derivation.ranges.values())]
+    parts += [e.value for e in derivation.definitions] + [a.statement for a in derivation.assumptions]
+    symbols = sorted({s for part in parts for s in part.atoms(Symbol)}, key=lambda s: s.name)
+    integers, scalars = {}, {}
+    for symbol in symbols:
+        if symbol.is_integer and symbol.is_positive:
+            integers[symbol.name] = 1 + (attempt + source.randrange(3)) % 3
+        elif not symbol.is_integer:
+            value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
+            scalars[symbol.name] = value if symbol.is_positive or source.random() < 0.5 else -value
+    sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in derivation.definitions})
+    for name, inverse, size in derivation.bijections:
+        order = list(range(int(size.xreplace({s: integers[s.name] for s in size.free_symbols}))))
+        source.shuffle(order)
+        sample.bijections |= {name: tuple(order), inverse: tuple(order.index(k) for k in range(len(order)))}
+    return sample
+
+
+def _try(
+    left: Basic, relation: str, right: Basic, assumptions: tuple[Assumption, ...], derivation: Derivation, sample: Sample
+) -> Witness | None:
+    ranges = {symbol.name: size for symbol, size in derivation.ranges.items()}
+    places, axes = [], []
+    if isinstance(left, Array) and isinstance(right, Array):
+        if len(left.shape) != len(right.shape):
+            return None
+        for number, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
+            along = b if isinstance(b, Blocks) else a
+            names = [Symbol(f"place_{number}_{part}", integer=True) for part in range(1 + isinstance(along, Blocks))]
+            sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
+            axes += list(zip((s.name for s in names), sizes, strict=True))
+            places.append(Pair(*names, along.size) if isinstance(along, Blocks) else names[0])
+        left, right = left.entry(*places), right.entry(*places)
+    names = [*ranges, *(name for name, _ in axes)]
+    sizes = [_size(s, sample) for s in (*ranges.values(), *(size for _, size in axes))]
+    cases = list(product(*(range(size) for size in sizes)))
+    random.Random(sample.seed).shuffle(cases)
+    for case in cases[:_PLACES]:
+        sample.integers |= dict(zip(names, case, strict=True))
+        if not _inside(assumptions, sample):
+            continue
+        sample.spent = 0
+        a, b = evaluate(left, sample), evaluate(right, sample)
+        if _FAILS[relation](a, b):
+            values = tuple(sorted((n, str(v)) for n, v in {**sample.integers, **sample.scalars}.items()))
+            return Witness(values, _show(a), _show(b), sample.seed)
+    return None
+
+
+def _size(size: Basic, sample: Sample) -> int:
+    value = evaluate(total(size), sample)
+    return int(value.mid)
+
+
+def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
+    for assumption in assumptions:
+        if isinstance(assumption.statement, Eq) and not assumption.statement.free_symbols:
+            continue
+        names = [index.name for index in assumption.ranges]
+        for case in product(*(range(_size(size, sample)) for size in assumption.ranges.values())):
+            saved = dict(sample.integers)
+            sample.integers |= dict(zip(names, case, strict=True))
+            true = holds(assumption.statement, sample)
+            sample.integers = saved
+            if not true:
+                return False
+    return True
+
+
+def _show(value: Any) -> str:
+    before = iv.dps
+    iv.dps = 12
+    text = str(value.mid)
+    iv.dps = before
+    return text
+
+
+_FAILS = {
+    "=": lambda a, b: bool(a < b) or bool(b < a),
+    "<=": lambda a, b: bool(a > b),
+    "<": lambda a, b: bool(a >= b),
+    ">=": lambda a, b: bool(a < b),
+    ">": lambda a, b: bool(a <= b),
+}

@@ -1,0 +1,182 @@
+"""Formulas of entries and of sizes as Python: the two printers below the printer of arrays.
+
+A size or a scalar becomes a Python number (`math.sqrt(d_k)`), which leaves float32 what it is where `np.sqrt(5)` would
+not; a formula of entries becomes NumPy over whole arrays, each of its variables standing for the text of an array.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sympy import Basic, Expr, Lambda, Symbol, fraction, true
+from sympy.logic.boolalg import Boolean
+from sympy.printing.numpy import SciPyPrinter
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pycode import PythonCodePrinter
+
+from numeric.structure import identifier
+
+__all__ = ["CompileError", "FormulaPrinter", "ScalarPrinter"]
+
+MODULES = {"numpy": "np", "scipy.special": "special", "math": "math"}
+
+
+class CompileError(ValueError):
+    """An expression that has no NumPy form: names the expression and what it would need."""
+
+
+class _Quotients:
+    """Products as a person writes them, a numerator over a denominator: `x / sqrt(v + epsilon)`."""
+
+    def _print_Mul(self: Any, expr: Expr) -> str:
+        numerator, denominator = fraction(expr, exact=True)
+        if denominator != 1:
+            below = self.parenthesize(denominator, PRECEDENCE["Pow"])
+            return f"{self.parenthesize(numerator, PRECEDENCE['Mul'])} / {below}"
+        coefficient, _ = expr.as_coeff_Mul()
+        if coefficient.is_negative:
+            return f"-{self.parenthesize(-expr, PRECEDENCE['Mul'])}"
+        return " * ".join(self.parenthesize(factor, PRECEDENCE["Mul"]) for factor in expr.as_ordered_factors())
+
+    def _print_Pow(self: Any, expr: Expr, rational: bool = False) -> str:
+        if expr.exp.is_number and expr.exp.is_negative:
+            return f"(1 / {self.parenthesize(1 / expr, PRECEDENCE['Pow'])})"
+        return str(self._hprint_Pow(expr, rational=rational, sqrt=f"{self._module}.sqrt"))
+
+    def _module_format(self, fqn: str, register: bool = True) -> str:
+        module, _, name = fqn.rpartition(".")
+        if module not in MODULES:
+            raise CompileError(f"{fqn} is not among the functions of NumPy and SciPy that compiled layers call")
+        return f"{MODULES[module]}.{name}"
+
+    def _print_not_supported(self, expr: Any) -> str:
+        raise CompileError(f"{type(expr).__name__} in {expr} has no NumPy form: write it with functions that have one")
+
+    emptyPrinter = _print_Function = _print_not_supported  # noqa: N815 - SymPy's name
+
+    def _print_Indexed(self, expr: Expr) -> str:
+        raise CompileError(f"the entry {expr} stands in a scalar: write the equation with whole arrays")
+
+
+class ScalarPrinter(_Quotients, PythonCodePrinter):
+    """Prints scalars made of sizes and constants, as Python numbers."""
+
+    _module = "math"
+
+    def __init__(self, names: Mapping[Basic, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        if expr not in self._names:
+            raise CompileError(f"the symbol {expr} is neither a size nor a scalar of the layer: declare it positive")
+        return self._names[expr]
+
+    def whole(self, expr: Expr) -> str:
+        """Return an expression of sizes that is an integer, with whole division."""
+        numerator, denominator = fraction(expr)
+        over = "" if denominator == 1 else f" // ({self._print(denominator)})"
+        return f"({self._print(numerator)}){over}"
+
+
+class FormulaPrinter(_Quotients, SciPyPrinter):
+    """Prints formulas of entries over whole arrays."""
+
+    def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
+        super().__init__()
+        self._scalar = ScalarPrinter(names)
+        self._reserved = frozenset((*taken, *names.values()))
+        self._taken = set(self._reserved)
+        self._bindings: dict[Symbol, str] = {}
+        self._dtype = "float"
+
+    def _print(self, expr: Any, **settings: Any) -> str:
+        """Print an expression; whatever holds no array is a Python number."""
+        if isinstance(expr, Expr | Boolean) and not (expr.free_symbols & self._bindings.keys()):
+            return str(self._scalar._print(expr))
+        return str(super()._print(expr, **settings))
+
+    @contextmanager
+    def _with(self, **state: Any) -> Iterator[None]:
+        before = {name: getattr(self, name) for name in state}
+        vars(self).update(state)
+        try:
+            yield
+        finally:
+            vars(self).update(before)
+
+    def _fresh(self, wanted: str) -> str:
+        """Return a name that is not in use, and take it until the end of the line."""
+        name = identifier(wanted)
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def _formula(self, formula: Lambda, texts: list[str], dtype: str | None = None) -> str:
+        """Print a formula with the given texts for its variables; a long text that occurs twice gets a name (`:=`).
+
+        `dtype` is the number type of truth values made numbers, by default that of the first array.
+        """
+        bindings, long = {}, {}
+        for variable, text in zip(formula.variables, texts, strict=True):
+            bindings[variable] = text
+            if not re.fullmatch(r"\w+(\[[^()]*\])?", text):
+                bindings[variable] = self._fresh(variable.name)
+                long[bindings[variable]] = text
+        dtype = dtype or f"{bindings[formula.variables[0]]}.dtype"
+        with self._with(_bindings=bindings, _dtype=dtype):
+            printed = self._print(formula.expr)
+        for name, text in long.items():
+            word = re.compile(rf"\b{name}\b")
+            first = f"({name} := {text})" if len(word.findall(printed)) > 1 else text
+            printed = word.sub(lambda _, first=first: first, printed, count=1)  # evaluated first: left to right
+        return f"({printed})"
+
+    def _print_Symbol(self, symbol: Symbol) -> str:
+        return self._bindings[symbol]
+
+    def _extremum(self, function: str, expr: Expr) -> str:
+        first, *rest = map(self._print, expr.args)
+        for text in rest:
+            first = f"np.{function}({first}, {text})"
+        return first
+
+    def _print_Max(self, expr: Expr) -> str:
+        return self._extremum("maximum", expr)
+
+    def _print_Min(self, expr: Expr) -> str:
+        return self._extremum("minimum", expr)
+
+    def _print_Piecewise(self, expr: Expr) -> str:
+        *cases, last = expr.args
+        text, behind = "", ""
+        for value, condition in cases if last.cond == true else expr.args:
+            text += f"np.where({self._print(condition)}, {self._print(value)}, "
+            behind += ")"
+        text += (self._print(last.expr) if last.cond == true else "np.nan") + behind
+        numbers_alone = not any(value.free_symbols & self._bindings.keys() for value, _ in expr.args)
+        return f"{text}.astype({self._dtype})" if numbers_alone else text
+
+    def _print_Relational(self, expr: Expr) -> str:
+        return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
+
+    def _joined(self, sign: str, expr: Boolean) -> str:
+        parts = sorted(expr.args, key=lambda part: part.sort_key())
+        return f"({f' {sign} '.join(map(self._print, parts))})"
+
+    def _print_And(self, expr: Boolean) -> str:
+        return self._joined("&", expr)
+
+    def _print_Or(self, expr: Boolean) -> str:
+        return self._joined("|", expr)
+
+    def _print_Not(self, expr: Boolean) -> str:
+        return f"(~{self._print(expr.args[0])})"
+
+    def _print_Iverson(self, expr: Expr) -> str:
+        return f"{self._print(expr.args[0])}.astype({self._dtype})"
+
+    def _print_KroneckerDelta(self, expr: Expr) -> str:
+        return f"({self._print(expr.args[0])} == {self._print(expr.args[1])}).astype({self._dtype})"

@@ -1,0 +1,326 @@
+"""From the expressions of a layer to NumPy expressions over arrays with leading batch axes.
+
+Three conventions carry every rule. The axes of an expression are the last axes of its array, so that batch axes in
+front need no word. In a family over an index the members lie along one more axis, just before those of a member:
+`Q[i]` is `Q`, and what does not depend on the index gets an axis of length 1 there. A vector in every row is left to
+broadcasting, unless its full shape is asked for. Scalars of sizes are Python numbers (`math.sqrt`), which leave
+float32 what it is.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Basic, Expr, Symbol, fraction
+
+from derivations.language.expression import Array, ColumnBroadcast, Member, Plus, RowBroadcast, Scaled, Variable
+from derivations.language.functions import Both, Elementwise, Hadamard
+from derivations.language.layer import Apply, Equation, Layer, Repeat
+from derivations.language.shapes import total
+from numeric.formula_printer import CompileError, FormulaPrinter
+from numeric.structure import identifier, weight_tree
+
+__all__ = ["AxisLength", "Call", "NumPyLayerPrinter"]
+
+ELEMENTWISE = (Scaled, Plus, Hadamard, Both, Elementwise)
+
+
+class AxisLength(Basic):
+    """The length of an axis of an array, counted from the end: `AxisLength(X, -1)` is `X.shape[-1]`."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a layer is called: the function's name, the sizes it asks for with their values here, its scalars."""
+
+    name: str
+    sizes: dict[str, Expr]
+    scalars: tuple[str, ...]
+
+
+class NumPyLayerPrinter(FormulaPrinter):
+    """Prints the right-hand sides of one layer's equations; a rule for each node, one method each."""
+
+    def __init__(
+        self, layer: Layer, names: Mapping[Basic, str], call: Callable[[Apply], Call], taken: Iterable[str]
+    ) -> None:
+        super().__init__(names, taken)
+        self._names, self._call = names, call
+        self._family: Symbol | None = None
+        self._target = ""
+        self._dtype_of = _typed(layer, names)  # an array whose number type the constants of the layer take
+        self._casting = self._dtype_of is None
+        self._batched: set[Variable] = set(layer.inputs)
+        self._constant: set[Variable] = set()
+        for equation in layer.equations:
+            if self._is_batched(equation.value):
+                self._batched.add(equation.variable)
+            if self._casting and self._is_constant(equation.value):
+                self._constant.add(equation.variable)
+
+    # Dispatch
+
+    def doprint(self, expr: Basic, assign_to: None = None) -> str:
+        """Return an expression as one line of Python, spaced as usual and with no parenthesis too many."""
+        self._taken = set(self._reserved)
+        return ast.unparse(ast.parse(self._print(expr), mode="eval"))
+
+    def _print(self, expr: Any, **settings: Any) -> str:
+        if isinstance(expr, Array) and not self._casting and expr.kind == "real" and self._is_constant(expr):
+            with self._with(_casting=True):
+                return f"{super()._print(expr, **settings)}.astype({self._dtype_of}.dtype)"
+        return super()._print(expr, **settings)
+
+    # What an expression depends on
+
+    def _is_batched(self, expr: Basic) -> bool:
+        return any(leaf in self._batched for leaf in _leaves(expr))
+
+    def _is_constant(self, expr: Basic) -> bool:
+        return all(
+            isinstance(leaf, Variable) and (leaf.kind != "real" or leaf in self._constant) for leaf in _leaves(expr)
+        )
+
+    def _varies(self, expr: Basic) -> bool:
+        return self._family is not None and self._family in expr.free_symbols
+
+    # Equations and names
+
+    def _print_Equation(self, equation: Equation) -> str:
+        family = equation.over[0] if equation.over else None
+        if family is not None and family not in equation.value.free_symbols:
+            raise CompileError(f"equation {equation}: no member depends on {family}; define it once, without the family")
+        with self._with(_family=family, _target=self._names[equation.variable]):
+            return self._exact(equation.value)
+
+    def _print_Variable(self, variable: Variable) -> str:
+        name = self._names[variable]
+        if self._family is None or variable not in self._batched or not variable.shape:
+            return name
+        return f"{name}[..., None{', :' * len(variable.shape)}]"
+
+    def _print_AxisLength(self, node: AxisLength) -> str:
+        return f"{self._names[node.args[0]]}.shape[{node.args[1]}]"
+
+    def _print_Member(self, node: Member) -> str:
+        family, place = node.args
+        if place == self._family:
+            with self._with(_family=None):
+                return self._exact(family)
+        if self._varies(place):
+            raise CompileError(f"{node}: the member at {place} in a family over {self._family} has no NumPy form yet")
+        return f"{self._exact(family)}[..., {self._scalar._print(place)}{', :' * len(node.shape)}]"
+
+    # Linear algebra
+
+    def _print_Product(self, node: Array) -> str:
+        left, right = map(self._exact, node.args)
+        match len(node.args[0].shape), len(node.args[1].shape):
+            case 2, 2:
+                return f"({left} @ {right})"
+            case 1, 2:
+                return f"({left}[..., None, :] @ {right})[..., 0, :]"
+            case 2, 1:
+                return f"({left} @ {right}[..., None])[..., 0]"
+            case _:
+                return f"({left} * {right}).sum(axis=-1)"
+
+    def _print_Plus(self, node: Plus) -> str:
+        left, right = node.args
+        if isinstance(right, Scaled) and right.args[0].could_extract_minus_sign():
+            scalar, array = -right.args[0], right.args[1]
+            return f"({self._print(left)} - {self._print(array if scalar == 1 else Scaled(scalar, array))})"
+        return f"({self._print(left)} + {self._print(right)})"
+
+    def _print_Scaled(self, node: Scaled) -> str:
+        scalar, array = node.args
+        if self._varies(scalar):
+            raise CompileError(f"{node}: a factor that depends on the index {self._family} has no NumPy form yet")
+        numerator, denominator = fraction(scalar, exact=True)
+        sign = "-" if numerator.could_extract_minus_sign() else ""
+        factor = -numerator if sign else numerator
+        times = "" if factor == 1 else f"({self._scalar._print(factor)}) * "
+        over = "" if denominator == 1 else f" / ({self._scalar._print(denominator)})"
+        return f"({sign}{times}{self._print(array)}{over})"
+
+    def _print_Transpose(self, node: Array) -> str:
+        return f"{self._exact(node.args[0])}.mT"
+
+    def _print_RowBroadcast(self, node: RowBroadcast) -> str:
+        vector = node.args[0]
+        text = self._print(vector)
+        return f"{text}[..., None, :]" if self._is_batched(vector) or self._varies(vector) else text
+
+    def _print_ColumnBroadcast(self, node: ColumnBroadcast) -> str:
+        return f"{self._print(node.args[0])}[..., None]"
+
+    def _exact(self, node: Array) -> str:
+        """Print an array that has its full shape, not one left to broadcasting."""
+        text = self._print(node)
+        if not _left_to_broadcasting(node):
+            return text
+        return f"stretch({text}, {', '.join(self._scalar.whole(total(along)) for along in node.shape)})"
+
+    # Blocks of columns
+
+    def _print_Concatenate(self, node: Array) -> str:
+        body, over, _ = node.args
+        if self._family is not None:
+            raise CompileError(f"{node}: a concatenation in a family over {self._family} has no NumPy form yet")
+        if over not in body.free_symbols:
+            raise CompileError(f"{node}: no block depends on {over}, so that nothing says how many there are")
+        with self._with(_family=over):
+            blocks = self._exact(body)
+        if len(body.shape) == 1:
+            return f"concatenate_heads({blocks}[..., None, :])[..., 0, :]"
+        return f"concatenate_heads({blocks})"
+
+    def _print_ColumnBlock(self, node: Array) -> str:
+        wide, block = node.args
+        columns = wide.shape[-1]
+        if block == self._family:
+            with self._with(_family=None):
+                text = self._exact(wide)
+            count = self._scalar.whole(columns.count)
+            if len(wide.shape) == 1:
+                return f"split_heads({text}[..., None, :], {count})[..., 0, :]"
+            return f"split_heads({text}, {count})"
+        if self._varies(block):
+            raise CompileError(f"{node}: block {block} in a family over {self._family} has no NumPy form yet")
+        first, end = (self._scalar.whole(number * columns.size) for number in (block, block + 1))
+        return f"{self._exact(wide)}[..., {first}:{end}]"
+
+    def _print_Interleave(self, node: Array) -> str:
+        return f"interleave({', '.join(map(self._exact, node.args))})"
+
+    # Functions of rows, look-ups, masks
+
+    def _print_RowSoftmax(self, node: Array) -> str:
+        array, *masks = node.args
+        if masks:
+            return f"masked_row_softmax({self._exact(array)}, {self._print(masks[0])})"
+        return f"row_softmax({self._exact(array)})"
+
+    def _print_RowSum(self, node: Array) -> str:
+        return f"{self._exact(node.args[0])}.sum(axis=-1)"
+
+    def _print_RowMean(self, node: Array) -> str:
+        return f"{self._exact(node.args[0])}.mean(axis=-1)"
+
+    def _print_Lookup(self, node: Array) -> str:
+        table, tokens = node.args
+        if self._is_batched(table) or self._varies(table):
+            raise CompileError(f"{node}: a look-up in {table}, one table for each item of a batch, has no NumPy form yet")
+        return f"{self._exact(table)}[{self._print(tokens)}]"
+
+    def _print_CausalMask(self, node: Array) -> str:
+        return f"np.tri({self._scalar.whole(node.args[0])}, dtype=bool)"
+
+    def _print_Both(self, node: Array) -> str:
+        return f"({self._print(node.args[0])} & {self._print(node.args[1])})"
+
+    # Entries: functions and tables given by a formula
+
+    def _print_Hadamard(self, node: Array) -> str:
+        left, right = (self._aligned(a, len(node.shape)) for a in node.args)
+        return f"({left} * {right})"
+
+    def _print_Elementwise(self, node: Elementwise) -> str:
+        function, *arrays = node.args
+        texts = [self._aligned(a, len(node.shape)) for a in arrays]
+        if not (set(function.formula.variables) & function.formula.expr.free_symbols):
+            return f"np.full_like({self._exact(arrays[0])}, {self._scalar._print(function.formula.expr)})"
+        return self._formula(function.formula, texts)
+
+    def _print_Tabulated(self, node: Array) -> str:
+        formula, *axes = node.args
+        if self._varies(node):
+            raise CompileError(f"{node}: a table that depends on the index {self._family} has no NumPy form yet")
+        shape = ", ".join(self._scalar.whole(total(along)) for along in axes)
+        used = [place in formula.expr.free_symbols for place in formula.variables]
+        if not any(used):
+            return f"np.full(({shape},), float({self._scalar._print(formula.expr)}))"
+        places = []
+        for number, along in enumerate(axes, start=1):
+            length = self._scalar._print(total(along))
+            behind = ", None" * (len(axes) - number)
+            places.append(f"np.arange(float({length}))" + (f"[:{behind}]" if behind else ""))
+        text = self._formula(formula, places, dtype="float")
+        return text if all(used) else f"stretch({text}, {shape})"
+
+    def _print_Explicit(self, node: Array) -> str:
+        rows = (", ".join(map(self._scalar._print, row)) for row in node.args[0].tolist())
+        return f"np.array([{', '.join(f'[{row}]' for row in rows)}], dtype=float)"
+
+    def _aligned(self, node: Array, rank: int) -> str:
+        text = self._print(node)
+        if node.shape or not rank or not (self._is_batched(node) or self._varies(node)):
+            return text
+        return f"{text}[...{', None' * rank}]"
+
+    # Layers in layers
+
+    def _print_Apply(self, node: Apply) -> str:
+        bound = frozenset(node.bound)
+        weights = [f"**{identifier(node.name)}"] if weight_tree(node.layer, bound) else []
+        return self._called(node, [self._exact(a) for a in node.arguments], weights)
+
+    def _print_Repeat(self, node: Repeat) -> str:
+        first, *rest = (self._exact(a) for a in node.arguments)
+        used = {name.id for text in rest for name in ast.walk(ast.parse(text)) if isinstance(name, ast.Name)}
+        value = self._target if self._target not in used else self._fresh(node.layer.inputs[0].name)
+        weights = self._fresh("weights")
+        if weight_tree(node.layer, frozenset(node.bound)):
+            body = self._called(node, [value, *rest], [f"**{weights}"])
+            return f"reduce(lambda {value}, {weights}: {body}, {identifier(node.name)}, {first})"
+        body = self._called(node, [value, *rest], [])
+        return f"reduce(lambda {value}, _: {body}, range({self._scalar.whole(node.count)}), {first})"
+
+    def _called(self, node: Apply, arguments: list[str], weights: list[str]) -> str:
+        call = self._call(node)
+        for name, value in node.bound.items():
+            if self._is_batched(value) or self._varies(value):
+                raise CompileError(f"{node}: the parameter {name} is bound to {value}, which is not a weight")
+        bound = [f"{identifier(name)}={self._exact(value)}" for name, value in node.bound.items()]
+        named = bool(bound or weights)
+        sizes = [
+            f"{name}={self._scalar.whole(size)}" if named else self._scalar.whole(size)
+            for name, size in call.sizes.items()
+        ]
+        scalars = [f"{name}={name}" for name in call.scalars]
+        return f"{call.name}({', '.join([*arguments, *weights, *bound, *sizes, *scalars])})"
+
+
+def _leaves(node: Basic) -> Iterator[Basic]:
+    """Yield the variables of an expression, and the applications of layers that have weights of their own."""
+    if isinstance(node, Variable):
+        yield node
+    elif isinstance(node, Apply):
+        if weight_tree(node.layer, frozenset(node.bound)):
+            yield node
+        for argument in (*node.arguments, *node.bound.values()):
+            yield from _leaves(argument)
+    else:
+        for child in node.args:
+            yield from _leaves(child)
+
+
+def _left_to_broadcasting(node: Array) -> bool:
+    if isinstance(node, ELEMENTWISE):
+        return all(_left_to_broadcasting(a) for a in node.args if isinstance(a, Array) and a.shape)
+    return isinstance(node, RowBroadcast | ColumnBroadcast)
+
+
+def _typed(layer: Layer, names: Mapping[Basic, str]) -> str | None:
+    """Return the text of an array that has the number type of a layer: an input, a parameter or a weight of a part."""
+    real = [variable for variable in (*layer.inputs, *layer.parameters) if variable.kind == "real"]
+    if real:
+        return names[real[0]]
+    tree, path = weight_tree(layer), ""
+    while tree.parts:
+        name, tree = next(iter(tree.parts.items()))
+        path = (f"{path}[{name!r}]" if path else name) + ("" if tree.count is None else "[0]")
+        if tree.parameters:
+            return f"{path}[{next(iter(tree.parameters))!r}]"
+    return None
