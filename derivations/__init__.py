@@ -1,3 +1,19 @@
-"""The mathematics of the Transformer, held once as equations."""
+"""The mathematics of the Transformer, held once as equations: derived, proved, printed, compiled and counted."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from derivations.catalogue import get, layer, layers, names
+
+__all__ = ["__version__", "get", "layer", "layers", "names"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import the catalogue, and with it SymPy, at the first use of what it offers."""
+    if name not in __all__:
+        raise AttributeError(f"module 'derivations' has no attribute {name!r}")
+    from derivations import catalogue  # deferred: `derivations --help` must not wait for SymPy
+
+    return getattr(catalogue, name)

@@ -1,14 +1,31 @@
-r"""The decoder: a stack of layers of masked self-attention, cross-attention and a feed-forward network."""
+r"""The decoder: a stack of layers of masked self-attention, cross-attention and a feed-forward network.
 
+Definition   Y = LayerNorm(X + MultiHead(X, X, X; M)), Z = LayerNorm(Y + MultiHead(Y, memory, memory)),
+             U = LayerNorm(Z + FFN(Z)); N such layers in sequence
+Result       three sub-layers; under the causal mask position i does not depend on positions after i;
+             4 h d_model (d_k + d_v) + 2 d_model d_ff + d_ff + 7 d_model parameters
+Shapes       X, Y, Z, U (n, d_model), memory (m, d_model), M (n, n), weights of the cross-attention (n, m) in each head
+Assumes      no biases in the attention; the norms stand after the residual sums
+Source       Vaswani et al. (2017), section 3.1
+"""
+
+from sympy import Expr, Lambda, Le, Sum, exp, sqrt
+
+from derivations.attention import scaled_dot_product_attention
 from derivations.feed_forward import feed_forward
-from derivations.language.expression import array, mask_array
-from derivations.language.functions import Named, relu
+from derivations.language.costs import Count
+from derivations.language.derivation import Derivation, claim, derivation, result, step
+from derivations.language.expression import Array, Tabulated, array, mask_array
+from derivations.language.functions import CausalMask, Named, relu
 from derivations.language.layer import Equations, Layer, part
+from derivations.language.scalars import Iverson
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
-from derivations.symbols import N, d_model, m, n
+from derivations.symbols import N, d, d_ff, d_k, d_model, d_v, h, i, j, k, l, m, n
 
 __all__ = ["decoder", "decoder_layer"]
+
+VASWANI = "Vaswani et al. (2017), section 3.1"
 
 
 def decoder_layer(*, masked_memory: bool = False, biases: bool = False, activation: Named = relu) -> Layer:
@@ -54,3 +71,60 @@ def decoder(
     if final_norm:
         Z = let("Y")(part("final_norm", layer_norm())(Z))
     return Layer("masked_decoder" if masked_memory else "decoder", inputs, (), let, Z)
+
+
+X, Y, Z, A, C, F = (array(name, n, d_model) for name in ("X", "Y", "Z", "A", "C", "F"))
+memory = array("memory", m, d_model)
+self_attention = part("self_attention", multi_head_attention(masked=True))
+cross_attention = part("cross_attention", multi_head_attention())
+network = part("feed_forward", feed_forward())
+first_norm, second_norm = part("self_attention_norm", layer_norm()), part("cross_attention_norm", layer_norm())
+third_norm = part("feed_forward_norm", layer_norm())
+
+
+def first_sub_layer(x: Array) -> Array:
+    """Return LayerNorm(x + MultiHead(x, x, x; causal mask))."""
+    return first_norm(x + self_attention(x, x, x, CausalMask(n)))
+
+
+def second_sub_layer(y: Array) -> Array:
+    """Return LayerNorm(y + MultiHead(y, memory, memory))."""
+    return second_norm(y + cross_attention(y, memory, memory))
+
+
+def third_sub_layer(z: Array) -> Array:
+    """Return LayerNorm(z + FFN(z))."""
+    return third_norm(z + network(z))
+
+
+@result
+def sub_layers() -> Derivation:
+    """A layer of the decoder has three sub-layers, not two; each adds to its own input, then normalises."""
+    layer, let = decoder_layer(), Equations()
+    let("M")(CausalMask(n))
+    return derivation(
+        "A decoder layer has three sub-layers, each of the form LayerNorm(x + F(x))",
+        claim(first_norm(X + A), step("definition", first_sub_layer(X))),
+        claim(second_norm(Y + C), step("definition", second_sub_layer(Y))),
+        claim(third_norm(Z + F), step("definition", third_sub_layer(Z))),
+        about=(*let, *(layer.equation(name) for name in ("A", "C", "F"))),
+        source=VASWANI,
+    )
+
+
+@result
+def cross_attention_weights() -> Derivation:
+    """The weights of the cross-attention: n queries from the decoder, m keys from the output of the encoder."""
+    W_Q, W_K = array("W_Q", d_model, d_k), array("W_K", d_model, d_k)
+    let = Equations()
+    Q, K = let("Q")(Y @ W_Q), let("K")(memory @ W_K)
+    weights = let("W")(scaled_dot_product_attention().until("A").result(Q, K, array("V", m, d_v)))
+    score = Q[i] @ K[j] / sqrt(d_k)
+    return derivation(
+        "The weights of a head of the cross-attention form an n x m matrix whose rows sum to 1",
+        claim(weights, step("definition", Tabulated(Lambda((i, j), exp(score.entry()) / Sum(exp(score.entry()), (j, 0, m - 1))), n, m))),
+        claim(Sum(weights[i, j], (j, 0, m - 1)), step("linearity of sums", 1)),
+        about=tuple(let),
+        ranges={i: n},
+        source="Vaswani et al. (2017), section 3.2.3",
+    )

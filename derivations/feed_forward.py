@@ -1,11 +1,37 @@
-r"""The position-wise feed-forward network."""
+r"""The position-wise feed-forward network.
 
-from derivations.language.expression import Array, array
-from derivations.language.functions import Named, relu
-from derivations.language.layer import Equations, Layer
-from derivations.symbols import d_ff, d_model, n
+Definition   H = X W_1 + b_1, G = activation(H), Y = G W_2 + b_2
+Result       y_i = activation(x_i W_1 + b_1) W_2 + b_2, one map for every position; on column vectors
+             W_2^T activation(W_1^T x + b_1) + b_2; 2 d_model d_ff + d_ff + d_model parameters
+Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,), H and G (n, d_ff)
+Assumes      rows are positions; the activation may be any function, applied entry by entry, where none is named
+Source       Vaswani et al. (2017), section 3.3; Geva, Schuster, Berant and Levy (2021)
+"""
+
+from sympy import Derivative, Eq, Expr, Function, Gt, Integer, KroneckerDelta, Lambda, Max, Ne, Rational, Sum
+
+from derivations.activation import normal_distribution
+from derivations.language.costs import Count
+from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
+from derivations.language.expression import Tabulated, array
+from derivations.language.functions import Named, gelu, named, opaque, relu
+from derivations.language.layer import Equation, Equations, Layer
+from derivations.language.scalars import Iverson
+from derivations.language.statements import Conformable, Rank
+from derivations.linear import convolution, kernel_of_width_1, linear
+from derivations.multi_head import multi_head_attention
+from derivations.symbols import batch, d_ff, d_model, h, i, index, j, k, l, n, scalar
 
 __all__ = ["feed_forward"]
+
+VASWANI = "Vaswani et al. (2017), section 3.3"
+GEVA = "Geva, Schuster, Berant and Levy (2021), equation 2"
+X, H, G, Y = array("X", n, d_model), array("H", n, d_ff), array("G", n, d_ff), array("Y", n, d_model)
+W_1, b_1, W_2, b_2 = array("W_1", d_model, d_ff), array("b_1", d_ff), array("W_2", d_ff, d_model), array("b_2", d_model)
+ratio = scalar("r", positive=True)
+head_width = {"d_k": d_model / h, "d_v": d_model / h}  # h heads that share the width of the model
+u = index("u")  # numbers the hidden units
+act = opaque("act")  # of which nothing is known: what is shown with it holds for every activation
 
 
 def feed_forward(activation: Named = relu) -> Layer:
@@ -15,10 +41,348 @@ def feed_forward(activation: Named = relu) -> Layer:
     Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,), Y (n, d_model)
     Source       Vaswani et al. (2017), equation 2; GELU: Hendrycks and Gimpel (2016)
     """
-    X: Array = array("X", n, d_model)
-    W_1, b_1, W_2, b_2 = array("W_1", d_model, d_ff), array("b_1", d_ff), array("W_2", d_ff, d_model), array("b_2", d_model)
     let = Equations()
-    H = let("H")(X @ W_1 + b_1)
-    G = let("G")(activation(H))
-    Y = let("Y")(G @ W_2 + b_2)
+    let("H")(X @ W_1 + b_1)
+    let("G")(activation(H))
+    let("Y")(G @ W_2 + b_2)
     return Layer("feed_forward", (X,), (W_1, b_1, W_2, b_2), let, Y)
+
+
+def hidden(unit: Expr) -> Expr:
+    """Return what hidden unit number `unit` receives at position i: sum_j X_ij W_1,ju + b_1,u."""
+    return Sum(X[i, j] * W_1[j, unit], (j, 0, d_model - 1)) + b_1[unit]
+
+
+def units(of: Expr) -> Expr:
+    """Return the sum of an expression in u over all hidden units."""
+    return Sum(of, (u, 0, d_ff - 1))
+
+
+@result
+def definition() -> Derivation:
+    """An affine map to d_ff features, an activation, an affine map back to d_model features."""
+    return derivation(
+        "Definition of the feed-forward network",
+        claim(H, step("definition", X @ W_1 + b_1)),
+        claim(G, step("definition", act(H)), step("definition", act(X @ W_1 + b_1))),
+        claim(Y, step("definition", G @ W_2 + b_2), step("definition", act(X @ W_1 + b_1) @ W_2 + b_2)),
+        about=feed_forward(act),
+        source="Vaswani et al. (2017), equation 2",
+    )
+
+
+@result
+def with_relu() -> Derivation:
+    """With ReLU, max(0, x W_1 + b_1) W_2 + b_2."""
+    return derivation(
+        "The feed-forward network with ReLU, entry by entry",
+        claim(G[i, u], step("definition", Max(0, H[i, u])), step("definition", Max(0, hidden(u)))),
+        claim(Y[i, k], step("definition", units(Max(0, hidden(u)) * W_2[u, k]) + b_2[k])),
+        about=feed_forward(),
+        ranges={i: n, k: d_model, u: d_ff},
+        source="Vaswani et al. (2017), equation 2",
+    )
+
+
+@result
+def with_gelu() -> Derivation:
+    """With GELU, the hidden features are H Phi(H) entry by entry."""
+    return derivation(
+        "The feed-forward network with GELU, entry by entry",
+        claim(G[i, u], step("definition", H[i, u] * normal_distribution(H[i, u]))),
+        claim(Y[i, k], step("definition", units(H[i, u] * normal_distribution(H[i, u]) * W_2[u, k]) + b_2[k])),
+        about=feed_forward(gelu),
+        ranges={i: n, k: d_model, u: d_ff},
+        source="Hendrycks and Gimpel (2016), section 2",
+    )
+
+
+@result
+def position_wise() -> Derivation:
+    """Row i of the output is one and the same function of row i of the input, for every i and every activation."""
+    return derivation(
+        "Row i of FFN(X) is FFN(x_i)",
+        claim(
+            Y[i],
+            step("definition", (G @ W_2 + b_2)[i]),
+            step("row of a product", G[i] @ W_2 + b_2),
+            step("elementwise function", act(H[i]) @ W_2 + b_2),
+            step("row of a product", act(X[i] @ W_1 + b_1) @ W_2 + b_2),
+        ),
+        about=feed_forward(act),
+        ranges={i: n},
+        source=VASWANI,
+    )
+
+
+@result
+def positions_do_not_interact() -> Derivation:
+    """No entry of row i changes when another row of the input changes."""
+    other = index("p")
+    return derivation(
+        "Row i of FFN(X) does not depend on any other row of X",
+        claim(
+            (1 - KroneckerDelta(i, other)) * Derivative(Y[i, k], X[other, l]),
+            step("derivative", (1 - KroneckerDelta(i, other)) * units(Derivative(G[i, u], X[other, l]) * W_2[u, k])),
+            step("chain rule", 0),
+        ),
+        about=feed_forward(act),
+        ranges={i: n, other: n, k: d_model, l: d_model},
+        source=VASWANI,
+    )
+
+
+@result
+def permutation_equivariance() -> Derivation:
+    """Moving the positions around and then applying the network gives the rows of FFN(X), moved around."""
+    sigma = Function("sigma", integer=True)
+    moved = Tabulated(Lambda((i, j), X[sigma(i), j]), n, d_model)
+    return derivation(
+        "FFN(P X) = P FFN(X) for every permutation P of the positions",
+        claim(
+            feed_forward(act).result(moved)[i],
+            step("row of a product", act(X[sigma(i)] @ W_1 + b_1) @ W_2 + b_2),
+            step("definition", Y[sigma(i)]),
+        ),
+        about=feed_forward(act),
+        ranges={i: n},
+        bijections=[("sigma", "sigma_inverse", n)],
+        source=VASWANI,
+    )
+
+
+@result
+def column_form() -> Derivation:
+    """On column vectors the weights stand on the left, transposed: W_1 x itself conforms only if d_ff = d_model."""
+    x = array("x", d_model)
+    return derivation(
+        "On column vectors the network is W_2^T act(W_1^T x + b_1) + b_2; W_1 x conforms only if d_ff = d_model",
+        claim(
+            act(x @ W_1 + b_1) @ W_2 + b_2,
+            step("transpose of a product", act(W_1.T @ x + b_1) @ W_2 + b_2),
+            step("transpose of a product", W_2.T @ act(W_1.T @ x + b_1) + b_2),
+        ),
+        claim(Conformable(W_1, x), step("shape", Eq(d_ff, d_model), "iff")),
+        source=VASWANI,
+    )
+
+
+@result
+def column_form_512() -> Derivation:
+    """With the weights stored as (512, 2048) and (2048, 512), only their transposes take column vectors."""
+    x, hidden_x, first, second = array("x", 512), array("g", 2048), array("W_1", 512, 2048), array("W_2", 2048, 512)
+    return derivation(
+        "Weights W_1 (512, 2048) and W_2 (2048, 512) take columns of width 512 and 2048 only when transposed",
+        claim(Conformable(first, x), step("shape", Eq(2048, 512, evaluate=False), "iff")),
+        claim(Conformable(second, hidden_x), step("shape", Eq(512, 2048, evaluate=False), "iff")),
+        claim(Conformable(first.T, x), step("shape", Eq(512, 512, evaluate=False), "iff")),
+        claim(Conformable(second.T, hidden_x), step("shape", Eq(2048, 2048, evaluate=False), "iff")),
+    )
+
+
+@result
+def is_convolution() -> Derivation:
+    """Two convolutions of kernel width 1 with the activation between them."""
+    K_1, K_2 = kernel_of_width_1("K_1", W_1), kernel_of_width_1("K_2", W_2)
+    return derivation(
+        "The feed-forward network is two convolutions of kernel width 1, with the activation between them",
+        claim(convolution(X, K_1.target, b_1), step("matrix product", X @ W_1 + b_1), step("definition", H)),
+        claim(act(H), step("definition", G)),
+        claim(convolution(G, K_2.target, b_2), step("matrix product", G @ W_2 + b_2), step("definition", Y)),
+        about=(K_1, K_2, *feed_forward(act).equations),
+        source=VASWANI,
+    )
+
+
+@result
+def key_value_memory() -> Derivation:
+    """Column u of W_1 is a key that is matched with the input; row u of W_2 is the value that it brings in."""
+    match = (X[i] @ W_1.T[u]).entry()
+    return derivation(
+        "The feed-forward network is a sum of values, the rows of W_2, weighed by how the input matches keys, "
+        "the columns of W_1",
+        claim(
+            Y[i, k],
+            step("matrix product", units(G[i, u] * W_2[u, k]) + b_2[k]),
+            step("definition", units(act.formula(match + b_1[u]) * W_2[u, k]) + b_2[k]),
+        ),
+        about=feed_forward(act),
+        ranges={i: n, k: d_model},
+        source=GEVA,
+    )
+
+
+@result
+def key_value_memory_without_biases() -> Derivation:
+    """Where the biases are left out, a match alone decides how much of its value comes in."""
+    match = (X[i] @ W_1.T[u]).entry()
+    let = Equations()
+    let("H")(X @ W_1)
+    let("G")(act(H))
+    let("Y")(G @ W_2)
+    return derivation(
+        "Without biases the network is sum_u act(x . k_u) v_u, with k_u column u of W_1 and v_u row u of W_2",
+        claim(
+            Y[i, k],
+            step("matrix product", units(G[i, u] * W_2[u, k])),
+            step("definition", units(act.formula(match) * W_2[u, k])),
+        ),
+        about=tuple(let),
+        ranges={i: n, k: d_model},
+        source=GEVA,
+    )
+
+
+@result
+def without_activation_is_affine() -> Derivation:
+    """Without the activation two layers are one affine map, of rank at most d_ff and at most d_model."""
+    identity = named("identity", scalar("x"), scalar("x"))
+    return derivation(
+        "Without an activation the feed-forward network is one affine map, with matrix W_1 W_2 of rank at most d_ff",
+        claim(
+            Y,
+            step("definition", (X @ W_1 + b_1) @ W_2 + b_2),
+            step("distributivity", X @ W_1 @ W_2 + b_1 @ W_2 + b_2),
+            step("associativity", X @ (W_1 @ W_2) + (b_1 @ W_2 + b_2)),
+        ),
+        claim(Rank(W_1 @ W_2), step("rank of a product", d_ff, "<=")),
+        claim(Rank(W_1 @ W_2), step("rank of a product", d_model, "<=")),
+        about=feed_forward(identity),
+        source="Goodfellow, Bengio and Courville (2016), section 6.1",
+    )
+
+
+@result
+def jacobian() -> Derivation:
+    """With ReLU: the product of the two matrices, over the hidden units that are switched on."""
+    other = index("p")
+    on = Iverson(Gt(H[i, u], 0))
+    return derivation(
+        "Jacobian of the feed-forward network with ReLU",
+        claim(
+            Derivative(Y[i, k], X[other, l]),
+            step("derivative", units(Derivative(G[i, u], X[other, l]) * W_2[u, k])),
+            step("chain rule", units(on * Derivative(H[i, u], X[other, l]) * W_2[u, k])),
+            step("derivative", units(on * KroneckerDelta(i, other) * W_1[l, u] * W_2[u, k])),
+            step("linearity of sums", KroneckerDelta(i, other) * units(W_1[l, u] * on * W_2[u, k])),
+        ),
+        about=feed_forward(),
+        ranges={i: n, k: d_model, other: n, l: d_model},
+        assuming=[
+            Assumption(Ne(H[i, u], 0), {i: n, u: d_ff}, "off the kinks of ReLU; at a kink ReLU' = 0 by convention")
+        ],
+        source="Goodfellow, Bengio and Courville (2016), section 6.5",
+    )
+
+
+def of_a_batch(examples: int, positions: int, width: int, inner: int) -> tuple[Equation, ...]:
+    """Return the equations of the network over a batch: the same weights for every example e."""
+    e, inputs = index("e"), array("X", examples, positions, width)
+    first, second = array("W_1", width, inner), array("W_2", inner, width)
+    let = Equations()
+    hidden_layer = let("H", over=(e, examples))(inputs[e] @ first + array("b_1", inner))
+    active = let("G", over=(e, examples))(act(hidden_layer[e]))
+    let("Y", over=(e, examples))(active[e] @ second + array("b_2", width))
+    return tuple(let)
+
+
+def shapes(examples: int, positions: int, width: int, inner: int) -> Derivation:
+    """Return the result that names the shape of every array at given sizes."""
+    e, before, within = index("e"), (examples, positions, width), (examples, positions, inner)
+    inputs, hidden_layer, active = array("X", *before), array("H", *within), array("G", *within)
+    first, second = array("W_1", width, inner), array("W_2", inner, width)
+    text = " -> ".join(str(list(shape)) for shape in (before, within, within, before))
+    return derivation(
+        f"Shapes of the feed-forward network: {text}",
+        claim(hidden_layer[e], step("definition", inputs[e] @ first + array("b_1", inner))),
+        claim(active[e], step("definition", act(hidden_layer[e]))),
+        claim(array("Y", *before)[e], step("definition", active[e] @ second + array("b_2", width))),
+        about=of_a_batch(examples, positions, width, inner),
+        ranges={e: Integer(examples)},
+    )
+
+
+@result
+def shapes_512() -> Derivation:
+    """One example of 10 positions, width 512 and 4 * 512 = 2048 hidden units."""
+    return shapes(1, 10, 512, 4 * 512)
+
+
+@result
+def shapes_12288() -> Derivation:
+    """1300 vectors of width 12288 and 4 * 12288 = 49152 hidden units."""
+    return shapes(1, 1300, 12288, 4 * 12288)
+
+
+@result
+def parameters() -> Derivation:
+    """Two matrices and two biases."""
+    return derivation(
+        "Parameters of the feed-forward network",
+        claim(Count("parameters", feed_forward()), step("count", 2 * d_model * d_ff + d_ff + d_model)),
+        source=VASWANI,
+    )
+
+
+@result
+def parameters_512() -> Derivation:
+    """The base model: width 512, 2048 hidden units."""
+    return derivation(
+        "Parameters of the feed-forward network with d_model = 512 and d_ff = 2048",
+        claim(
+            Count("parameters", feed_forward().at(d_model=512, d_ff=2048)),
+            step("count", 2099712),
+        ),
+        source=VASWANI,
+    )
+
+
+@result
+def flops() -> Derivation:
+    """A multiply-add is two operations: 2 batch n d_model d_ff counts multiply-adds, or one of the two products."""
+    products, network = 4 * batch * n * d_model * d_ff, feed_forward()
+    one_product = Count("matmul FLOPs", linear().at(d_in=d_model, d_out=d_ff), batch)
+    return derivation(
+        "The products of the feed-forward network take 4 batch n d_model d_ff FLOPs, or half as many multiply-adds",
+        claim(Count("matmul FLOPs", network, batch), step("count", products)),
+        claim(
+            Count("multiply-adds", network, batch),
+            step("count", Count("matmul FLOPs", network, batch) / 2),
+            step("count", 2 * batch * n * d_model * d_ff),
+        ),
+        claim(one_product, step("count", 2 * batch * n * d_model * d_ff)),
+        claim(Count("FLOPs", network, batch), step("count", products + batch * n * (2 * d_ff + d_model))),
+        source=VASWANI,
+    )
+
+
+@result
+def expansion_ratio() -> Derivation:
+    """Parameters and cost grow in proportion to r = d_ff / d_model; the share of the weights is r / (r + 2)."""
+    network, attention = feed_forward().at(d_ff=ratio * d_model), multi_head_attention().at(**head_width)
+    weights = Count("parameters", network) - (ratio + 1) * d_model
+    return derivation(
+        "With d_ff = r d_model: parameters, products per position, and the share of a layer's weights, biases left out",
+        claim(Count("parameters", network), step("count", 2 * ratio * d_model**2 + (ratio + 1) * d_model)),
+        claim(Count("matmul FLOPs", network.at(n=1)), step("count", 4 * ratio * d_model**2)),
+        claim(Count("parameters", attention), step("count", 4 * d_model**2)),
+        claim(
+            weights / (weights + Count("parameters", attention)),
+            step("count", 2 * ratio * d_model**2 / (2 * ratio * d_model**2 + 4 * d_model**2)),
+            step("algebra", ratio / (ratio + 2)),
+        ),
+        source=VASWANI,
+    )
+
+
+@result
+def expansion_ratio_4() -> Derivation:
+    """Four times as many hidden units as features: two thirds of the weights of a layer."""
+    network, attention = feed_forward().at(d_ff=4 * d_model), multi_head_attention().at(**head_width)
+    weights = Count("parameters", network) - 5 * d_model
+    return derivation(
+        "With d_ff = 4 d_model the feed-forward network holds two thirds of a layer's weights, biases left out",
+        claim(weights, step("count", 8 * d_model**2)),
+        claim(weights / (weights + Count("parameters", attention)), step("count", Rational(2, 3))),
+        source=VASWANI,
+    )

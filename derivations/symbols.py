@@ -1,7 +1,7 @@
 """The alphabet: every size, index and constant of the package, declared once with its assumptions.
 
 Sizes are integers >= 1, indices are integers that count from 0; how a symbol prints is decided by a notation
-(`derivations.language.notation`), never here.
+(`derivations.language.printing.notation`), never here.
 """
 
 from sympy import Symbol

@@ -1,1 +1,18 @@
 """The numeric side: the equations of `derivations` over arrays."""
+
+from numeric.checks import InputError
+from numeric.compile import CompiledLayer, compile_layer, source
+from numeric.formula_printer import CompileError
+from numeric.transformer import Transformer
+from numeric.weights import count, initialise
+
+__all__ = [
+    "CompileError",
+    "CompiledLayer",
+    "InputError",
+    "Transformer",
+    "compile_layer",
+    "count",
+    "initialise",
+    "source",
+]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sympy import Basic, Expr, Lambda, Symbol, fraction, true
+from sympy import Basic, E, Expr, Lambda, Mul, Symbol, fraction, true
 from sympy.logic.boolalg import Boolean
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE
@@ -17,7 +17,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from numeric.structure import identifier
 
-__all__ = ["CompileError", "FormulaPrinter", "ScalarPrinter"]
+__all__ = ["CompileError", "FormulaPrinter", "ScalarPrinter", "quotient"]
 
 MODULES = {"numpy": "np", "scipy.special": "special", "math": "math"}
 
@@ -26,11 +26,22 @@ class CompileError(ValueError):
     """An expression that has no NumPy form: names the expression and what it would need."""
 
 
+def quotient(expr: Expr) -> tuple[Expr, Expr]:
+    """Return a product as numerator and denominator; exp(-x) stays as it is, for exp(x) may overflow."""
+    below = [factor for factor in Mul.make_args(expr) if _stands_below(factor)]
+    numerator, denominator = fraction(expr * Mul(*(1 / factor for factor in below)), exact=True)
+    return numerator, denominator * Mul(*(1 / factor for factor in below))
+
+
+def _stands_below(factor: Expr) -> bool:
+    return bool(factor.is_Pow and factor.base != E and factor.exp.could_extract_minus_sign())
+
+
 class _Quotients:
     """Products as a person writes them, a numerator over a denominator: `x / sqrt(v + epsilon)`."""
 
     def _print_Mul(self: Any, expr: Expr) -> str:
-        numerator, denominator = fraction(expr, exact=True)
+        numerator, denominator = quotient(expr)
         if denominator != 1:
             below = self.parenthesize(denominator, PRECEDENCE["Pow"])
             return f"{self.parenthesize(numerator, PRECEDENCE['Mul'])} / {below}"
@@ -40,7 +51,7 @@ class _Quotients:
         return " * ".join(self.parenthesize(factor, PRECEDENCE["Mul"]) for factor in expr.as_ordered_factors())
 
     def _print_Pow(self: Any, expr: Expr, rational: bool = False) -> str:
-        if expr.exp.is_number and expr.exp.is_negative:
+        if _stands_below(expr):
             return f"(1 / {self.parenthesize(1 / expr, PRECEDENCE['Pow'])})"
         return str(self._hprint_Pow(expr, rational=rational, sqrt=f"{self._module}.sqrt"))
 
@@ -53,7 +64,7 @@ class _Quotients:
     def _print_not_supported(self, expr: Any) -> str:
         raise CompileError(f"{type(expr).__name__} in {expr} has no NumPy form: write it with functions that have one")
 
-    emptyPrinter = _print_Function = _print_not_supported  # noqa: N815 - SymPy's name
+    emptyPrinter = _print_not_supported
 
     def _print_Indexed(self, expr: Expr) -> str:
         raise CompileError(f"the entry {expr} stands in a scalar: write the equation with whole arrays")
@@ -79,6 +90,10 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
         over = "" if denominator == 1 else f" // ({self._print(denominator)})"
         return f"({self._print(numerator)}){over}"
 
+    def real(self, expr: Expr) -> str:
+        """Return an expression of sizes as a float, so that an array of places is one: integers overflow silently."""
+        return str(self._print(expr)) if fraction(expr)[1] != 1 else f"float({self._print(expr)})"
+
 
 class FormulaPrinter(_Quotients, SciPyPrinter):
     """Prints formulas of entries over whole arrays."""
@@ -100,11 +115,11 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
     @contextmanager
     def _with(self, **state: Any) -> Iterator[None]:
         before = {name: getattr(self, name) for name in state}
-        vars(self).update(state)
+        self.__dict__.update(state)
         try:
             yield
         finally:
-            vars(self).update(before)
+            self.__dict__.update(before)
 
     def _fresh(self, wanted: str) -> str:
         """Return a name that is not in use, and take it until the end of the line."""
@@ -131,7 +146,8 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         for name, text in long.items():
             word = re.compile(rf"\b{name}\b")
             first = f"({name} := {text})" if len(word.findall(printed)) > 1 else text
-            printed = word.sub(lambda _, first=first: first, printed, count=1)  # evaluated first: left to right
+            begin = word.search(printed)  # it is evaluated first: left to right
+            printed = printed if begin is None else printed[: begin.start()] + first + printed[begin.end() :]
         return f"({printed})"
 
     def _print_Symbol(self, symbol: Symbol) -> str:

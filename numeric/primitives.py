@@ -42,6 +42,7 @@ def split_heads(wide: Any, h: int) -> Any:
 
 def interleave(even: Any, odd: Any) -> Any:
     """Return the columns of two matrices in turn: even_0, odd_0, even_1, odd_1, ..."""
+    even, odd = np.broadcast_arrays(even, odd)
     *rows, pairs = even.shape
     return np.stack([even, odd], axis=-1).reshape(*rows, 2 * pairs)
 

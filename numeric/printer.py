@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Symbol, fraction
+from sympy import Basic, Expr, Symbol
 
 from derivations.language.expression import Array, ColumnBroadcast, Member, Plus, RowBroadcast, Scaled, Variable
 from derivations.language.functions import Both, Elementwise, Hadamard
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.shapes import total
-from numeric.formula_printer import CompileError, FormulaPrinter
+from numeric.formula_printer import CompileError, FormulaPrinter, quotient
 from numeric.structure import identifier, weight_tree
 
 __all__ = ["AxisLength", "Call", "NumPyLayerPrinter"]
@@ -90,7 +90,9 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_Equation(self, equation: Equation) -> str:
         family = equation.over[0] if equation.over else None
         if family is not None and family not in equation.value.free_symbols:
-            raise CompileError(f"equation {equation}: no member depends on {family}; define it once, without the family")
+            raise CompileError(
+                f"equation {equation}: no member depends on {family}; define it once, without the family"
+            )
         with self._with(_family=family, _target=self._names[equation.variable]):
             return self._exact(equation.value)
 
@@ -137,7 +139,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         scalar, array = node.args
         if self._varies(scalar):
             raise CompileError(f"{node}: a factor that depends on the index {self._family} has no NumPy form yet")
-        numerator, denominator = fraction(scalar, exact=True)
+        numerator, denominator = quotient(scalar)
         sign = "-" if numerator.could_extract_minus_sign() else ""
         factor = -numerator if sign else numerator
         times = "" if factor == 1 else f"({self._scalar._print(factor)}) * "
@@ -211,7 +213,9 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_Lookup(self, node: Array) -> str:
         table, tokens = node.args
         if self._is_batched(table) or self._varies(table):
-            raise CompileError(f"{node}: a look-up in {table}, one table for each item of a batch, has no NumPy form yet")
+            raise CompileError(
+                f"{node}: a look-up in {table}, one table for each item of a batch, has no NumPy form yet"
+            )
         return f"{self._exact(table)}[{self._print(tokens)}]"
 
     def _print_CausalMask(self, node: Array) -> str:
@@ -243,9 +247,8 @@ class NumPyLayerPrinter(FormulaPrinter):
             return f"np.full(({shape},), float({self._scalar._print(formula.expr)}))"
         places = []
         for number, along in enumerate(axes, start=1):
-            length = self._scalar._print(total(along))
             behind = ", None" * (len(axes) - number)
-            places.append(f"np.arange(float({length}))" + (f"[:{behind}]" if behind else ""))
+            places.append(f"np.arange({self._scalar.real(total(along))})" + (f"[:{behind}]" if behind else ""))
         text = self._formula(formula, places, dtype="float")
         return text if all(used) else f"stretch({text}, {shape})"
 

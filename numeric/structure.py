@@ -13,8 +13,11 @@ from sympy import Basic, Expr, Symbol
 from derivations.language.expression import Variable
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.shapes import Axis, Blocks, total
+from numeric import primitives
 
-__all__ = ["WeightTree", "applications", "identifier", "instance", "weight_tree"]
+__all__ = ["RESERVED", "WeightTree", "applications", "identifier", "instance", "weight_tree"]
+
+RESERVED = frozenset({"math", "np", "reduce", "special", *primitives.__all__})  # the names compiled source imports
 
 
 @dataclass(frozen=True)
@@ -31,10 +34,10 @@ class WeightTree:
 
 
 def identifier(name: str) -> str:
-    """Return a name of the equations as a Python identifier: `lambda` becomes `lambda_`, `norm.gamma` `norm_gamma`."""
+    """Return a name of the equations as a Python name: `lambda` becomes `lambda_`, and `norm.gamma` `norm_gamma`."""
     text = "".join(letter if letter.isidentifier() or letter.isdecimal() else "_" for letter in name)
     text = text if text.isidentifier() else f"_{text}"
-    return f"{text}_" if keyword.iskeyword(text) else text
+    return f"{text}_" if keyword.iskeyword(text) or text in RESERVED else text
 
 
 def applications(layer: Layer) -> list[Apply]:

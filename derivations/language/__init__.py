@@ -1,1 +1,43 @@
-"""The language of layers and derivations."""
+"""The language: arrays with symbolic shapes, layers, derivations; the judge, the counts and the printers about them."""
+
+from derivations.language.costs import count_flops, count_parameters
+from derivations.language.derivation import Assumption, Claim, Derivation, Step, claim, derivation, result, step
+from derivations.language.evaluate import function_of
+from derivations.language.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.layer import Equation, Equations, Layer, part
+from derivations.language.printing.exchange import NotClosedForm, python, statement_json
+from derivations.language.printing.views import latex, markdown, text
+from derivations.language.proof import judge, prove_equal
+from derivations.language.shapes import ShapeError
+
+__all__ = [
+    "Array",
+    "Assumption",
+    "Claim",
+    "Derivation",
+    "Equation",
+    "Equations",
+    "Layer",
+    "NotClosedForm",
+    "ShapeError",
+    "Step",
+    "Variable",
+    "array",
+    "claim",
+    "count_flops",
+    "count_parameters",
+    "derivation",
+    "function_of",
+    "judge",
+    "latex",
+    "markdown",
+    "mask_array",
+    "part",
+    "prove_equal",
+    "python",
+    "result",
+    "statement_json",
+    "step",
+    "text",
+    "token_array",
+]

@@ -122,7 +122,8 @@ def count_flops(layer: Layer, batch: Sized = 1) -> Flops:
     """Return the operations of one forward pass of a layer over `batch` examples, as expressions in its sizes.
 
     Definition   the operations of its equations, one rule for each kind of node; see `CONVENTION`
-    Assumes      causal products are counted full; what depends on no input is computed once for the whole batch
+    Assumes      causal products are counted full; what depends on no input is computed once for the whole batch; the
+                 first layer of a repetition is counted like the others
     Units        FLOPs, one multiply-add being 2
     Source       softmax at 5 operations an entry: Clark, Luong, Le and Manning (2020), ELECTRA, the counting code
     Raises       TypeError for a node or a formula that no rule counts; ShapeError for a batch that is no size

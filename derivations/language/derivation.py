@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, wraps
+from functools import cache, cached_property, wraps
+from typing import Any
 
-from sympy import Basic, Expr, Symbol, sympify
+from sympy import Basic, Expr, Limit, Symbol, sympify, true
 
 from derivations.language.layer import Equation, Layer
+from derivations.language.shown import VIEWS, Shown
 
 __all__ = ["RESULTS", "Assumption", "Claim", "Derivation", "Step", "claim", "derivation", "result", "step"]
 
@@ -64,7 +66,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Shown):
     """One result: what it says, how it is derived, and what it assumes.
 
     `definitions` are the equations that name the arrays in it; `ranges` gives the number of values of its indices
@@ -104,6 +106,57 @@ class Derivation:
     def steps(self) -> tuple[Step, ...]:
         """The steps of the (first) claim."""
         return self.claims[0].steps
+
+    @cached_property
+    def evidence(self) -> Any:
+        """What the judge says of the claims; decided at the first use, for this object alone."""
+        return VIEWS["evidence"](self)
+
+    def at(self, **sizes: int) -> Derivation:
+        """Return the result with some sizes or scalars replaced by numbers, such as `at(d_k=64)`.
+
+        Raises `ValueError` for a name that does not occur in it.
+        """
+        parts = [*(part for c in self.claims for part in (c.lhs, c.rhs)), *self.ranges.values(), *self.definitions]
+        symbols = {s.name: s for part in parts for s in part.free_symbols if isinstance(s, Symbol)}
+        unknown = sorted(set(sizes) - set(symbols))
+        if unknown:
+            raise ValueError(f"{self.id} has no {unknown[0]}; it has {', '.join(sorted(symbols)) or 'no symbols'}")
+        values = {symbols[name]: sympify(value, strict=True) for name, value in sizes.items()}
+
+        def put(part: Any) -> Any:
+            return part.xreplace(values)
+
+        def assumed(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
+            kept = (replace(a, statement=put(a.statement), ranges=_each(put, a.ranges)) for a in assumptions)
+            return tuple(a for a in kept if a.statement != true)
+
+        def moved(s: Step) -> Step:
+            return replace(s, expression=put(s.expression), certificate=tuple(map(put, s.certificate)))
+
+        bound = {symbol for c in self.claims for limit in c.lhs.atoms(Limit) for symbol in limit.args[1:2]}
+        claims = tuple(
+            c if c.lhs.has(Limit) and bound & set(values) else Claim(put(c.lhs), tuple(map(moved, c.steps)), assumed(c.given))
+            for c in self.claims
+        )
+        return replace(
+            self,
+            claims=claims,
+            definitions=tuple(map(put, self.definitions)),
+            ranges=_each(put, self.ranges),
+            assumptions=assumed(self.assumptions),
+        )
+
+    def function(self) -> Callable[..., float]:
+        """Return the right-hand side of the (first) claim as a function.
+
+        Sizes, indices (from 0) and scalars are given by name as numbers, arrays as nested lists.
+        """
+        return VIEWS["function"](self)
+
+
+def _each(change: Callable[[Any], Any], table: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: change(value) for key, value in table.items()}
 
 
 def step(rule: str, expression: Basic | int, relation: str = "=", *certificate: Basic | int) -> Step:

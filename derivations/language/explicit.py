@@ -8,7 +8,7 @@ one entry, and an array of higher rank a tuple of its members along the leading 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, singledispatch
 from operator import add, mul
 from typing import Any, TypeAlias
@@ -76,15 +76,18 @@ def explicit(expression: Array, given: Mapping[str, Any] | None = None, **sizes:
     return result
 
 
-def explicit_layer(layer: Layer, given: Mapping[str, Any] | None = None, **sizes: int) -> dict[str, Value]:
+def explicit_layer(
+    layer: Layer, given: Mapping[str, Any] | None = None, digits: int | None = None, **sizes: int
+) -> dict[str, Value]:
     """Return every input, parameter and intermediate of a layer at concrete sizes, by name, in order of evaluation.
 
     Definition   what is given goes by name (nested lists, a matrix, or a tuple of them); an input or weight of which
                  nothing is given stands for its own entries; the weights of a part are named `part.weight`, those of
-                 a repetition `part.0.weight`, `part.1.weight`, ...
+                 a repetition `part.0.weight`, `part.1.weight`, ...; with `digits`, the value of every equation is
+                 evaluated to that many digits
     Raises       ShapeError when a size is no number or what is given does not fit; TypeError for an unknown node
     """
-    layer, scope = layer.at(**sizes), _Scope(dict(given or {}))
+    layer, scope = layer.at(**sizes), _Scope(dict(given or {}), digits=digits)
     scope.known.update({v: _value(v, scope) for v in (*layer.inputs, *layer.parameters)})
     _run(layer, scope)
     scope.check_all_used(f"layer {layer.name}")
@@ -102,9 +105,10 @@ class _Scope:
     known: dict[Variable, Value] = field(default_factory=dict)
     path: str = ""
     used: set[str] = field(default_factory=set)
+    digits: int | None = None
 
     def inside(self, part: str, known: Mapping[Variable, Value]) -> _Scope:
-        return _Scope(self.given, dict(known), f"{self.path}{part}.", self.used)
+        return replace(self, known=dict(known), path=f"{self.path}{part}.")
 
     def check_all_used(self, what: str) -> None:
         for name in sorted(set(self.given) - self.used):
@@ -114,10 +118,13 @@ class _Scope:
 def _run(layer: Layer, scope: _Scope) -> Value:
     for equation in layer.equations:
         if equation.over is None:
-            scope.known[equation.variable] = _value(equation.value, scope)
-            continue
-        members = [_value(member, scope) for member in _members(equation.value, *equation.over)]
-        scope.known[equation.variable] = _stacked(members, len(equation.value.shape))
+            value = _value(equation.value, scope)
+        else:
+            members = [_value(member, scope) for member in _members(equation.value, *equation.over)]
+            value = _stacked(members, len(equation.value.shape))
+        if scope.digits is not None:
+            value = _each(lambda matrix: matrix.evalf(scope.digits), value)
+        scope.known[equation.variable] = value
     return scope.known[layer.output]
 
 

@@ -15,6 +15,7 @@ from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Member, Shape, Variable, require
+from derivations.language.shown import Shown
 from derivations.language.shapes import (
     Axis,
     Blocks,
@@ -103,7 +104,7 @@ class Equations:
         return iter(self._equations)
 
 
-class Layer(Basic):
+class Layer(Shown, Basic):
     """A layer: name, inputs, parameters, equations in order of evaluation, and the output.
 
     Raises `ShapeError` when an equation uses an array that is neither an input, a parameter nor defined before it.
@@ -199,14 +200,19 @@ class Layer(Basic):
     def result(self, *inputs: Array, **parameters: Array) -> Array:
         """Return the output as one expression: inputs and parameters bound, intermediates and parts unfolded.
 
-        A repetition is unfolded only when its number of layers is a number.
+        The weights of a part are called `part.weight`. A repetition is unfolded only when its number of layers is a
+        number.
         """
+        given = {name: _unfold_parts(value, "") for name, value in parameters.items()}
+        return self._result(tuple(_unfold_parts(value, "") for value in inputs), given, "")
+
+    def _result(self, inputs: tuple[Array, ...], parameters: dict[str, Array], path: str) -> Array:
         sizes = bind_sizes(self, inputs)
         layer = self.xreplace(sizes)
         known: dict[Basic, Basic] = dict(zip(layer.inputs, inputs, strict=True))
         known |= {p: parameters.get(p.name, p) for p in layer.parameters}
         for equation in layer.equations:
-            value = _unfold_parts(equation.value.xreplace(known))
+            value = _unfold_parts(equation.value, path).xreplace(known)
             known[equation.variable] = value if equation.over is None else _Family(value, *equation.over)
         return known[layer.output]
 
@@ -261,11 +267,12 @@ class Apply(Array):
         """The parameters that are bound to arrays of the surrounding layer."""
         return {name.name: value for name, value in self.args[3]}
 
-    def unfold(self) -> Array:
-        """Return the value as one expression in the arguments and in weights named `part.weight`."""
-        layer = self.layer
-        own = {p.name: Variable(f"{self.name}.{p.name}", p.shape, p.kind) for p in layer.parameters}
-        return layer.result(*self.arguments, **(own | self.bound))
+    def unfold(self, path: str = "") -> Array:
+        """Return the value as one expression in the arguments and in weights whose names start with the path."""
+        layer, inner = self.layer, f"{path}{self.name}."
+        own: dict[str, Array] = {p.name: Variable(f"{inner}{p.name}", p.shape, p.kind) for p in layer.parameters}
+        bound = {name: _unfold_parts(value, path) for name, value in self.bound.items()}
+        return layer._result(tuple(_unfold_parts(a, path) for a in self.arguments), own | bound, inner)
 
     def _infer(self) -> Shape:
         for name, value in self.bound.items():
@@ -299,13 +306,13 @@ class Repeat(Apply):
         _check_shape(f"repetition of {self.layer.name}: its output", self.arguments[0].shape, shape)
         return shape
 
-    def unfold(self) -> Array:
+    def unfold(self, path: str = "") -> Array:
         """Return the value as one expression; the number of layers must be a number."""
         require(self.count.is_Integer, lambda: f"{self}: give the number of layers as a number to unfold it")
         value, *rest = self.arguments
         for number in range(int(self.count)):
             name = Str(f"{self.name}.{number}")
-            value = Apply(name, self.layer, Sequence(value, *rest), self.args[3]).unfold()
+            value = Apply(name, self.layer, Sequence(value, *rest), self.args[3]).unfold(path)
         return value
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -385,10 +392,9 @@ def _variables(value: Array) -> set[Variable]:
     return {node for node in _preorder(value) if isinstance(node, Variable)}
 
 
-def _unfold_parts(node: Basic) -> Basic:
+def _unfold_parts(node: Basic, path: str) -> Basic:
     if isinstance(node, Apply):
-        arguments = Sequence(*map(_unfold_parts, node.arguments))
-        return node.func(*node.args[:2], arguments, *node.args[3:]).unfold()
+        return node.unfold(path)
     if not isinstance(node, Array) or not node.args:
         return node
-    return node.func(*map(_unfold_parts, node.args))
+    return node.func(*(_unfold_parts(part, path) for part in node.args))

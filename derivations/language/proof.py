@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpmath import iv
-from sympy import Basic, Eq, Expr, Ge, Gt, Le, Limit, Lt, Ne, Symbol, oo
+from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Limit, Lt, Ne, Symbol, oo
 
 from derivations.language.certificates import Bound, Inequalities, nonnegative, positive
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
@@ -37,12 +37,14 @@ from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.rules import RULES, Rule
 from derivations.language.scalars import Rounded
+from derivations.language.shown import view
 from derivations.language.shapes import Blocks, Pair, same_size, shape_text, total
 from derivations.language.statements import Conformable, Rank
 from derivations.language.witness import Witness, find_witness
 
 __all__ = ["Evidence", "StepEvidence", "judge", "prove_equal"]
 
+_LARGEST_CASES = 8
 LEVELS = ("refuted", "unknown", "tested", "proved for sizes up to N", "proved", "definition")
 
 
@@ -74,6 +76,7 @@ class Evidence:
         )
 
 
+@view("evidence")
 def judge(derivation: Derivation) -> Evidence:
     """Decide every step of a derivation; the result has the level of its weakest step."""
     claims = []
@@ -129,6 +132,7 @@ class _Case:
         self.context.definitions = {e.variable.name: e.value_at for e in derivation.definitions}
         self.inequalities = Inequalities(self.context)
         self.rewrites: list[Rewrite] = []
+        self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
         for index, size in derivation.ranges.items():
             self.open_range(index, size)
         for name, inverse, size in derivation.bijections:
@@ -141,6 +145,8 @@ class _Case:
 
     def open_range(self, index: Symbol, size: Expr) -> None:
         """State that an index takes the values 0, ..., size - 1."""
+        if size.is_Integer and size <= _LARGEST_CASES:
+            self.numbered[index] = int(size)
         self.context.ranges[symbol_atom(index)] = (ZERO, subtract(read(size, self.context), ONE))
 
     def assume(self, assumption: Assumption) -> None:
@@ -170,8 +176,14 @@ class _Case:
         return rewrite(p, self.rewrites, self.context) if "assumption" in self.rule.features else p
 
     def equal(self, left: Basic, right: Basic) -> bool:
-        """Say whether two scalars are proved equal."""
-        return vanishes(subtract(self.value(left), self.value(right)), self.context)
+        """Say whether two scalars are proved equal, if need be for every value of an index that has few."""
+        if vanishes(subtract(self.value(left), self.value(right)), self.context):
+            return True
+        for index, count in self.numbered.items():
+            if index in left.free_symbols | right.free_symbols:
+                cases = ({index: Integer(value)} for value in range(count))
+                return all(self.equal(left.xreplace(case), right.xreplace(case)) for case in cases)
+        return False
 
     def uncovered(self) -> str | None:
         """Return the first side condition that neither the forms nor the assumptions settle."""
@@ -248,7 +260,7 @@ def _by_squeeze(case: _Case) -> str | None:
         return "a squeeze takes a limit at infinity and four expressions: lower, upper, f - lower, upper - f"
     f, variable = limit.args[:2]
     lower, upper, above, below = case.step.certificate
-    if symbol_atom(variable)[2] != "positive":
+    if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
         return f"{variable} must be declared positive"
     for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
         if not case.equal(difference, certificate):

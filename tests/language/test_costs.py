@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 import pytest
-from sympy import Abs, Derivative, Integer, Max, Piecewise, Symbol, cos, erf, exp, expand, pi, sin, sqrt, tanh
+from sympy import Abs, Derivative, Integer, Lambda, Max, Piecewise, Symbol, cos, erf, exp, expand, pi, sin, sqrt, tanh
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
@@ -26,7 +26,7 @@ from derivations.language.costs import (
     parameters_by_part,
     shape_table,
 )
-from derivations.language.expression import Array, ColumnBroadcast, Concatenate, RowBroadcast, array
+from derivations.language.expression import Array, ColumnBroadcast, Concatenate, RowBroadcast, Tabulated, array
 from derivations.language.functions import Hadamard, RowMean, RowSum, gelu, named, opaque, relu
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson
@@ -35,7 +35,7 @@ from derivations.layer_norm import layer_norm
 from derivations.linear import linear
 from derivations.multi_head import multi_head_attention
 from derivations.positional_encoding import positional_encoding
-from derivations.symbols import N, batch, d, d_ff, d_in, d_k, d_model, d_out, d_v, h, i, m, n, vocab
+from derivations.symbols import N, batch, d, d_ff, d_in, d_k, d_model, d_out, d_v, h, i, j, m, n, vocab
 from derivations.transformer import transformer
 
 BASE = {"d_model": 512, "h": 8, "d_k": 64, "d_v": 64, "d_ff": 2048}
@@ -259,6 +259,16 @@ def test_a_batch_multiplies_what_depends_on_the_inputs():
 
 def test_a_repetition_multiplies():
     assert expand(count_flops(encoder()).total - N * count_flops(encoder_layer()).total) == 0
+
+
+def test_a_batch_reaches_the_later_layers_through_the_output_of_the_first():
+    """x' = 2 x + y from a constant x: every layer scales, but the first scales what no example changes."""
+    state, memory, let = array("state", n, d), array("memory", n, d), Equations()
+    body = Layer("body", (state, memory), (), let, let("Y")(state * 2 + memory))
+    start, outer = Tabulated(Lambda((i, j), 0), n, d), Equations()
+    Z = outer("Z")(part("layers", body, count=N)(start, memory))
+    counted = count_flops(Layer("stack", (memory,), (), outer, Z), batch).elementwise
+    assert expand(counted - N * 2 * batch * n * d) == 0  # one layer stands for all: the first is counted as the others
 
 
 def test_a_batch_must_be_a_size():

@@ -156,7 +156,7 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     if define is not None:
         return read(define(*expression.indices), context)
     places = tuple(read(place, context) for place in expression.indices)
-    for place, size in zip(places, expression.shape or (), strict=False):
+    for place, size in zip(places, expression.base.shape or (), strict=False):
         last = subtract(read(size, context), ONE)
         for bound in (place, subtract(last, place)):
             if not always_nonnegative(bound, context):

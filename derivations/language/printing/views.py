@@ -12,20 +12,20 @@ and sentences that say where the arrays come from, what is assumed, and the sour
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-from sympy import Basic
+from typing import Any, TypeAlias
 
 from derivations.language.derivation import Claim, Derivation
-from derivations.language.latex import LatexPrinter, latex_of
+from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.layer import Layer
-from derivations.language.notation import Notation
-from derivations.language.page import Note, Page, Row, claim_page, display_ranges, layer_page, page, table
-from derivations.language.text import TextPrinter, plain
-from derivations.language.words import word
+from derivations.language.printing.notation import Notation
+from derivations.language.printing.page import Note, Page, Row, claim_page, display_ranges, layer_page, page, table
+from derivations.language.shown import view
+from derivations.language.printing.text import TextPrinter, plain
+from derivations.language.printing.words import word
 
 __all__ = ["MATH", "latex", "markdown", "table", "text"]
 
-Shown = Derivation | Claim | Layer | Basic
+Printable: TypeAlias = Any  # a Derivation, a Claim, a Layer or an expression
 
 MATH = {  # display and inline delimiters
     "dollars": ("$$\n{}\n$$", "${}$"),
@@ -36,10 +36,11 @@ MATH = {  # display and inline delimiters
 _STOPS = {"en": (", ", ".", " "), "zh-Hant": ("，", "。", ""), "zh-Hans": ("，", "。", "")}
 
 
+@view("latex")
 def latex(
-    shown: Shown, using: str | Notation = "ours", *, steps: bool = False, math: str | None = None, lang: str = "en"
+    shown: Printable, using: str | Notation = "ours", *, steps: bool = False, math: str | None = None, lang: str = "en"
 ) -> str:
-    """Return one formula without delimiters, or with `math` a LaTeX fragment ready to `\\input`.
+    r"""Return one formula without delimiters, or with `math` a LaTeX fragment ready to `\input`.
 
     Raises `ValueError` for other delimiters than dollars, brackets or equation.
     """
@@ -51,8 +52,9 @@ def latex(
     return display.format(_formula(shown, using, steps, lang)) + "\n"
 
 
+@view("markdown")
 def markdown(
-    shown: Shown, using: str | Notation = "ours", *, steps: bool = False, math: str = "dollars", lang: str = "en"
+    shown: Printable, using: str | Notation = "ours", *, steps: bool = False, math: str = "dollars", lang: str = "en"
 ) -> str:
     """Return a Markdown fragment: a heading, the display and the sentences below it.
 
@@ -64,23 +66,27 @@ def markdown(
     return display.format(_formula(shown, using, steps, lang)) + "\n"
 
 
-def text(shown: Shown, using: str | Notation = "ours", *, steps: bool = False, lang: str = "en") -> str:
+@view("text")
+def text(shown: Printable, using: str | Notation = "ours", *, steps: bool = False, lang: str = "en") -> str:
     """Return plain ASCII text (but for titles and words), indices counted as in LaTeX."""
     if not isinstance(shown, Derivation | Claim | Layer):
         return TextPrinter(using).doprint(shown)
     printed = _page(shown, TextPrinter, using, steps)
-    lines = [f"{printed.title} ({printed.id})", *map(_text_row, printed.rows)] if printed.title else [*map(_text_row, printed.rows)]
-    lines += [_sentence(note, lambda formula: plain(formula), str, lang) for note in printed.notes]
+    lines = [f"{printed.title} ({printed.id})"] if printed.title else []
+    lines += [_text_row(row) for row in printed.rows]
+    lines += [_sentence(note, plain, str, lang) for note in printed.notes]
     return "\n".join(lines) + "\n"
 
 
-def _page(shown: Shown, printers: type[LatexPrinter], using: str | Notation, steps: bool) -> Page:
+def _page(shown: Printable, printers: type[LatexPrinter], using: str | Notation, steps: bool) -> Page:
     if isinstance(shown, Derivation):
         return page(shown, printers, using, steps=steps)
-    return layer_page(shown, printers, using) if isinstance(shown, Layer) else claim_page(shown, printers, using, steps=steps)
+    if isinstance(shown, Layer):
+        return layer_page(shown, printers, using)
+    return claim_page(shown, printers, using, steps=steps)
 
 
-def _formula(shown: Shown, using: str | Notation, steps: bool, lang: str) -> str:
+def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) -> str:
     if not isinstance(shown, Derivation | Claim | Layer):
         return latex_of(shown, using)
     ranges = display_ranges(shown, LatexPrinter, using) if isinstance(shown, Derivation) else ""
@@ -92,21 +98,19 @@ def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:
         row = rows[0]
-        beside = [part for part in (row.beside, ranges) if part]
-        return f"{row.left} {row.relation} {row.right}" + "".join(rf", \qquad {part}" for part in beside)
+        beside = "".join(rf", \qquad {part}" for part in (row.beside, ranges) if part)
+        return f"{row.left} {row.relation} {row.right}{beside}"
     lines = []
     for row in rows:
         words = printer.words(word("if", lang) if row.words == "if" else row.words) if row.words else ""
-        beside = rf"{words}\ {row.beside}" if words and row.beside else words or row.beside
-        lines.append(f"{row.left} &{row.relation} {row.right}".rstrip() + (f" && {beside}" if beside else ""))
+        remark = rf"{words}\ {row.beside}" if words and row.beside else words or row.beside
+        lines.append(f"{row.left} &{row.relation} {row.right}".rstrip() + (f" && {remark}" if remark else ""))
     if ranges:
         lines.append(f"& && {ranges}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
-def _fragment(
-    printed: Page, heading: str, display: str, inline: str, escape: Callable[[str], str], lang: str
-) -> str:
+def _fragment(printed: Page, heading: str, display: str, inline: str, escape: Callable[[str], str], lang: str) -> str:
     """Return heading, display and notes, a blank line between them."""
     parts = [heading.format(escape(printed.title)), display.format(_display(printed.rows, "", lang))]
     parts += [_sentence(note, inline.format, escape, lang) for note in printed.notes]
@@ -114,21 +118,20 @@ def _fragment(
 
 
 def _sentence(note: Note, inline: Callable[[str], str], escape: Callable[[str], str], lang: str) -> str:
-    comma, stop, space = _STOPS[lang]
+    lead, (comma, stop, space) = word(note.lead, lang), _STOPS[lang]
     items = [
         f"{inline(formula)} ({escape(words)})" if formula and words else inline(formula) if formula else escape(words)
         for formula, words in note.items
     ]
-    lead = word(note.lead, lang)
     colon = (": " if lang == "en" else "：") if note.lead == "source" else space
     body = comma.join(items)
     return lead[:1].upper() + lead[1:] + colon + body + ("" if body.endswith(stop) else stop)
 
 
 def _text_row(row: Row) -> str:
-    words = "if" if row.words == "if" and not row.left else row.words
     formula = plain(f"{row.left} {row.relation} {row.right}".rstrip())
-    remark = " ".join(part for part in (words if words == "if" else f"[{words}]" if words else "", plain(row.beside)) if part)
+    words = row.words if row.words in ("", "if") else f"[{row.words}]"
+    remark = f"{words} {plain(row.beside)}".strip()
     return f"    {formula if row.left else '  ' + formula.lstrip()}" + (f"    {remark}" if remark else "")
 
 

@@ -1,7 +1,7 @@
 """The order in which sums and products are written: what a textbook would write first comes first.
 
-Products   numbers, sizes, other letters, brackets of Iverson, entries, functions, Kronecker deltas, sums in parentheses,
-           sums over an index:  (n - 1) e^{-g},  y_i (delta_ik - y_k),  2 n d_model d_ff
+Products   numbers, sizes, other letters, brackets of Iverson, entries, functions, right factors (weights, values),
+           Kronecker deltas, parentheses, sums over an index:  (n - 1) e^{-g},  y_i (delta_ik - y_k),  2 n d_model d_ff
 Sums       positive terms before negative ones; polynomials in sizes by degree, their constant last; constants before
            anything else:  delta_ik - y_k,  1 - y_i,  n - 1,  1 + e^{-g}
 Written    a sum or product that its author left unevaluated keeps the author's order
@@ -13,7 +13,7 @@ from typing import Any
 
 from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Mul, Number, Pow, Sum, Symbol, exp
 
-from derivations.language.counting import is_index
+from derivations.language.printing.counting import Letter, is_index
 from derivations.language.scalars import Iverson
 
 __all__ = ["factors", "is_size_like", "natural", "terms"]
@@ -29,7 +29,8 @@ def natural(text: str) -> tuple[Any, ...]:
 
 def is_size_like(expr: Basic) -> bool:
     """Say whether an expression is built from numbers and sizes alone."""
-    return not expr.has(Indexed, exp) and bool(expr.free_symbols) and all(s.is_integer and s.is_positive for s in expr.free_symbols)
+    symbols = expr.free_symbols
+    return bool(symbols) and all(s.is_integer and s.is_positive for s in symbols) and not expr.has(Indexed, exp)
 
 
 def factors(expr: Expr, text: Print) -> tuple[Expr, ...]:
@@ -37,7 +38,7 @@ def factors(expr: Expr, text: Print) -> tuple[Expr, ...]:
     given = Mul.make_args(expr)
     if Mul(*given).args != given:
         return given
-    return tuple(sorted(given, key=lambda f: (*_factor_rank(f), natural(text(f)))))
+    return tuple(sorted(given, key=lambda f: (*_factor_rank(f), natural(text(f).replace("-", "")))))
 
 
 def _factor_rank(factor: Basic) -> tuple[int, ...]:
@@ -47,17 +48,25 @@ def _factor_rank(factor: Basic) -> tuple[int, ...]:
     if isinstance(base, Sum):
         return (9,)
     if is_size_like(factor):
-        names = [_SIZES.index(s.name) if s.name in _SIZES else len(_SIZES) for s in factor.free_symbols]
-        return (2, min(names), isinstance(base, Add))
+        return (2, min(map(_size_place, factor.free_symbols)), isinstance(base, Add))
     if isinstance(base, Add):
-        return (1,) if base.free_symbols and all(map(is_index, base.free_symbols)) else (8,)
-    if isinstance(base, Symbol):
-        return (1,) if is_index(base) else (3,)
+        return (1,) if base.free_symbols and all(map(_is_letter, base.free_symbols)) else (8,)
+    if isinstance(base, Symbol | Letter):
+        return (1,) if _is_letter(base) else (3,)
     if isinstance(base, Iverson):
-        return (5,) if base.atoms(Indexed) else (4,)
+        return (5, 0) if base.atoms(Indexed) else (4,)
     if isinstance(base, Indexed):
-        return (5,)
-    return (7,) if isinstance(base, KroneckerDelta) else (6,)
+        return _entry_rank(str(base.base.label))
+    return (7,) if isinstance(base, KroneckerDelta) else (6, 0)
+
+
+def _is_letter(symbol: Symbol) -> bool:
+    return isinstance(symbol, Letter) or is_index(symbol)
+
+
+def _entry_rank(name: str) -> tuple[int, int]:
+    """Return the rank of an entry: queries and gains first; values, weights and embeddings, right factors, last."""
+    return (6, 1) if name[0] in "WVvE" else (5, 0 if name in ("Q", "q", "gamma") else 1)
 
 
 def terms(expr: Expr, text: Print) -> tuple[Expr, ...]:
@@ -66,11 +75,21 @@ def terms(expr: Expr, text: Print) -> tuple[Expr, ...]:
     if Add(*given).args != given:
         return given
     polynomial = all(term.is_number or _is_polynomial(term) for term in given)
-    return tuple(sorted(given, key=lambda t: (text(t).startswith("-"), *_term_rank(t, polynomial), natural(text(t)))))
+    last = polynomial and any(not term.is_number and not text(term).startswith("-") for term in given)
+
+    def key(term: Expr) -> tuple[Any, ...]:
+        printed = text(term)
+        behind = last and term.is_number
+        return (behind, printed.startswith("-"), *_term_rank(term, polynomial), natural(printed))
+
+    return tuple(sorted(given, key=key))
 
 
 def _is_polynomial(term: Expr) -> bool:
-    return all(isinstance(f, Number | Symbol) or (isinstance(f, Pow) and f.is_polynomial()) for f in Mul.make_args(term))
+    parts = Mul.make_args(term)
+    return all(
+        isinstance(p, Number | Symbol | Letter) or (isinstance(p, Pow | Add) and p.is_polynomial()) for p in parts
+    )
 
 
 def _term_rank(term: Expr, polynomial: bool) -> tuple[Any, ...]:
@@ -84,7 +103,7 @@ def _term_rank(term: Expr, polynomial: bool) -> tuple[Any, ...]:
         return (1,)
     if term.has(KroneckerDelta):
         return (2,)
-    return (3,) if term.has(Indexed) else (4,)
+    return (3, -len(Mul.make_args(term))) if term.has(Indexed) else (4,)
 
 
 def _degree(parts: Sequence[Expr]) -> int:
@@ -93,4 +112,9 @@ def _degree(parts: Sequence[Expr]) -> int:
 
 
 def _size_places(term: Expr) -> tuple[int, ...]:
-    return tuple(sorted(_SIZES.index(s.name) if s.name in _SIZES else len(_SIZES) for s in term.free_symbols))
+    return tuple(sorted(map(_size_place, term.free_symbols)))
+
+
+def _size_place(symbol: Basic) -> int:
+    name = getattr(symbol, "name", "")
+    return _SIZES.index(name) if name in _SIZES else len(_SIZES)

@@ -1,4 +1,4 @@
-r"""The LaTeX printer: arrays, layers and their equations.
+r"""The array half of the printers.
 
 Arrays print as a paper writes them: products side by side, a quotient by a scalar as a fraction, broadcasts invisible,
 row i of X as x_i. Where vectors are columns, every array prints as the transpose of ours, a leaf keeping its letter:
@@ -8,38 +8,22 @@ X W + b becomes W X + b, and Q K^T becomes K^T Q.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sympy import Basic, Integer, Symbol
 
 from derivations.language.expression import Array, Member, Tabulated, Transpose, Variable
-from derivations.language.functions import CausalMask, Interleave, RowSum
-from derivations.language.layer import Apply, Equation, Repeat
-from derivations.language.notation import Notation
-from derivations.language.shapes import Axis, Pair, fresh_index, total
-from derivations.language.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
+from derivations.language.layer import Apply, Repeat
+from derivations.language.shapes import Axis, total
+from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
 
-__all__ = ["LatexPrinter", "Line", "latex_of"]
+__all__ = ["ArrayPrinter"]
 
 _LEVELS = {"Plus": SUM, "Product": PRODUCT, "Hadamard": PRODUCT, "Both": PRODUCT}
-_BY_ENTRIES = (Tabulated, RowSum, CausalMask)  # equations that are printed for an entry
 
 
-@dataclass(frozen=True)
-class Line:
-    """One printed equation: both sides, and for which indices it holds (empty for one equation)."""
-
-    left: str
-    right: str
-    ranges: str = ""
-
-
-class LatexPrinter(ScalarPrinter):
-    """Prints arrays and scalars as LaTeX in a notation."""
-
-    times, hadamard, both = " ", r" \odot ", r" \wedge "
-    dots = r"\ldots"
+class ArrayPrinter(ScalarPrinter):
+    """Prints arrays and scalars in a notation."""
 
     def level(self, expr: Basic) -> int:
         """Return how tightly the printed form of an expression holds together."""
@@ -60,6 +44,18 @@ class LatexPrinter(ScalarPrinter):
             return self.level(expr.args[1])
         return PRODUCT if not bottom or self.slashed() else ATOM
 
+    def _print(self, expr: Any, **kwargs: Any) -> str:
+        """Print a node of ours by a method of ours: SymPy has nodes of its own called Product or Transpose."""
+        method = getattr(type(self), f"_print_{type(expr).__name__}", None)
+        if isinstance(expr, Array) and (method is None or method.__module__.startswith("sympy.")):
+            return self._print_Basic(expr)
+        if kwargs or not isinstance(expr, Basic):
+            return super()._print(expr, **kwargs)
+        key = (type(expr), expr, self.first, self._inline, *self._operands.items())
+        if key not in self._printed:  # the order of terms is found by printing them: without a memory, again and again
+            self._printed[key] = super()._print(expr)
+        return self._printed[key]
+
     # Leaves
 
     def _print_Variable(self, expr: Variable) -> str:
@@ -69,7 +65,8 @@ class LatexPrinter(ScalarPrinter):
         return self.words(expr.name)
 
     def _print_Member(self, expr: Member) -> str:
-        base, places = expr, []
+        base: Any = expr
+        places: list[Any] = []
         while isinstance(base, Member):
             base, place = base.args
             places.insert(0, place)
@@ -102,6 +99,10 @@ class LatexPrinter(ScalarPrinter):
         places = ",".join(self._letters(formula.variables))
         return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
 
+    def _letters(self, places: Sequence[Symbol]) -> list[str]:
+        letters = [self.place(place) for place in places]
+        return letters[::-1] if self.notation.columns else letters
+
     def subscripted(self, text: str, below: str) -> str:
         """Return a text with a subscript."""
         return f"{text}_{{{below}}}"
@@ -116,15 +117,11 @@ class LatexPrinter(ScalarPrinter):
             return self.juxtaposed([self._transposed(left), self._factor(right, ATOM)])
         if self.notation.columns:
             left, right = right, left
-        nested_right = self.notation.columns
-        return self.juxtaposed(
-            [self._factor(left, ATOM if nested_right else PRODUCT), self._factor(right, PRODUCT if nested_right else ATOM)]
-        )
-
-    dot = r"\cdot"
+        levels = (ATOM, PRODUCT) if self.notation.columns else (PRODUCT, ATOM)  # a product of products keeps its order
+        return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])
 
     def _factor(self, operand: Array, least: int) -> str:
-        mixed = operand.func.__name__ in ("Hadamard", "Both")
+        mixed = operand.func.__name__ in ("Hadamard", "Both") or (self.slashed() and operand.func.__name__ == "Scaled")
         return self.wrapped(self._print(operand)) if mixed else self.operand(operand, least)
 
     def _print_Plus(self, expr: Basic) -> str:
@@ -167,12 +164,12 @@ class LatexPrinter(ScalarPrinter):
         return self._alike(expr, self.hadamard)
 
     def _print_Both(self, expr: Basic) -> str:
-        return self._alike(expr, self.both)
+        return self._alike(expr, self.relations["and"])
 
     def _alike(self, expr: Basic, sign: str) -> str:
         left, right = expr.args
         first = self._print(left) if left.func is expr.func else self.operand(left, ATOM)
-        return first + sign + self.operand(right, ATOM)
+        return f"{first} {sign} {self.operand(right, ATOM)}"
 
     def _print_Concatenate(self, expr: Basic) -> str:
         body, over, size = expr.args
@@ -200,7 +197,7 @@ class LatexPrinter(ScalarPrinter):
 
     def _in_place(self, expr: Basic) -> tuple[str, int]:
         """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
-        formula, *arguments = expr.args[0].formula, *expr.args[1:]
+        formula, arguments = expr.args[0].formula, expr.args[1:]
         texts = {
             variable: (self._print(argument), self.level(argument))
             for variable, argument in zip(formula.variables, arguments, strict=True)
@@ -234,87 +231,21 @@ class LatexPrinter(ScalarPrinter):
     def _arguments(self, expr: Apply) -> list[str]:
         return [self._print(a) for a in expr.arguments] or [self._print(total(along)) for along in expr.shape]
 
+    def _print_Rank(self, expr: Basic) -> str:
+        return self.applied(self.function_name("rank"), [self._print(expr.args[0])])
+
+    def _print_Conformable(self, expr: Basic) -> str:
+        left, right = reversed(expr.args) if self.notation.columns else expr.args
+        return rf"{self.juxtaposed([self._print(left), self._print(right)])}\ {self.words('conformable')}"
+
+    def _print_Count(self, expr: Basic) -> str:
+        what, layer, batch = expr.args
+        arguments = [self.notation.function(layer.name), *([] if batch == 1 else [self._print(batch)])]
+        return self.applied(self.words(what.name), arguments)
+
     def _print_Layer(self, expr: Any) -> str:
         return self.notation.function(expr.name)
 
     def _print_Basic(self, expr: Basic, **_: Any) -> str:
         """Return what has no print of its own as a function of its operands."""
         return self.applied(self.function_name(expr.func.__name__), [self._print(arg) for arg in expr.args])
-
-    # Equations
-
-    def lines(self, equation: Equation) -> list[Line]:
-        """Return the printed equations that one equation of a layer stands for."""
-        value = equation.value
-        if isinstance(value, Repeat):
-            return self._repetition(equation)
-        if isinstance(value, Interleave):
-            return self._pairs(equation)
-        if isinstance(value, _BY_ENTRIES) and equation.over is None:
-            places = self._entry_places(value)
-            left = self._print(equation.target.entry(*places)) if value.kind == "real" else self._mask_entry(equation, places)
-            return [Line(left, self._print(value.entry(*places)), self.ranges(dict(zip(places, value.shape, strict=True))))]
-        family = self.ranges({equation.over[0]: equation.over[1]}) if equation.over else ""
-        return [Line(self._print(equation.target), self._print(value), family)]
-
-    def _mask_entry(self, equation: Equation, places: Sequence[Symbol]) -> str:
-        return self.named(equation.variable.name, self._letters(places))
-
-    def _letters(self, places: Sequence[Symbol]) -> list[str]:
-        letters = [self.place(place) for place in places]
-        return letters[::-1] if self.notation.columns else letters
-
-    @staticmethod
-    def _entry_places(value: Array) -> tuple[Symbol, ...]:
-        if isinstance(value, Tabulated):
-            return tuple(value.args[0].variables)
-        places: list[Symbol] = []
-        for letter in ("i", "j", "k")[: len(value.shape)]:
-            index = Symbol(letter, integer=True)
-            places.append(index if index not in value.free_symbols else fresh_index({*value.free_symbols, *places}))
-        return tuple(places)
-
-    def _pairs(self, equation: Equation) -> list[Line]:
-        value = equation.value
-        names = ("i", "j") if self.first else (*self.notation.zero_based[:1], "i")
-        row, block = (Symbol(name, integer=True) for name in names)
-        rows, pairs = value.args[0].shape
-        lines = []
-        for place in (Integer(0), Integer(1)):
-            left = equation.target.entry(row, Pair(block, place, Integer(2)))
-            right = value.args[int(place)].entry(row, block)
-            lines.append(Line(self._print(left), self._print(right), self.ranges({row: rows, block: pairs})))
-        return lines
-
-    def _repetition(self, equation: Equation) -> list[Line]:
-        value, number = equation.value, "l"
-        target, count = self._print(equation.target), self._print(value.count)
-
-        def after(layers: str) -> str:
-            return self.power(target, f"({layers})")
-
-        layer = self.subscripted(self.notation.function(value.layer.name), number)
-        arguments = [after(f"{number}-1"), *map(self._print, value.arguments[1:])]
-        return [
-            Line(after("0"), self._print(value.arguments[0])),
-            Line(after(number), self.applied(layer, arguments), f"{number} = 1, {self.dots}, {count}"),
-            Line(target, after(count)),
-        ]
-
-    def ranges(self, sizes: dict[Any, Any]) -> str:
-        """Return over what indices run: i, k = 1, ..., n; indices of one size are named together."""
-        groups: dict[Any, list[str]] = {}
-        for index, size in sizes.items():
-            groups.setdefault(total(size), []).append(self.named(index.name))
-        return r", \; ".join(self._range(letters, size) for size, letters in groups.items())
-
-    def _range(self, letters: list[str], size: Any) -> str:
-        first, last = str(self.first), self.inline(self.shifted(size - 1))
-        if last == first:
-            return f"{', '.join(letters)} = {first}"
-        return f"{', '.join(letters)} = {first}, {self.dots}, {last}"
-
-
-def latex_of(expr: Any, using: str | Notation = "ours", *, scope: str = "", first: int | None = None) -> str:
-    """Return an array, a scalar or a statement as LaTeX, without delimiters."""
-    return LatexPrinter(using, scope, first).doprint(expr)

@@ -1,100 +1,30 @@
-r"""The scalar half of the LaTeX printer: ordinary SymPy expressions, indices counted from 1.
-
-What is written around operands (fractions, scripts, parentheses) is said by a few small methods, so that the text
-printer, which replaces them, lays formulas out in the same way.
-"""
+"""The scalar half of the printers: ordinary SymPy expressions, indices counted from 1."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Add, Basic, Expr, Indexed, Integer, KroneckerDelta, Mul, Pow, Rational, Symbol
+from sympy import Add, Basic, Expr, Indexed, Integer, KroneckerDelta, Le, Mul, Pow, Rational, Symbol, cos, sin, true
 from sympy.core.function import AppliedUndef
-from sympy.printing.latex import LatexPrinter
-from sympy.printing.printer import Printer
 
-from derivations.language.counting import Letter, is_index, printed_sum, symbols_in
-from derivations.language.letters import joined
-from derivations.language.notation import Notation, notation
-from derivations.language.order import factors, natural, terms
+from derivations.language.printing.counting import Letter, has_index, is_index, printed_sum
+from derivations.language.printing.letters import joined
+from derivations.language.printing.marks import Marks
+from derivations.language.printing.order import factors, is_size_like, natural, terms
 from derivations.language.scalars import Expectation, Variance
 
 __all__ = ["ATOM", "PRODUCT", "STATEMENT", "SUM", "ScalarPrinter"]
 
 STATEMENT, SUM, PRODUCT, ATOM = 0, 1, 2, 3  # how tightly a printed form holds together
 
-_FUNCTIONS = ("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", "exp")
-_WORD_END = re.compile(r"\\(text|mathrm)\{[^{}]{2,}\}$")
-_WORD_START = re.compile(r"\\(text|mathrm)\{[^{}]{2,}\}")
 _PLAIN_BASES = (Symbol, Indexed, Integer, KroneckerDelta, AppliedUndef, Expectation, Variance)
 _COMPARISONS = {"Equality": "=", "Unequality": "!=", "LessThan": "<=", "StrictLessThan": "<"}
 _COMPARISONS |= {"GreaterThan": ">=", "StrictGreaterThan": ">"}
 
 
-class ScalarPrinter(LatexPrinter):
-    """Prints scalars in a notation; `scope` is the layer or topic whose names hold, `first` overrides what indices
-    count from."""
-
-    relations = {
-        "=": "=", "!=": r"\ne", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "->": r"\to", "~": r"\sim",
-        "=>": r"\implies", "<=>": r"\iff", "in": r"\in", "approx": r"\approx", "and": r"\wedge", "or": r"\vee",
-    }  # fmt: skip
-
-    def __init__(self, using: str | Notation = "ours", scope: str = "", first: int | None = None) -> None:
-        super().__init__()
-        self.notation = notation(using)
-        self.scope = scope
-        self._given_first = first
-        self.first = self.notation.first_index if first is None else first
-        self._inline = False
-        self._operands: dict[Symbol, tuple[str, int]] = {}  # texts that stand for the variables of a formula
-
-    def doprint(self, expr: Any) -> str:
-        """Return the printed form."""
-        if self._given_first is None and isinstance(expr, Basic):
-            self.first = self.counting(expr)
-        return Printer.doprint(self, expr)
-
-    def counting(self, *exprs: Basic) -> int:
-        """Return what indices count from in these expressions: 0 where a zero-based symbol occurs."""
-        names = {symbol.name for expr in exprs for symbol in symbols_in(expr)}
-        return 0 if names & set(self.notation.zero_based) else self.notation.first_index
-
-    # What is written around operands
-
-    def fraction(self, top: str, bottom: str) -> str:
-        return rf"\frac{{{top}}}{{{bottom}}}"
-
-    def root(self, text: str, degree: str) -> str:
-        return rf"\sqrt[{degree}]{{{text}}}" if degree else rf"\sqrt{{{text}}}"
-
-    def wrapped(self, text: str, brackets: str = "()") -> str:
-        tall = any(macro in text for macro in (r"\frac", r"\sum", r"\begin", r"\left", r"\lim"))
-        left, right = brackets
-        return rf"\left{left}{text}\right{right}" if tall else left + text + right
-
-    def power(self, text: str, exponent: str) -> str:
-        raised = "'" in text or bool(re.search(r"\^\{[^}]*\}$", text))
-        return f"{self.wrapped(text) if raised else text}^{{{exponent}}}"
-
-    def applied(self, function: str, arguments: Sequence[str]) -> str:
-        return function + self.wrapped(", ".join(arguments))
-
-    def big(self, operator: str, below: str, above: str, body: str) -> str:
-        return rf"\{operator}_{{{below}}}" + (f"^{{{above}}}" if above else "") + f" {body}"
-
-    def words(self, text: str) -> str:
-        escaped = "".join({"\\": "/", "^": " "}.get(c, f"\\{c}" if c in "_&%$#{}" else c) for c in text)
-        return rf"\text{{{escaped}}}"
-
-    def function_name(self, name: str) -> str:
-        return f"\\{name}" if name in _FUNCTIONS else f"\\operatorname{{{name.replace('_', '-')}}}"
-
-    def named(self, name: str, indices: Sequence[str] = (), *, member: bool = False, row: bool = False) -> str:
-        printed = self.notation.of(name, self.scope)
-        return (printed.of_row() if row else printed).latex(indices, member=member)
+class ScalarPrinter(Marks):
+    """Prints scalars in a notation."""
 
     # How operands are put together
 
@@ -102,10 +32,10 @@ class ScalarPrinter(LatexPrinter):
         """Return how tightly the printed form of an expression holds together."""
         if expr in self._operands:
             return self._operands[expr][1]
-        if isinstance(expr, Symbol):
-            return SUM if self.first and is_index(expr) else ATOM
+        if self.first and is_index(expr):
+            return SUM
         if isinstance(expr, Add):
-            folded = printed_sum(expr, self.first, 0)
+            folded = self._folded(expr)
             return SUM if isinstance(folded, Add) else self.level(folded)
         if isinstance(expr, Mul | Rational) or self._is_quotient(expr):
             return self._product_level(expr)
@@ -145,21 +75,31 @@ class ScalarPrinter(LatexPrinter):
         if expr in self._operands:
             return self._operands[expr][0]
         if self.first and is_index(expr):
-            return self._print(Letter(expr.name, integer=True) - self.first)
+            return self._print(Letter(expr) - self.first)
         return self.named(expr.name)
 
-    _print_Letter = _print_Dummy = lambda self, expr: self.named(expr.name)  # noqa: E731
+    _print_Dummy = _print_Symbol
+
+    def _print_Letter(self, expr: Letter) -> str:
+        index = expr.args[0]
+        if isinstance(index, Symbol):
+            return self.named(index.name)
+        return self.applied(self._undefined(index), [self.place(arg) for arg in index.args])
 
     def _print_Add(self, expr: Add, order: Any = None) -> str:
-        if self.first and any(is_index(t) or is_index(-t) for t in expr.args):
-            expr = printed_sum(expr, self.first, 0)
-            if not isinstance(expr, Add):
-                return self._print(expr)
+        expr = self._folded(expr)
+        if not isinstance(expr, Add):
+            return self._print(expr)
         parts = [self.operand(t, PRODUCT) if isinstance(t, Add) else self._print(t) for t in terms(expr, self._print)]
         text = parts[0]
         for part in parts[1:]:
             text += f" - {part[1:].lstrip()}" if part.startswith("-") else f" + {part}"
         return text
+
+    def _folded(self, expr: Add) -> Expr:
+        """Return a sum with its index terms as they are printed: j + 1 is the letter j."""
+        folds = self.first and any(is_index(t) or is_index(-t) for t in expr.args)
+        return printed_sum(expr, self.first, 0) if folds else expr
 
     def _print_Mul(self, expr: Expr) -> str:
         negative, top, bottom = self._split(expr)
@@ -172,8 +112,9 @@ class ScalarPrinter(LatexPrinter):
 
     def quotient(self, top: Sequence[Expr], bottom: Sequence[Expr]) -> str:
         """Return the quotient of two products."""
-        alone = len(top) == 1 and not self.slashed()
-        return self.over(self._print(top[0]) if alone else self.product(top), bottom)
+        if self.slashed():
+            return self.over(self.juxtaposed([self.operand(part, ATOM) for part in top] or ["1"]), bottom)
+        return self.over(self._print(top[0]) if len(top) == 1 else self.product(top), bottom)
 
     def over(self, above: str, bottom: Sequence[Expr]) -> str:
         """Return a printed numerator over a product."""
@@ -193,18 +134,12 @@ class ScalarPrinter(LatexPrinter):
     def _operand_texts(self, parts: Sequence[Expr]) -> list[str]:
         return [self.operand(part, PRODUCT if place == len(parts) - 1 else ATOM) for place, part in enumerate(parts)]
 
-    def juxtaposed(self, texts: Sequence[str]) -> str:
-        """Return factors side by side, with a dot before a number and a space beside a word."""
-        product = texts[0]
-        for text in texts[1:]:
-            word = _WORD_END.search(product) or _WORD_START.match(text)
-            product += (r" \cdot " if text[:1].isdigit() else r" \, " if word else " ") + text
-        return product
-
     def _split(self, expr: Expr) -> tuple[bool, list[Expr], list[Expr]]:
         """Return the sign of a product and the factors above and below its fraction line."""
         negative, top, bottom = False, [], []
         for factor in factors(expr, self._print):
+            if isinstance(factor, Add) and all(term.as_coeff_Mul()[0] < 0 for term in factor.args):
+                negative, factor = not negative, -factor
             if isinstance(factor, Rational):
                 negative ^= factor < 0
                 top += [Integer(abs(factor.p))] * (abs(factor.p) != 1)
@@ -240,6 +175,9 @@ class ScalarPrinter(LatexPrinter):
             return self._print_Mul(expr)
         if isinstance(exponent, Rational) and exponent.p == 1 and exponent.q > 1:
             return self.root(self._print(base), "" if exponent.q == 2 else str(exponent.q))
+        if isinstance(base, sin | cos) and exponent.is_Integer:
+            function = self.power(self.function_name(base.func.__name__), str(exponent))
+            return self.applied(function, [self._print(base.args[0])])
         plain = isinstance(base, _PLAIN_BASES) and base not in self._operands and self.level(base) == ATOM
         text = self._print(base)
         return self.power(text if plain else self.wrapped(text), self.inline(exponent))
@@ -267,11 +205,11 @@ class ScalarPrinter(LatexPrinter):
         return self.named(str(expr.base.label), places, member=len(places) == 3)
 
     def _compared(self, *sides: Expr) -> list[str]:
-        indexed = self.first and any(is_index(s) for side in sides for s in symbols_in(side, entries=False))
+        indexed = self.first and any(map(has_index, sides))
         return [self.place(side) if indexed else self._print(side) for side in sides]
 
     def _print_KroneckerDelta(self, expr: Expr, exp: Any = None) -> str:
-        return rf"\delta_{{{joined(self._compared(*expr.args))}}}"
+        return rf"\delta_{{{joined(sorted(self._compared(*expr.args), key=lambda t: (t.isdigit(), natural(t))))}}}"
 
     def _print_Iverson(self, expr: Expr, exp: Any = None) -> str:
         condition = expr.args[0]
@@ -280,8 +218,11 @@ class ScalarPrinter(LatexPrinter):
         return self.wrapped(self._print(condition), "[]")
 
     def _print_Relational(self, expr: Any) -> str:
+        sign = _COMPARISONS[expr.func.__name__]
+        if sign == "<" and self.first and is_index(expr.lhs) and is_size_like(expr.rhs):
+            return self._print_Relational(Le(expr.lhs, expr.rhs - 1, evaluate=False))  # j < n is j <= n counted from 1
         left, right = self._compared(expr.lhs, expr.rhs)
-        return f"{left} {self.relations[_COMPARISONS[expr.func.__name__]]} {right}"
+        return f"{left} {self.relations[sign]} {right}"
 
     def _print_And(self, expr: Any) -> str:
         return self._connected("and", expr.args)
@@ -301,7 +242,8 @@ class ScalarPrinter(LatexPrinter):
 
     def _print_Sum(self, expr: Any) -> str:
         body = expr.function
-        text = self.wrapped(self._print(body)) if self.level(body) < PRODUCT else self._print(body)
+        quotient = self.slashed() and bool(self._split(body)[2])
+        text = self.wrapped(self._print(body)) if quotient or self.level(body) < PRODUCT else self._print(body)
         for index, *ends in expr.limits:
             low, high = [*map(self.place, ends), "", ""][:2]
             text = self.big("sum", f"{self.place(index)}={low}" if low else self.place(index), high, text)
@@ -323,8 +265,6 @@ class ScalarPrinter(LatexPrinter):
             return self.fraction(times + self._print(body), below)
         return f"{self.fraction(times.strip(), below)} {self.operand(body, ATOM)}"
 
-    differential = r"\partial "
-
     def _print_Limit(self, expr: Any) -> str:
         body, variable, target, _ = expr.args
         text = self._print(body) if self.level(body) >= PRODUCT else self.wrapped(self._print(body))
@@ -339,12 +279,15 @@ class ScalarPrinter(LatexPrinter):
     # Functions
 
     def _print_Function(self, expr: Any, exp: Any = None) -> str:
+        if self.first and is_index(expr):
+            return self._print(Letter(expr) - self.first)
         name = expr.func.__name__
         function = self.notation.functions.get(name) or self._undefined(expr) or self.function_name(name)
         return self.applied(function, [self._print(arg) for arg in expr.args])
 
     def _undefined(self, expr: Any) -> str:
-        return self.named(expr.func.__name__) if isinstance(expr, AppliedUndef) else ""
+        printed = self.named(expr.func.__name__) if isinstance(expr, AppliedUndef) else ""
+        return printed.replace(r"\mathrm", r"\operatorname")
 
     _print_log = _print_erf = _print_sin = _print_cos = _print_tanh = _print_Function
 
@@ -355,6 +298,13 @@ class ScalarPrinter(LatexPrinter):
 
     _print_Min = _print_Max
 
+    def _print_Abs(self, expr: Any, exp: Any = None) -> str:
+        return self.wrapped(self._print(expr.args[0]), "||")
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        cases = [(self._print(value), self._print(when) if when != true else "") for value, when in expr.args]
+        return self.cases(cases)
+
     def _print_Expectation(self, expr: Any, exp: Any = None) -> str:
         return r"\mathbb{E}" + self.wrapped(self._print(expr.args[0]), "[]")
 
@@ -363,9 +313,3 @@ class ScalarPrinter(LatexPrinter):
 
     def _print_Rounded(self, expr: Any, exp: Any = None) -> str:
         return self.applied(rf"\operatorname{{round}}_{{{expr.args[1]}}}", [self._print(expr.args[0])])
-
-    def _print_Count(self, expr: Any) -> str:
-        what, layer = expr.args[0].name, expr.args[1]
-        return self.applied(self.words(what), [self.notation.function(layer.name)])
-
-

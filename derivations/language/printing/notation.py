@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from derivations.language.letters import Name, NotationError, parse_name, spelled, with_comma
+from derivations.language.printing.letters import Name, NotationError, parse_name, spelled
 
 __all__ = ["NOTATIONS", "Notation", "NotationError", "notation"]
 
@@ -39,7 +39,8 @@ class Notation:
         if not path:
             return spelled(name)
         printed = self.of(last)
-        return replace(printed, sub=with_comma(printed.sub, ",".join(map(self._part, path))))
+        part = r"\,".join(map(self._part, path))
+        return replace(printed, sup=rf"{printed.sup}\,({part})" if printed.sup else f"({part})")
 
     def _part(self, part: str) -> str:
         return str(int(part) + self.first_index) if part.isdigit() else f"\\text{{{part.replace('_', ' ')}}}"

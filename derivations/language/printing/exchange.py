@@ -30,8 +30,9 @@ from sympy import (
 from sympy.printing.pycode import PythonCodePrinter
 
 from derivations.language.derivation import Assumption, Claim, Derivation
-from derivations.language.order import natural
-from derivations.language.text import TextPrinter
+from derivations.language.printing.order import natural
+from derivations.language.shown import view
+from derivations.language.printing.text import TextPrinter
 
 __all__ = ["NotClosedForm", "python", "statement_json"]
 
@@ -39,22 +40,22 @@ _CLOSED = (Add, Mul, Pow, Number, NumberSymbol, Symbol, exp, log, sin, cos, tan,
 
 
 class NotClosedForm(ValueError):
-    """A result whose right-hand side is no closed form in scalars: it has entries, sums, arrays or several claims."""
+    """A result whose right-hand side is no closed form in scalars: it has entries, sums or arrays."""
 
 
+@view("python")
 def python(derivation: Derivation) -> str:
     """Return Python source of a function that computes the right-hand side.
 
     Result       a module text: imports from `math`, one function called after the id, its arguments the symbols of
-                 the right-hand side in the order of their names
-    Raises       `NotClosedForm` when the result is not one claim with a closed form in scalars on the right
+                 the right-hand side of the (first) claim in the order of their names
+    Raises       `NotClosedForm` when that is no closed form in scalars
     """
-    if len(derivation.claims) != 1:
-        raise NotClosedForm(f"{derivation.id} has {len(derivation.claims)} claims: no one function computes them")
     value = derivation.rhs
     outside = next((node for node in _nodes(value) if not _is_closed(node)), None)
     if outside is not None:
-        raise NotClosedForm(f"{derivation.id}: {outside.func.__name__} in {value} is not part of a closed form in scalars")
+        kind = outside.func.__name__
+        raise NotClosedForm(f"{derivation.id}: {kind} in {value} is not part of a closed form in scalars")
     symbols = sorted(value.free_symbols, key=lambda s: natural(s.name))
     renamed = {s: Symbol(_identifier(s.name), **s.assumptions0) for s in symbols}
     printer = PythonCodePrinter({"fully_qualified_modules": False})
@@ -88,6 +89,7 @@ def _identifier(name: str) -> str:
     return f"{text}_" if keyword.iskeyword(text) else text
 
 
+@view("json")
 def statement_json(derivation: Derivation) -> dict[str, Any]:
     """Return a result as plain data for JSON; expressions as SymPy's `srepr`, indices counting from 0.
 

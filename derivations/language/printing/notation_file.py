@@ -1,17 +1,17 @@
 r"""A notation of one's own, from a TOML file.
 
-    [names]                          # our name = the author's LaTeX; functions and layers too
-    W_Q = "W_Q^{(#)}"                # the # is where the index of the head goes
-    n = "L"
+[names]                          # our name = the author's LaTeX; functions and layers too
+W_Q = "W_Q^{(#)}"                # the # is where the index of the head goes
+n = "L"
 
-    [layers.feed_forward]            # names that hold in one layer only
-    H = "z_1"
+[layers.feed_forward]            # names that hold in one layer only
+H = "z_1"
 
-    [options]                        # each may be left out
-    base = "vaswani"                 # the notation that the file changes, "ours" when left out
-    transpose = "T"                  # the superscript of a transpose
-    columns = true                   # vectors are columns: products are written in the reverse order
-    first_index = 1                  # what printed indices count from, 1 or 0
+[options]                        # each may be left out
+base = "vaswani"                 # the notation that the file changes, "ours" when left out
+transpose = "T"                  # the superscript of a transpose
+columns = true                   # vectors are columns: products are written in the reverse order
+first_index = 1                  # what printed indices count from, 1 or 0
 """
 
 import re
@@ -21,19 +21,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from derivations.language.letters import GREEK, NotationError, parse_name
-from derivations.language.notation import NOTATIONS, Notation
+from derivations.language.printing.letters import GREEK, NotationError, parse_name
+from derivations.language.printing.notation import NOTATIONS, Notation, notation
 
-__all__ = ["KNOWN_NAMES", "read_notation"]
+__all__ = ["KNOWN_NAMES", "notation_called", "read_notation"]
 
-KNOWN_NAMES = frozenset(
-    """
+_NAMES = """
     n m d d_model d_k d_v d_ff d_in d_out h N vocab batch i j k l pos epsilon
     Q K V M S A O x y X Y Z U W b H G E F C P D PE T
     X_Q X_K X_V W_Q W_K W_V W_O b_Q b_K b_V b_O W_1 W_2 b_1 b_2 head angle gamma beta mu X_c sigma2 X_hat
     memory M_memory source target source_visible target_visible P_source P_target tokens logits rate
-    """.split()
-)
+"""
+KNOWN_NAMES = frozenset(_NAMES.split())
 _KINDS = {"base": str, "transpose": str, "columns": bool, "first_index": int}
 _IN_WORDS = {str: "a text in quotation marks", bool: "true or false", int: "a number", dict: "a table"}
 
@@ -52,6 +51,14 @@ def read_notation(path: Path | str) -> Notation:
         raise NotationError(f"the notation file {path} is no TOML: {error}") from error
     except NotationError as error:
         raise NotationError(f"the notation file {path}: {error}") from error
+
+
+def notation_called(name: str) -> Notation:
+    """Return the built-in notation of that name, or the one in the TOML file of that name.
+
+    Raises `NotationError`, one sentence, when there is neither.
+    """
+    return read_notation(name) if name.endswith(".toml") or Path(name).is_file() else notation(name)
 
 
 def _notation(name: str, table: Mapping[str, Any]) -> Notation:

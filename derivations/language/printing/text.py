@@ -1,13 +1,13 @@
 r"""The text printer: the layout of the LaTeX printer on one line, in ASCII; indices count from 1 here too.
 
-y_{i} \left(\delta_{ik} - y_{k}\right) prints as y_i (delta_ik - y_k), \frac{Q K^{\top}}{\sqrt{d_{k}}} as Q K^T / sqrt(d_k).
+y_{i} (\delta_{ik} - y_{k}) prints as y_i (delta_ik - y_k), \frac{Q K^{\top}}{\sqrt{d_{k}}} as Q K^T / sqrt(d_k).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from derivations.language.latex import LatexPrinter
+from derivations.language.printing.latex import LatexPrinter
 
 __all__ = ["TextPrinter", "plain"]
 
@@ -34,19 +34,25 @@ _SIGNS: Mapping[str, str] = {
     r"\lim": "lim",
     r"\sum": "sum",
 }
+_TEXT_SIGNS = {"backslash": "\\", "asciicircum": "^", "asciitilde": "~", "less": "<", "greater": ">"}
 _ACCENT = re.compile(r"\\(hat|bar|tilde|dot)\{([^{}]*)\}")
-_ALPHABET = re.compile(r"\\(?:mathrm|mathbf|mathcal|mathsf|mathit|mathbb|boldsymbol|text|operatorname)\{([^{}]*)\}")
+_ALPHABET = re.compile(
+    r"\\(?:mathrm|mathbf|mathcal|mathsf|mathit|mathbb|boldsymbol|text|operatorname)\{((?:\\.|[^{}\\])*)\}"
+)
 _SCRIPT = re.compile(r"([_^])\{(-?[A-Za-z0-9]+|\([^(){}]*\))\}")
 
 
 def plain(latex: str) -> str:
     """Return LaTeX whose layout is that of one line as ASCII: letters and signs by name, scripts without braces."""
-    text = re.sub(r"\\[,;!]\s*", "", latex)
+    text = re.sub(r"\\text(\w+) ", lambda macro: _TEXT_SIGNS.get(macro[1], macro[0]), latex)
+    text = re.sub(r"\\[,;!]\s*", "", text).replace("\\ ", " ")
     while _ALPHABET.search(text) or _ACCENT.search(text):
         text = _ACCENT.sub(r"\2_\1", _ALPHABET.sub(r"\1", text))
     text = re.sub(r"\\[A-Za-z]+", lambda macro: _SIGNS.get(macro[0], macro[0][1:]), text)
     text = re.sub(r"\\([_&%$#{}])", r"\1", text)
-    return _SCRIPT.sub(r"\1\2", text)
+    while _SCRIPT.search(text):
+        text = _SCRIPT.sub(r"\1\2", text)
+    return text
 
 
 class TextPrinter(LatexPrinter):
@@ -80,6 +86,10 @@ class TextPrinter(LatexPrinter):
 
     def _once(self, exponent: str) -> str:
         return exponent if re.fullmatch(r"\([^()]*\)", exponent) else f"({exponent})"
+
+    def cases(self, cases: Sequence[tuple[str, str]]) -> str:
+        """Return values by condition."""
+        return "{" + "; ".join(f"{value} if {when}" if when else f"{value} otherwise" for value, when in cases) + "}"
 
     def _print_Explicit(self, expr: Any) -> str:
         return self._print(expr.args[0])

@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 
 __all__ = ["GREEK", "Name", "NotationError", "joined", "parse_name", "spelled", "with_comma"]
 
-GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
-)
-_ACCENTS = frozenset("hat bar tilde vec dot ddot check widehat widetilde overline underline".split())
-_ALPHABETS = frozenset("mathrm mathbf mathcal mathsf mathit mathbb mathfrak boldsymbol".split())
+_SMALL_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon"
+_OTHER_GREEK = "phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+_OTHER_LETTERS = "varepsilon vartheta varphi ell top intercal prime star ast dagger circ max min"
+_ACCENTED = "hat bar tilde vec dot ddot check widehat widetilde overline underline"
+_ALPHABETIC = "mathrm mathbf mathcal mathsf mathit mathbb mathfrak boldsymbol"
+
+GREEK = frozenset(f"{_SMALL_GREEK} {_OTHER_GREEK}".split())
+_LETTERS = GREEK | frozenset(_OTHER_LETTERS.split())
+_ACCENTS = frozenset(_ACCENTED.split())
+_ALPHABETS = frozenset(_ALPHABETIC.split())
 _WORDS = frozenset({"text", "operatorname"})
-_LETTERS = GREEK | frozenset("varepsilon vartheta varphi ell top intercal prime star ast dagger circ max min".split())
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\[_,;! %&]|[A-Za-z0-9'(),.:;+*=<>|/\[\] #_^{}-]")
 _SCRIPTS = ("_", "^")
 
@@ -66,7 +69,7 @@ def joined(indices: Sequence[str]) -> str:
 
 
 def spelled(name: str) -> Name:
-    r"""Return the print of a name that no notation lists: `mu` is \mu, `d_model` is d_{\mathrm{model}}, `X_hat` \hat{X}."""
+    r"""Return the print of a name that no notation lists: `mu` is \mu, `d_ff` d_{\mathrm{ff}}, `X_hat` \hat{X}."""
     base, *scripts = (part for part in name.split("_") if part)
     numbered = re.fullmatch(r"([A-Za-z]+)([0-9]+)", base)
     if numbered:
@@ -91,7 +94,7 @@ def parse_name(latex: str) -> Name:
     """
     tokens = _TOKEN.findall(latex)
     if not latex.strip() or "".join(tokens) != latex:
-        raise NotationError(f"the name {latex!r} is empty or holds a sign that no name can have: use letters and scripts")
+        raise NotationError(f"the name {latex!r} is empty or holds a sign that no name has: use letters and scripts")
     if _read(tokens, 0, latex) != len(tokens):
         raise _bad(latex)
     base, scripts, at = "", {}, 0
@@ -113,8 +116,8 @@ def parse_name(latex: str) -> Name:
 
 def _bad(latex: str) -> NotationError:
     return NotationError(
-        f"the name {latex!r} is no LaTeX name: check its braces, that a script follows a letter and occurs once, and that "
-        "its macros are letters, accents or alphabets"
+        f"the name {latex!r} is no LaTeX name: check its braces, that a script follows a letter and occurs once, and "
+        "that its macros are letters, accents or alphabets"
     )
 
 

@@ -6,22 +6,21 @@ come from, what is assumed, the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sympy import Basic, Expr, Rational, Symbol, true
+from sympy import Basic, Expr, Rational, true
 
-from derivations.language.counting import symbols_in
 from derivations.language.derivation import Assumption, Claim, Derivation
 from derivations.language.expression import Variable
-from derivations.language.latex import LatexPrinter
+from derivations.language.printing.latex import LatexPrinter
 from derivations.language.layer import Layer
-from derivations.language.letters import Name
-from derivations.language.notation import Notation
+from derivations.language.printing.letters import Name
+from derivations.language.printing.notation import Notation
 from derivations.language.scalars import Rounded
 from derivations.language.shapes import total
 
-__all__ = ["Note", "Page", "Row", "TableRow", "claim_page", "layer_page", "membership", "page", "table"]
+__all__ = ["Note", "Page", "Row", "TableRow", "claim_page", "display_ranges", "layer_page", "page", "table"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Note:
-    """One sentence below a display: a word of `derivations.language.words`, then items of a formula and words."""
+    """One sentence below a display: a word of `derivations.language.printing.words`, then items of a formula and words."""
 
     lead: str
     items: tuple[tuple[str, str], ...]
@@ -97,7 +96,8 @@ def _printer(derivation: Derivation, printers: Printers, using: str | Notation) 
 
 
 def _rows(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
-    given = list(_assumptions(claim.given, printer))
+    parts = [(formula, printer.words(words) if words else "") for formula, words in _assumptions(claim.given, printer)]
+    given = ", ".join(_with(formula, words) for formula, words in parts)
     decimals = int(claim.lhs.args[1]) if isinstance(claim.lhs, Rounded) else None
     left = printer.doprint(claim.lhs if decimals is None else claim.lhs.args[0])
     chain = [(s.relation, s.expression, s.rule) for s in claim.steps]
@@ -105,10 +105,10 @@ def _rows(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
         rounded = decimals is not None and isinstance(expression, Rational)
         right = _decimal(expression, decimals or 0) if rounded else printer.doprint(expression)
         sign = printer.relations.get("approx" if rounded and relation == "=" else relation, relation)
-        yield Row(left, sign, right, "", rule)
+        yield Row(left, sign, right, "" if steps else given, rule or ("if" if given else ""))
         left = ""
-    for formula, words in given:
-        yield Row("", "", "", formula, words or "if")
+    if steps and given:
+        yield Row("", "", "", given, "if")
 
 
 def _decimal(number: Rational, decimals: int) -> str:
@@ -135,12 +135,12 @@ def layer_page(layer: Layer, printers: Printers, using: str | Notation) -> Page:
     printer = printers(using, layer.name, printers(using).counting(*layer.equations))
     lines = [line for equation in layer.equations for line in printer.lines(equation)]
     rows = tuple(Row(line.left, "=", line.right, line.ranges) for line in lines)
-    members = tuple((membership(v, printer), "") for v in (*layer.inputs, *layer.parameters))
+    members = tuple((_membership(v, printer), "") for v in (*layer.inputs, *layer.parameters))
     title = layer.name.replace("_", " ")
     return Page(title[:1].upper() + title[1:], layer.name, rows, (Note("where", members),) if members else ())
 
 
-def membership(variable: Variable, printer: LatexPrinter) -> str:
+def _membership(variable: Variable, printer: LatexPrinter) -> str:
     r"""Return where an array lives, such as X \in \mathbb{R}^{n \times d_{k}}."""
     domain = {"real": r"\mathbb{R}", "boolean": r"\{0, 1\}", "integer": r"\mathbb{N}"}[variable.kind]
     name = Name(printer.notation.of(variable.name, printer.scope).latex())
@@ -166,9 +166,3 @@ def table(layer: Layer, using: str | Notation = "ours") -> tuple[TableRow, ...]:
         TableRow(v.name, printer.doprint(v), _shape(v, printer), " x ".join(str(total(a)) for a in v.shape), what)
         for v, what in named
     )
-
-
-def relevant(ranges: Mapping[Symbol, Expr], exprs: Iterable[Basic]) -> dict[Symbol, Expr]:
-    """Return the ranges of those indices that occur in the expressions."""
-    used = {symbol for expr in exprs for symbol in symbols_in(expr)}
-    return {index: size for index, size in ranges.items() if index in used}

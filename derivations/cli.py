@@ -1,0 +1,263 @@
+"""The command line: the main job, and one command for each view.
+
+SymPy, NumPy and the tables are imported when a command needs them, so that `--help` answers at once.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+import derivations
+
+__all__ = ["cli", "main"]
+
+FORMATS = ("latex", "markdown", "text", "json", "python")
+MATHS = ("dollars", "brackets", "fence", "equation")
+LANGUAGES = ("en", "zh-Hant", "zh-Hans")
+
+
+class _MainJobByDefault(click.Group):
+    """A group whose main job runs when no command is named: `derivations`, `derivations FILE`, `derivations --out D`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Put `run` in front of arguments that start with no command of the group."""
+        own = {"--help", "--version", *self.commands}
+        if not arguments or arguments[0] not in own:
+            arguments = ["run", *arguments]
+        return super().parse_args(context, arguments)
+
+
+@click.group(cls=_MainJobByDefault, context_settings={"help_option_names": ["--help"], "max_content_width": 110})
+@click.version_option(derivations.__version__, prog_name="derivations")
+def cli() -> None:
+    """The mathematics of the Transformer: derived, proved, printed, compiled, run and cross-checked.
+
+    Without a command, the main job runs: derive and prove everything, write LaTeX and Markdown to
+    ./derivations-output, compile the base-size Transformer, run it on real text and cross-check it.
+
+    \b
+    derivations                                  the main job
+    derivations book.txt --out pages             the main job on a text of yours
+    derivations list                             all results, with their evidence
+    derivations show softmax.jacobian --steps    one result with its derivation
+    derivations code encoder_layer               standalone NumPy source of a layer
+    """
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    """Turn what the package raises for bad input into one sentence and exit code 2."""
+    try:
+        yield
+    except (ValueError, OSError, LookupError) as error:
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        failure = click.ClickException(" ".join(str(text).split()))
+        failure.exit_code = 2
+        raise failure from error
+
+
+def _clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        with _one_sentence():
+            return command(*arguments, **options)
+
+    return run
+
+
+@cli.command("run", hidden=True)
+@click.argument("file", required=False)
+@click.option("--out", default="derivations-output", show_default=True, help="Folder for the LaTeX and Markdown files.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the weights.")
+@_clean_errors
+def run_command(file: str | None, out: str, seed: int) -> None:
+    """Derive and prove everything, write it, compile and run the Transformer on FILE, cross-check.
+
+    FILE is any UTF-8 text; without it the description in the package's metadata is used.
+
+    \b
+    derivations
+    derivations book.txt --out pages
+    """
+    if file is not None and not Path(file).exists():
+        known = ", ".join(name for name, command in cli.commands.items() if not command.hidden)
+        raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
+    from numeric.job import main_job  # the numeric side is needed by this command alone
+
+    if not main_job(None if file is None else Path(file), Path(out), seed):
+        sys.exit(1)
+
+
+@cli.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, title, topic, evidence.")
+@_clean_errors
+def list_command(as_json: bool) -> None:
+    """List the results: ids, titles, topics, evidence. The evidence is decided anew, not read from a file."""
+    from derivations.catalogue import get, names
+
+    results = [get(name) for name in names()]
+    rows = [{"id": r.id, "title": r.title, "topic": r.topic, "evidence": r.evidence.level} for r in results]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    _table("results", ("id", "title", "evidence"), [(r["id"], r["title"], r["evidence"]) for r in rows])
+
+
+@cli.command("show")
+@click.argument("name", metavar="ID")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--steps", is_flag=True, help="Show the derivation, not only the result.")
+@click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="Put in numbers, such as d_k=64.")
+@click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
+@click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
+@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+@_clean_errors
+def show_command(
+    name: str, form: str, as_json: bool, steps: bool, sizes: tuple[str, ...], notation: str, math: str | None, lang: str
+) -> None:
+    """Show one result, or one layer.
+
+    \b
+    derivations show softmax.jacobian --steps
+    derivations show dot_product.variance --set d_k=64 --format latex
+    derivations show feed_forward.column_form --notation columns --format markdown
+    """
+    from derivations.catalogue import get
+    from derivations.catalogue import layer as layer_called
+    from derivations.language.printing.notation_file import notation_called
+
+    shown = get(name) if "." in name else layer_called(name)
+    if sizes:
+        shown = shown.at(**_sizes(sizes))
+    if as_json or form == "json":
+        click.echo(json.dumps(shown.json(), ensure_ascii=False, indent=1))
+    elif form == "python":
+        click.echo(shown.python(), nl=False)
+    else:
+        options: dict[str, Any] = {"steps": steps, "lang": lang}
+        if math is not None:
+            options["math"] = math
+        if form == "text":
+            options.pop("math", None)
+        click.echo(getattr(shown, form)(notation_called(notation), **options).rstrip("\n"))
+
+
+def _sizes(settings: tuple[str, ...]) -> dict[str, int]:
+    sizes = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not value.strip().isdecimal() or int(value) < 1:
+            raise ValueError(f"--set {setting}: write a size and an integer >= 1, such as --set d_k=64")
+        sizes[name.strip()] = int(value)
+    return sizes
+
+
+@cli.command("verify")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, evidence, failures.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use.")
+@_clean_errors
+def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
+    """Prove results again, all of them by default; exit 1 if any is refuted or unknown.
+
+    \b
+    derivations verify
+    derivations verify softmax.jacobian attention.scores --json
+    """
+    from derivations.catalogue import get, names, verify
+
+    chosen = [get(name).id for name in ids] or names()
+    rows = []
+    with _progress(len(chosen), "proving") as advance:
+        for name, level, failures in verify(chosen, jobs):
+            rows.append({"id": name, "evidence": level, "failures": list(failures)})
+            advance()
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        _table("verified", ("id", "evidence", "failures"), [(r["id"], r["evidence"], "; ".join(r["failures"])) for r in rows])
+    if any(row["evidence"] in ("refuted", "unknown") for row in rows):
+        sys.exit(1)
+
+
+@cli.command("export")
+@click.argument("folder", metavar="DIR")
+@click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
+@click.option("--math", type=click.Choice(MATHS), default="dollars", show_default=True, help="How formulas are marked.")
+@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+@_clean_errors
+def export_command(folder: str, notation: str, math: str, lang: str) -> None:
+    """Write every result and layer as LaTeX and Markdown files, ready to \\input or include.
+
+    \b
+    derivations export pages
+    derivations export pages --notation vaswani --math brackets
+    """
+    from derivations.catalogue import layers, results
+    from derivations.language.printing.export import export
+    from derivations.language.printing.notation_file import notation_called
+
+    files = export(Path(folder), results(), layers(), notation_called(notation), math, lang)
+    click.echo(f"{len(files)} files in {folder}", err=True)
+
+
+@cli.command("code")
+@click.argument("name", metavar="LAYER")
+@click.option("--backend", type=click.Choice(("numpy",)), default="numpy", show_default=True)
+@_clean_errors
+def code_command(name: str, backend: str) -> None:
+    """Print standalone source of a layer, which runs without this package.
+
+    \b
+    derivations code scaled_dot_product_attention
+    derivations code transformer > transformer.py
+    """
+    from derivations.catalogue import layer as layer_called
+    from numeric.compile import source  # the numeric side is needed by this command alone
+
+    click.echo(source(layer_called(name), backend), nl=False)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    from rich.console import Console  # the tables are needed by these commands alone
+    from rich.table import Table
+
+    table = Table(title=f"{len(rows)} {title}")
+    for column in columns:
+        table.add_column(column, overflow="fold", no_wrap=column == "id")
+    for row in rows:
+        table.add_row(*row)
+    Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 140).print(table)
+
+
+@contextmanager
+def _progress(count: int, words: str) -> Iterator[Callable[[], None]]:
+    from rich.console import Console  # as above
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(words, total=count)
+        yield lambda: progress.advance(task)
+
+
+def main() -> None:
+    """Run the command line: exit code 0 for success, 1 for a failed check, 2 for bad input, 130 for Ctrl-C."""
+    try:
+        sys.exit(cli(prog_name="derivations", standalone_mode=False))
+    except click.ClickException as error:
+        click.echo(f"derivations: {error.format_message()}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("derivations: stopped", err=True)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Printing: notations, LaTeX, text, pages, and the views of results and layers."""

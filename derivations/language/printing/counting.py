@@ -1,0 +1,76 @@
+"""Counting from 1 in print: SymPy objects and code count from 0, printed mathematics counts from `first`.
+
+An index j of our expressions counts from 0; its printed letter counts from `first`, so that our j is the printed
+j - first, and our place p is the printed place p + first. Hence x[j] prints as x_j, x[0] as x_1, a sum over
+j = 0, ..., n - 1 as a sum over j = 1, ..., n, the place i d_v + c as (i - 1) d_v + c, and the number j as j - 1. A
+permutation sigma of places is one of printed places too: x[sigma(j)] prints as x_sigma(j). Adding the same to both
+sides of a comparison, or to both places of a Kronecker delta, changes neither.
+"""
+
+from collections.abc import Iterator
+
+from sympy import Add, Basic, Expr, Indexed, Integer, Mul, Pow, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.language.layer import Apply, Equation
+
+__all__ = ["Letter", "has_index", "is_index", "printed_sum", "symbols_in"]
+
+
+class Letter(Expr):
+    """The printed letter of an index, which counts from the first index of the notation."""
+
+    is_commutative = True
+    is_integer = True
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The letter itself: it is no longer the index."""
+        return {self}
+
+
+def is_index(expr: Basic) -> bool:
+    """Say whether an expression is an index: an integer symbol that is no size, or what a permutation makes of one."""
+    return isinstance(expr, Symbol | AppliedUndef) and bool(expr.is_integer) and not expr.is_positive
+
+
+def has_index(expr: Basic) -> bool:
+    """Say whether an index stands in an expression as a number: j in n - j, but not in x[j]."""
+    return is_index(expr) or (isinstance(expr, _ARITHMETIC) and any(map(has_index, expr.args)))
+
+
+_ARITHMETIC = (Add, Mul, Pow)
+
+
+def _lettered(expr: Expr, first: int) -> Expr:
+    if is_index(expr):
+        return Letter(expr) - first
+    if not has_index(expr):
+        return expr
+    args = [_lettered(arg, first) for arg in expr.args]
+    blocks = isinstance(expr, Mul) and isinstance(expr.args[0], Integer) and abs(expr.args[0]) > 2
+    return expr.func(*args, evaluate=not blocks)  # 64 i counts blocks: it is kept as 64 (i - 1)
+
+
+def printed_sum(expr: Expr, first: int, start: int) -> Expr:
+    """Return `expr + start` with every index replaced by its letter minus `first`, for a notation counting from it.
+
+    Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is the letter alone
+    """
+    if first == 0 or isinstance(expr, Indexed):  # the entries of an array of token numbers count from 0
+        return expr
+    return Add(*(_lettered(term, first) for term in Add.make_args(expr)), Integer(start))
+
+
+def symbols_in(expr: Basic) -> Iterator[Symbol]:
+    """Yield the symbols of an expression, bound ones too; not those inside a layer that it applies."""
+    if isinstance(expr, Symbol):
+        yield expr
+        return
+    children = expr.args
+    if isinstance(expr, Apply):
+        children = (*expr.arguments, *expr.bound.values())
+    elif isinstance(expr, Equation):
+        children = (expr.value,)
+    for child in children:
+        yield from symbols_in(child)

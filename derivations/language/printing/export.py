@@ -1,0 +1,82 @@
+r"""Export: every result and layer as files, ready to \input or to include, and one complete document."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+
+from derivations.language.derivation import Derivation
+from derivations.language.layer import Layer
+from derivations.language.printing.notation import Notation
+from derivations.language.printing.views import latex, markdown
+
+__all__ = ["export", "write_files"]
+
+PREAMBLE = r"""\documentclass{article}
+\usepackage{amsmath,amssymb}
+\usepackage[margin=2cm]{geometry}
+\allowdisplaybreaks
+\setcounter{MaxMatrixCols}{20}
+\begin{document}
+"""
+
+
+def export(
+    folder: Path,
+    results: Mapping[str, Derivation],
+    layers: Mapping[str, Layer],
+    notation: str | Notation = "ours",
+    math: str = "dollars",
+    lang: str = "en",
+) -> list[Path]:
+    r"""Write every result and layer to a folder; return the files, which are the user's without licence duty.
+
+    Result       latex/ID.tex and markdown/ID.md with the derivation, latex/layer-NAME.tex and markdown/layer-NAME.md
+                 with the equations; derivations.tex, a complete document, and derivations.md, all of it on one page
+    Assumes      `math` "fence" is Markdown's alone: the LaTeX files then use "equation"
+    Raises       OSError where the folder cannot be written; then nothing is left half-written
+    """
+    tex_math = "equation" if math == "fence" else math
+    shown = {**results, **{f"layer-{name}": layer for name, layer in layers.items()}}
+    tex = {name: latex(each, notation, steps=True, math=tex_math, lang=lang) for name, each in shown.items()}
+    pages = {name: markdown(each, notation, steps=True, math=math, lang=lang) for name, each in shown.items()}
+    files = {f"latex/{name}.tex": text for name, text in tex.items()}
+    files |= {f"markdown/{name}.md": text for name, text in pages.items()}
+    files["derivations.tex"] = PREAMBLE + "".join(_sections(tex, r"\section*{{{}}}")) + "\\end{document}\n"
+    files["derivations.md"] = "# Derivations\n" + "".join(_sections(pages, "## {}"))
+    return write_files(folder, files)
+
+
+def _sections(texts: Mapping[str, str], heading: str) -> list[str]:
+    parts = []
+    for topic, names in groupby(texts, key=lambda name: name.partition(".")[0].partition("-")[0]):
+        title = heading.format(topic.replace("_", " ").capitalize())
+        parts.append("\n".join(["", title, "", *(texts[name] for name in names)]))
+    return parts
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    """Write files under a folder: all of them beside it first, then each moved to its place.
+
+    Raises       OSError, one sentence, where the folder cannot be written
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder))
+    except OSError as error:
+        raise OSError(f"the folder {folder} cannot be written: {error.strerror or error}; choose another one") from error
+    try:
+        for name, text in files.items():
+            path = beside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(beside / name, folder / name)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return [folder / name for name in files]

@@ -1,0 +1,106 @@
+r"""The LaTeX printer: arrays, scalars, and the equations of layers.
+
+An equation prints as it stands, a family with the range of its index; what a paper writes entry by entry (means of
+rows, tables, interleaved columns, causal masks) prints for an entry, and a repetition as the state after each layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Integer, Symbol
+
+from derivations.language.printing.arrays import ArrayPrinter
+from derivations.language.expression import Array, Tabulated
+from derivations.language.functions import CausalMask, Interleave, RowSum
+from derivations.language.layer import Equation, Repeat
+from derivations.language.printing.notation import Notation
+from derivations.language.shapes import Pair, fresh_index, total
+
+__all__ = ["LatexPrinter", "Line", "latex_of"]
+
+_BY_ENTRIES = (Tabulated, RowSum, CausalMask)  # values that are printed for an entry
+
+
+@dataclass(frozen=True)
+class Line:
+    """One printed equation: both sides, and for which indices it holds (empty for one equation)."""
+
+    left: str
+    right: str
+    ranges: str = ""
+
+
+class LatexPrinter(ArrayPrinter):
+    """Prints arrays, scalars and equations as LaTeX in a notation."""
+
+    def lines(self, equation: Equation) -> list[Line]:
+        """Return the printed equations that one equation of a layer stands for."""
+        value = equation.value
+        if isinstance(value, Repeat):
+            return self._repetition(equation)
+        if isinstance(value, Interleave):
+            return self._pairs(equation)
+        if isinstance(value, _BY_ENTRIES) and equation.over is None:
+            places = self._entry_places(value)
+            left = self.named(equation.variable.name, self._letters(places), member=len(places) == 3)
+            ranges = self.ranges(dict(zip(places, value.shape, strict=True)))
+            return [Line(left, self._print(value.entry(*places)), ranges)]
+        family = self.ranges({equation.over[0]: equation.over[1]}) if equation.over else ""
+        return [Line(self._print(equation.target), self._print(value), family)]
+
+    @staticmethod
+    def _entry_places(value: Array) -> tuple[Symbol, ...]:
+        if isinstance(value, Tabulated):
+            return tuple(value.args[0].variables)
+        places: list[Symbol] = []
+        for letter in ("i", "j", "k")[: len(value.shape)]:
+            index = Symbol(letter, integer=True)
+            places.append(index if index not in value.free_symbols else fresh_index({*value.free_symbols, *places}))
+        return tuple(places)
+
+    def _pairs(self, equation: Equation) -> list[Line]:
+        value = equation.value
+        names = ("i", "j") if self.first else (*self.notation.zero_based[:1], "i")
+        row, block = (Symbol(name, integer=True) for name in names)
+        rows, pairs = value.args[0].shape
+        lines = []
+        for place in (Integer(0), Integer(1)):
+            left = equation.target.entry(row, Pair(block, place, Integer(2)))
+            right = value.args[int(place)].entry(row, block)
+            lines.append(Line(self._print(left), self._print(right), self.ranges({row: rows, block: pairs})))
+        return lines
+
+    def _repetition(self, equation: Equation) -> list[Line]:
+        value, number = equation.value, "l"
+        target, count = self._print(equation.target), self._print(value.count)
+
+        def after(layers: str) -> str:
+            return self.power(target, f"({layers})")
+
+        layer = self.subscripted(self.notation.function(value.layer.name), number)
+        arguments = [after(f"{number}-1"), *map(self._print, value.arguments[1:])]
+        return [
+            Line(after("0"), self._print(value.arguments[0])),
+            Line(after(number), self.applied(layer, arguments), f"{number} = 1, {self.dots}, {count}"),
+            Line(target, after(count)),
+        ]
+
+    def ranges(self, sizes: dict[Any, Any]) -> str:
+        """Return over what indices run: i, k = 1, ..., n; indices of one size are named together."""
+        groups: dict[Any, list[str]] = {}
+        for index, size in sizes.items():
+            groups.setdefault(total(size), []).append(self.named(index.name))
+        return r", \; ".join(self._range(letters, size) for size, letters in groups.items())
+
+    def _range(self, letters: list[str], size: Any) -> str:
+        first, last = str(self.first), self.inline(self.shifted(size - 1))
+        if last == first:
+            return f"{', '.join(letters)} = {first}"
+        return f"{', '.join(letters)} = {first}, {self.dots}, {last}"
+
+
+def latex_of(expr: Any, using: str | Notation = "ours", *, scope: str = "", first: int | None = None) -> str:
+    """Return an array, a scalar or a statement as LaTeX, without delimiters."""
+    return LatexPrinter(using, scope, first).doprint(expr)

@@ -1,0 +1,175 @@
+"""Derivatives that the catalogue states, against differences of the compiled functions.
+
+Definition   a claim d y / d x = rhs, y an entry of a defined array and x an entry of a given one, is compared at every
+             place with the slope of the compiled equations; so is a claim d f(t) / d t of one scalar
+Result       smooth equations: the complex step Im f(x + i s) / s with s = 1e-200, exact up to rounding, so that the
+             bound is that of four times the roundings of the function itself;
+             with a kink: central differences with s = 2^-20, at points whose slopes to both sides agree; they are exact
+             on straight pieces, up to roundings of f divided by s
+Source       Squire and Trapp (1998), "Using complex variables to estimate derivatives of real functions"; Griewank and
+             Walther (2008), "Evaluating Derivatives", section 4.5: a gradient costs at most four times the function
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sympy import Abs, Basic, Derivative, Heaviside, Indexed, Lambda, Max, Min, Piecewise, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.language.derivation import Claim, Derivation
+from derivations.language.expression import Variable, array
+from derivations.language.functions import Named
+from derivations.language.layer import Apply, Equations, Layer
+from derivations.language.shapes import total
+from derivations.symbols import n
+from numeric.agreement.formula import number, place
+from numeric.agreement.report import Check
+from numeric.agreement.rounding import rounding_bound, roundings
+from numeric.compile import compile_layer
+
+__all__ = ["derivative_claims", "derivative_checks", "jacobian_check", "scalar_check", "slopes"]
+
+SIZES = {"n": 5, "m": 3, "d": 7, "d_in": 3, "d_out": 2, "d_model": 3, "d_k": 2, "d_v": 5, "d_ff": 7, "h": 2}
+KINKED = (Max, Min, Abs, Piecewise, Heaviside)
+COMPLEX_STEP = 1e-200
+REAL_STEP = 2.0**-20
+GRADIENT_COST = 4
+TRIES = 20
+
+Function = Callable[[Any], Any]  # of one array
+
+
+def derivative_checks(derivations: Iterable[Derivation], seed: int = 0) -> Iterator[Check]:
+    """Yield a check for every first derivative of an entry, or of a function of one scalar, that a result states."""
+    for derivation in derivations:
+        for claim in derivative_claims(derivation):
+            if isinstance(claim.lhs.variables[0], Symbol):
+                yield scalar_check(derivation, claim, seed)
+            else:
+                yield jacobian_check(derivation, claim, seed)
+
+
+def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
+    """Yield the claims of a derivation that state a first derivative whose function can be compiled.
+
+    Assumes      no function of which nothing is known, and no layer applied in the definitions
+    """
+    if any(equation.value.atoms(AppliedUndef, Apply) for equation in derivation.definitions):
+        return
+    defined = {equation.variable.name for equation in derivation.definitions}
+    for claim in derivation.claims:
+        if claim.relation == "=" and isinstance(claim.lhs, Derivative) and len(claim.lhs.variables) == 1:
+            function, variable = claim.lhs.expr, claim.lhs.variables[0]
+            entries = isinstance(function, Indexed) and isinstance(variable, Indexed)
+            if entries and _name(function) in defined and _name(variable) not in defined:
+                yield claim
+            elif function.free_symbols == {variable} and not function.atoms(Indexed, AppliedUndef):
+                yield claim
+
+
+def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:
+    """Return how far a stated Jacobian is from the slopes of the compiled definitions, at a random point.
+
+    Units        units in the last place of the largest entry of the Jacobian
+    """
+    output, variable = _name(claim.lhs.expr), _name(claim.lhs.variables[0])
+    layer = _defining(derivation, output)
+    sizes = {size: SIZES[size.name] for size in layer.sizes}
+    rng = np.random.default_rng([seed, *derivation.id.encode()])
+    given: dict[str, Any] = {}
+
+    def redraw() -> Any:
+        given.update({v.name: rng.standard_normal([int(total(a).xreplace(sizes)) for a in v.shape]) for v in layer.inputs})
+        return given[variable]
+
+    compiled = compile_layer(layer)
+    jacobian, unit = slopes(lambda x: compiled(**{**given, variable: x}, check=False), redraw, layer)
+    arrays = {**given, **_intermediates(derivation, given)}
+    scalars: dict[Basic, float] = {**sizes, **{scalar: 1e-5 for scalar in layer.scalars}}
+    errors = []
+    for places in product(*(range(round(number(size, {}, scalars))) for size in derivation.ranges.values())):
+        values = {**scalars, **dict(zip(derivation.ranges, places, strict=True))}
+        where = (*place(claim.lhs.expr, values), *place(claim.lhs.variables[0], values))
+        errors.append(abs(jacobian[where] - number(claim.rhs, arrays, values)))
+    return _check(derivation, layer, max(errors) / unit, f"{len(errors)} entries")
+
+
+def scalar_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:
+    """Return how far a stated derivative of a function of one scalar is from the slopes of the compiled function.
+
+    Units        units in the last place of the largest slope
+    """
+    t = claim.lhs.variables[0]
+    let, x = Equations(), array("x", n)
+    y = let("y")(Named("f", Lambda((t,), claim.lhs.expr))(x))
+    layer = Layer("function", (x,), (), let, y)
+    rng = np.random.default_rng([seed, *derivation.id.encode()])
+    points: list[Any] = []
+    compiled = compile_layer(layer)
+
+    def redraw() -> Any:
+        points[:] = 2 * rng.standard_normal(SIZES["n"])
+        return np.array(points)
+
+    jacobian, unit = slopes(lambda at: compiled(x=at, check=False), redraw, layer)
+    stated = np.array([number(claim.rhs, {}, {t: float(at)}) for at in points])
+    return _check(derivation, layer, np.abs(np.diagonal(jacobian) - stated).max() / unit, f"{len(points)} points")
+
+
+def slopes(function: Function, redraw: Callable[[], Any], layer: Layer) -> tuple[Any, float]:
+    """Return the Jacobian of a compiled layer by differences at a point, and the unit in which its error counts.
+
+    Shapes       (output axes, input axes)
+    Raises       ArithmeticError where no point away from the kinks is found
+    """
+    if not _has_kinks(layer):
+        at = redraw()
+        jacobian = _columns(lambda step: function(at + 1j * COMPLEX_STEP * step).imag / COMPLEX_STEP, at)
+        return jacobian, float(np.spacing(np.abs(jacobian).max()))
+    for _ in range(TRIES):
+        at = redraw()
+        here = function(at)
+        unit = float(np.spacing(np.abs(here).max())) / REAL_STEP
+        right = _columns(lambda step, at=at, here=here: (function(at + REAL_STEP * step) - here) / REAL_STEP, at)
+        left = _columns(lambda step, at=at, here=here: (here - function(at - REAL_STEP * step)) / REAL_STEP, at)
+        bound = rounding_bound(GRADIENT_COST * roundings(layer, SIZES))
+        if np.abs(right - left).max() <= bound * unit:
+            return (right + left) / 2, unit
+    raise ArithmeticError(f"{layer.name}: {TRIES} random points all lie near a kink")
+
+
+def _columns(slope: Function, at: Any) -> Any:
+    """Return the slopes in the direction of every entry, those directions on the last axes."""
+    directions = np.eye(at.size).reshape(at.size, *at.shape)
+    columns = np.stack([slope(direction) for direction in directions], axis=-1)
+    return columns.reshape(*columns.shape[:-1], *at.shape)
+
+
+def _has_kinks(layer: Layer) -> bool:
+    return any(
+        node.formula.expr.has(*KINKED) for equation in layer.equations for node in equation.value.atoms(Named)
+    )
+
+
+def _check(derivation: Derivation, layer: Layer, error: float, what: str) -> Check:
+    return Check(derivation.id, float(error), rounding_bound(GRADIENT_COST * roundings(layer, SIZES)), f"ULP, {what}")
+
+
+def _name(entry: Indexed) -> str:
+    return str(entry.base.label.name)
+
+
+def _defining(derivation: Derivation, output: str) -> Layer:
+    """Return the definitions of a derivation up to one of its arrays, as a layer of all that they take as given."""
+    defined = {equation.variable for equation in derivation.definitions}
+    used = set().union(*(equation.value.atoms(Variable) for equation in derivation.definitions))
+    inputs = sorted(used - defined, key=lambda variable: variable.name)
+    variable = next(variable for variable in defined if variable.name == output)
+    return Layer("definitions", inputs, (), derivation.definitions, variable)
+
+
+def _intermediates(derivation: Derivation, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = [equation.variable.name for equation in derivation.definitions]
+    return {name: compile_layer(_defining(derivation, name))(**given) for name in names}

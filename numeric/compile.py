@@ -1,0 +1,313 @@
+r"""From a layer to a NumPy function: one readable Python function for each distinct layer, a line for each equation.
+
+Definition   compile_layer(layer)(*inputs, *parameters, *weights of parts, *sizes, **scalars) is the layer's output
+Shapes       those of the layer; every input may have batch axes in front, which broadcast; weights have none
+Assumes      float32 gives float32 and float64 gives float64; softmax subtracts the largest entry of the row, which
+             changes nothing (softmax.shift_invariance)
+
+The weights of a part are one argument, a dict (a list of dicts for a repetition). A size is an argument only where no
+shape of an input or a parameter tells it; a scalar such as epsilon is a keyword.
+
+>>> from derivations.linear import linear
+>>> from numeric.compile import compile_layer
+>>> print(*compile_layer(linear()).source.splitlines()[-2:], sep="\n")
+    Y = X @ W + b  # (n, d_out)
+    return Y
+"""
+
+import ast
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from scipy import special
+from sympy import Basic, Expr, Integer, Symbol, lambdify
+
+from derivations.language.expression import Variable
+from derivations.language.layer import Apply, Layer
+from derivations.language.shapes import shape_text
+from numeric import checks, primitives
+from numeric.formula_printer import CompileError
+from numeric.printer import AxisLength, Call, NumPyLayerPrinter
+from numeric.structure import RESERVED, applications, identifier, instance, weight_tree
+
+__all__ = ["CompiledLayer", "compile_layer", "source"]
+
+MODULES = {"math": math, "np": np, "reduce": reduce, "special": special}
+IMPORTS = (  # of the emitted module, in its order: the standard library, then the others
+    {"math": "import math", "reduce": "from functools import reduce"},
+    {"np": "import numpy as np", "special": "from scipy import special"},
+)
+_PRIMITIVES = sorted(
+    (getattr(primitives, name) for name in primitives.__all__), key=lambda f: f.__code__.co_firstlineno
+)
+PRIMITIVES = {function.__name__: function for function in _PRIMITIVES}  # in the order of the module that defines them
+DEFAULTS = {"epsilon": "1e-5"}
+WIDTH = 112  # of the emitted lines, shapes apart
+PRINTERS = {"numpy": NumPyLayerPrinter}
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class CompiledLayer:
+    """A layer as a function over NumPy arrays, which checks what it is given unless called with `check=False`.
+
+    Raises       InputError where an argument does not fit the layer
+    """
+
+    layer: Layer
+    source: str
+    function: Function
+    sizes: tuple[Symbol, ...]
+
+    def __call__(self, *arguments: Any, check: bool = True, **named: Any) -> Any:
+        """Return the output of the layer."""
+        if check:
+            given = checks.check_call(self.layer, self.function, self.sizes, arguments, named)
+            return self.function(**given)
+        return self.function(*arguments, **named)
+
+    def __repr__(self) -> str:
+        """Return the name and the signature."""
+        return f"<compiled layer {self.function.__name__}{inspect.signature(self.function)}>"
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """One layer as a function: its text, and what its callers need to know."""
+
+    name: str
+    text: str
+    function: Function
+    sizes: dict[str, Symbol]
+    scalars: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
+    """Return a layer as a function over arrays; its source is at `.source`.
+
+    Raises       CompileError where an equation has no NumPy form, ValueError for an unknown backend
+    """
+    if backend not in PRINTERS:
+        raise ValueError(f"the backend {backend!r} is unknown; choose one of {', '.join(PRINTERS)}")
+    program, general = _program(layer)
+    names = {each: _local_names(each) for each in program}
+    functions = _function_names(program, general, names)
+    printed: dict[Layer, _Printed] = {}
+    for each in program:
+        printed[each] = _print_layer(each, names[each], functions, general, printed, PRINTERS[backend])
+    main = printed[layer]
+    text = _module_text(layer, [printed[each].text for each in program])
+    return CompiledLayer(layer, text, main.function, tuple(main.sizes.values()))
+
+
+def source(layer: Layer, backend: str = "numpy") -> str:
+    """Return a layer as the text of a Python module that runs without this package."""
+    return compile_layer(layer, backend).source
+
+
+# Which functions there are
+
+
+def _program(layer: Layer) -> tuple[list[Layer], dict[Layer, Layer]]:
+    """Return the layers to print, each after those it applies, and for each layer applied the one that is printed.
+
+    Layers that differ only in their sizes are printed once, as the most general of them.
+    """
+    applied = list(dict.fromkeys(_applied(layer)))
+    kept: list[Layer] = []
+    for each in applied:
+        if any(instance(other, each) is not None and instance(each, other) is None for other in kept):
+            continue
+        kept = [*(other for other in kept if instance(each, other) is None), each]
+    general = {each: next(other for other in kept if instance(other, each) is not None) for each in applied}
+    order: dict[Layer, None] = {}
+
+    def visit(each: Layer) -> None:
+        for node in applications(each):
+            visit(general[node.layer])
+        order[each] = None
+
+    visit(layer)
+    return list(order), general
+
+
+def _applied(layer: Layer) -> Iterator[Layer]:
+    for node in applications(layer):
+        yield from _applied(node.layer)
+        yield node.layer
+
+
+# Names
+
+
+def _local_names(layer: Layer) -> dict[Basic, str]:
+    """Return the Python names of a layer's variables, sizes and scalars; arguments keep theirs.
+
+    Raises       CompileError where two arguments have the same name
+    """
+    public = (*layer.inputs, *layer.parameters, *layer.scalars)
+    names: dict[Basic, str] = {each: identifier(each.name) for each in public}
+    taken = [*names.values(), *weight_tree(layer).parts]
+    twice = sorted({name for name in taken if taken.count(name) > 1})
+    if twice:
+        raise CompileError(f"layer {layer.name}: two arguments are called {twice[0]}; rename one of them")
+    for each in (*layer.sizes, *(e.variable for e in layer.equations)):
+        name = identifier(each.name)
+        while name in taken:
+            name += "_"
+        names[each] = name
+        taken.append(name)
+    return names
+
+
+def _function_names(
+    program: list[Layer], general: dict[Layer, Layer], names: dict[Layer, dict[Basic, str]]
+) -> dict[Layer, str]:
+    """Return the function name of every layer: the layer's, told apart from namesakes and from its callers' locals."""
+    shadowed: dict[Layer, set[str]] = {each: set() for each in program}
+    for caller in program:
+        for node in applications(caller):
+            shadowed[general[node.layer]] |= {*names[caller].values(), *weight_tree(caller).parts}
+    functions: dict[Layer, str] = {}
+    for each in reversed(program):  # the layer asked for first: its name is its own
+        base = identifier(each.name)
+        base = f"apply_{base}" if base in shadowed[each] else base
+        name, number = base, 1
+        while name in functions.values() or name in shadowed[each]:
+            number += 1
+            name = f"{base}_{number}"
+        functions[each] = name
+    return functions
+
+
+# One function
+
+
+def _print_layer(
+    layer: Layer,
+    names: dict[Basic, str],
+    functions: dict[Layer, str],
+    general: dict[Layer, Layer],
+    printed: dict[Layer, _Printed],
+    printer_class: type[NumPyLayerPrinter],
+) -> _Printed:
+    def call(node: Apply) -> Call:
+        callee = printed[general[node.layer]]
+        sizes = instance(general[node.layer], node.layer) or {}
+        return Call(callee.name, {name: sizes.get(s, s) for name, s in callee.sizes.items()}, callee.scalars)
+
+    printer = printer_class(layer, names, call, RESERVED | frozenset(functions.values()))
+    used = _names_used("\n".join(map(printer.doprint, layer.equations)))
+    lengths = _axis_lengths(layer)
+    sizes = [size for size in _sizes_by_appearance(layer) if names[size] in used]
+    asked = {names[size]: size for size in sizes if size not in lengths}
+    assignments = [(size, lengths[size]) for size in sizes if size in lengths]
+    assignments += [(equation.variable, equation) for equation in layer.equations]
+
+    tree = weight_tree(layer)
+    scalars = sorted((names[s] for s in layer.scalars), key=lambda name: (name in DEFAULTS, name))
+    arguments = [names[v] for v in (*layer.inputs, *layer.parameters)] + [*tree.parts, *asked]
+    arguments += [f"{name}={DEFAULTS[name]}" if name in DEFAULTS else name for name in scalars]
+    function = lambdify(
+        arguments,
+        layer.output,
+        modules=[{**MODULES, **PRIMITIVES, **{p.name: p.function for p in printed.values()}}],
+        printer=printer,
+        use_imps=False,
+        cse=lambda output: (assignments, output),  # every equation a line, in order
+        docstring_limit=0,
+    )
+    name = functions[layer]
+    body = inspect.getsource(function).splitlines()[1:]
+    parts = {identifier(n.name): functions[general[n.layer]] for n in applications(layer)}
+    doc = _docstring(layer, {part: (parts[part], below.count) for part, below in tree.parts.items()})
+    text = "\n".join([_head(name, arguments), *doc, *_with_shapes(layer, body, len(sizes) - len(asked))]) + "\n"
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = ast.get_docstring(ast.parse(text).body[0], clean=False)  # type: ignore[arg-type]  # a def
+    return _Printed(name, text, function, asked, tuple(scalars))
+
+
+def _axis_lengths(layer: Layer) -> dict[Symbol, AxisLength]:
+    """Return where each size can be read: on the shape of an input, a parameter or, last, a mask."""
+    given = sorted((*layer.inputs, *layer.parameters), key=lambda variable: variable.kind == "boolean")
+    lengths: dict[Symbol, AxisLength] = {}
+    for variable in given:
+        for number, along in enumerate(variable.shape):
+            if isinstance(along, Symbol):
+                lengths.setdefault(along, AxisLength(variable, Integer(number - len(variable.shape))))
+    return lengths
+
+
+def _sizes_by_appearance(layer: Layer) -> list[Symbol]:
+    axes = (along for shape in layer.shapes.values() for along in shape)
+    seen = [size for along in axes for size in sorted(along.free_symbols, key=lambda s: s.name)]
+    return [size for size in dict.fromkeys((*seen, *layer.sizes)) if size in layer.sizes]
+
+
+def _names_used(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+
+
+def _head(name: str, arguments: list[str]) -> str:
+    line = f"def {name}({', '.join(arguments)}):"
+    return line if len(line) <= WIDTH else f"def {name}(\n{_wrapped(arguments, ' ' * 4)}\n):"
+
+
+def _with_shapes(layer: Layer, body: list[str], first: int) -> list[str]:
+    """Return the lines of a function with the shape of the result behind every equation, from line `first` on."""
+    shapes = [f"  # {shape_text(equation.variable.shape)}" for equation in layer.equations]
+    return body[:first] + [line + shape for line, shape in zip(body[first:], [*shapes, ""], strict=True)]
+
+
+def _docstring(layer: Layer, parts: dict[str, tuple[str, Expr | None]]) -> list[str]:
+    """Return the docstring: the shapes of the arrays, and for each part the layer whose weights it holds."""
+    arrays = [_described(variable) for variable in (*layer.inputs, *layer.parameters)]
+    arrays[-1:] = [f"{each} -> {_described(layer.output)}." for each in arrays[-1:] or [""]]
+    text = _wrapped(arrays, " " * 4, used=3).strip()
+    lines = [""] if parts else []
+    for part, (function, count) in parts.items():
+        lines.append(f"    {part}: the weights of {function}" + (f", in a list of {count}" if count else ""))
+    if not lines and "\n" not in text and len(text) <= WIDTH - 2:
+        return [f'    """{text}"""']
+    return [f'    """{text}', *lines, '    """']
+
+
+def _described(variable: Variable) -> str:
+    kind = {"real": "", "boolean": " bool", "integer": " int"}[variable.kind]
+    return f"{identifier(variable.name)} {shape_text(variable.shape)}{kind}"
+
+
+def _wrapped(items: list[str], indent: str, used: int = 0) -> str:
+    """Return items with commas between, in lines of limited width; no item is broken."""
+    text = ", ".join(item.replace(" ", "\xa0") for item in items)
+    lines = wrap(" " * used + text, WIDTH, initial_indent=indent, subsequent_indent=indent, drop_whitespace=True)
+    return "\n".join(lines).replace("\xa0", " ")
+
+
+# The module
+
+
+def _module_text(layer: Layer, functions: list[str]) -> str:
+    """Return imports, the primitives in use and the functions, as one module."""
+    used, helpers = _names_used("\n".join(functions)), set[str]()
+    while new := (used & PRIMITIVES.keys()) - helpers:
+        helpers |= new
+        used |= _names_used("\n".join(_primitive_text(name) for name in new))
+    texts = [_primitive_text(name) for name in PRIMITIVES if name in helpers]
+    head = f'"""The layer `{layer.name}` over NumPy arrays; inputs may have batch axes in front."""\n'
+    imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in IMPORTS]
+    return "\n\n".join(["\n".join([head, *filter(None, imports)]).rstrip("\n") + "\n", *texts, *functions])
+
+
+def _primitive_text(name: str) -> str:
+    """Return the text of a primitive, without its type hints."""
+    head, newline, body = inspect.getsource(PRIMITIVES[name]).partition("\n")
+    return re.sub(r": (Any|int)\b| -> Any", "", head) + newline + body

@@ -1,0 +1,214 @@
+"""The results about the feed-forward network are proved; broken ones are not, and NumPy agrees with them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sympy import Basic, Eq, Gt, KroneckerDelta, Lt, Max, Min, Rational, Sum
+
+from derivations.feed_forward import (
+    GEVA,
+    W_1,
+    W_2,
+    G,
+    H,
+    X,
+    Y,
+    act,
+    b_1,
+    b_2,
+    column_form,
+    column_form_512,
+    definition,
+    expansion_ratio,
+    expansion_ratio_4,
+    feed_forward,
+    flops,
+    hidden,
+    is_convolution,
+    jacobian,
+    key_value_memory,
+    key_value_memory_without_biases,
+    parameters,
+    parameters_512,
+    permutation_equivariance,
+    position_wise,
+    positions_do_not_interact,
+    ratio,
+    shapes_512,
+    shapes_12288,
+    u,
+    units,
+    with_gelu,
+    with_relu,
+    without_activation_is_affine,
+)
+from derivations.language.derivation import RESULTS, Derivation
+from derivations.language.expression import array
+from derivations.language.proof import judge
+from derivations.language.scalars import Iverson
+from derivations.symbols import batch, d_ff, d_model, i, index, k, l, n
+from tests.broken import broken_steps, is_refused, of_topic, with_step
+from tests.numbers import value
+
+p = index("p")
+x, sigma_i = array("x", d_model), permutation_equivariance().claims[0].rhs.args[1]
+on = Iverson(Gt(H[i, u], 0))
+DEFINITIONS = {
+    f"feed_forward.{name}" for name in ("definition", "with_relu", "with_gelu", "shapes_512", "shapes_12288")
+}
+
+
+@pytest.mark.parametrize("name", of_topic("feed_forward"))
+def test_every_result_is_proved(name: str) -> None:
+    """Each result of the topic holds for all sizes that it leaves open."""
+    evidence = judge(RESULTS[name]())
+    assert not evidence.failures
+    assert evidence.level == ("definition" if name in DEFINITIONS else "proved")
+
+
+@broken_steps(
+    [
+        ("no second bias", definition, 2, 0, G @ W_2),
+        ("no activation", definition, 1, 0, H),
+        ("the minimum instead of the maximum", with_relu, 0, 0, Min(0, H[i, u])),
+        ("ReLU without the bias", with_relu, 0, 1, Max(0, hidden(u) - b_1[u])),
+        ("one hidden unit too few", with_relu, 1, 0, units(G[i, u] * W_2[u, k]) - G[i, 0] * W_2[0, k] + b_2[k]),
+        ("GELU without the distribution", with_gelu, 0, 0, H[i, u]),
+        ("another row of H", position_wise, 0, 2, act(H[0]) @ W_2 + b_2),
+        ("the activation of the output", position_wise, 0, 3, act(act(X[i] @ W_1 + b_1) @ W_2 + b_2)),
+        ("no first bias", position_wise, 0, 3, act(X[i] @ W_1) @ W_2 + b_2),
+        ("positions that interact", positions_do_not_interact, 0, 1, 1 - KroneckerDelta(i, p)),
+        ("the row where it was", permutation_equivariance, 0, 1, Y[i]),
+        ("the weights in the wrong order", column_form, 0, 1, W_2.T @ act(W_1.T @ x) + b_2),
+        ("the condition of the transpose", column_form, 1, 0, Eq(d_ff, n)),
+        ("W_1 (512, 2048) on a column of width 512", column_form_512, 0, 0, Eq(512, 512, evaluate=False)),
+        ("a convolution without its bias", is_convolution, 0, 0, X @ W_1),
+        ("the second kernel without the activation", is_convolution, 2, 0, H @ W_2 + b_2),
+        ("a value weighed by its key", key_value_memory, 0, 0, units(G[i, u] * W_1[k, u]) + b_2[k]),
+        (
+            "a match without the bias",
+            key_value_memory,
+            0,
+            1,
+            units(act.formula(hidden(u) - b_1[u]) * W_2[u, k]) + b_2[k],
+        ),
+        ("a match with a bias", key_value_memory_without_biases, 0, 1, units(act.formula(hidden(u)) * W_2[u, k])),
+        ("no W_2 after b_1", without_activation_is_affine, 0, 1, X @ W_1 @ W_2 + b_2),
+        ("a rank one lower", without_activation_is_affine, 1, 0, d_ff - 1),
+        ("a rank at most n", without_activation_is_affine, 2, 0, n),
+        (
+            "units that are off",
+            jacobian,
+            0,
+            1,
+            units(Iverson(Lt(H[i, u], 0)) * W_1[l, u] * W_2[u, k]) * KroneckerDelta(i, p),
+        ),
+        ("all units on", jacobian, 0, 3, KroneckerDelta(i, p) * units(W_1[l, u] * W_2[u, k])),
+        ("no position", jacobian, 0, 3, units(W_1[l, u] * on * W_2[u, k])),
+        ("one bias left out", parameters, 0, 0, 2 * d_model * d_ff + d_ff),
+        ("no biases among the 2,099,712", parameters_512, 0, 0, 2 * 512 * 2048),
+        ("the document's 2 as FLOPs", flops, 0, 0, 2 * batch * n * d_model * d_ff),
+        ("FLOPs as multiply-adds", flops, 1, 1, 4 * batch * n * d_model * d_ff),
+        ("one product for the price of two", flops, 2, 0, 4 * batch * n * d_model * d_ff),
+        ("products alone as all FLOPs", flops, 3, 0, 4 * batch * n * d_model * d_ff),
+        ("half the expansion", expansion_ratio, 1, 0, 2 * ratio * d_model**2),
+        ("a share of r/(r + 1)", expansion_ratio, 3, 1, ratio / (ratio + 1)),
+        ("a share of three quarters", expansion_ratio_4, 1, 0, Rational(3, 4)),
+    ]
+)
+def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, step: int, wrong: Basic) -> None:
+    """The judge says no to the step that is broken."""
+    assert is_refused(with_step(result(), claim, step, wrong))
+
+
+@pytest.mark.parametrize("result", [shapes_512, shapes_12288])
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_a_wrong_shape_is_refused(result: Callable[[], Derivation], axis: int) -> None:
+    """The shapes of the hidden layer are checked axis by axis, the batch excepted: that is the range of e."""
+    right = result()
+    first = right.claims[0]
+    member = first.lhs
+    sizes = [int(s) for s in member.args[0].shape]
+    if axis == 3:
+        wrong = replace(right, ranges={member.args[1]: 1 + sizes[0]})
+        assert judge(wrong).level == "unknown"
+        return
+    sizes[axis] -= 1
+    wrong = replace(right, claims=(replace(first, lhs=array("H", *sizes)[member.args[1]]), *right.claims[1:]))
+    assert is_refused(judge(wrong).claims[0][0])
+
+
+def test_the_shapes_are_those_of_the_documents() -> None:
+    """[1, 10, 512] -> [1, 10, 2048] -> [1, 10, 512], and 1300 vectors of width 12288 -> 4 * 12288 -> 12288."""
+    for result, before, within in (
+        (shapes_512, (1, 10, 512), (1, 10, 2048)),
+        (shapes_12288, (1, 1300, 12288), (1, 1300, 49152)),
+    ):
+        stated = [tuple(map(int, e.variable.shape)) for e in result().definitions]
+        assert stated == [within, within, before]
+
+
+def test_permutations_need_a_bijection() -> None:
+    """Without the statement that sigma is a bijection its values are not known to be positions."""
+    assert judge(replace(permutation_equivariance(), bijections=())).level == "unknown"
+
+
+def network(inputs: np.ndarray, first: np.ndarray, one: np.ndarray, second: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The network with ReLU, in NumPy."""
+    return np.maximum(0, inputs @ first + one) @ second + two
+
+
+@pytest.fixture
+def weights() -> dict[str, np.ndarray]:
+    """Inputs and weights at prime sizes (3 positions, 5 features, 7 hidden units), quarters of integers."""
+    rng = np.random.default_rng(11)
+    shapes = {"X": (3, 5), "W_1": (5, 7), "b_1": (7,), "W_2": (7, 5), "b_2": (5,)}
+    return {name: rng.integers(-15, 15, shape) / 4 + 0.125 for name, shape in shapes.items()}
+
+
+def test_the_jacobian_is_the_limit_of_differences(weights: dict[str, np.ndarray]) -> None:
+    """The derived Jacobian against central differences of NumPy, exact for a piecewise linear function off its kinks."""
+    sizes = {n: 3, d_model: 5, d_ff: 7}
+    pre = weights["X"] @ weights["W_1"] + weights["b_1"]
+    assert np.abs(pre).min() > 0.01
+    for row, feature, other, source in ((0, 1, 0, 2), (2, 4, 2, 0), (1, 3, 2, 3)):
+        moved = np.zeros((3, 5))
+        moved[other, source] = 1e-6
+        plus, minus = (network(weights["X"] + s * moved, *list(weights.values())[1:]) for s in (1, -1))
+        numbers = {**sizes, i: row, k: feature, p: other, l: source}
+        derived = value(jacobian().rhs, numbers, {**weights, "H": pre})
+        assert float(derived) == pytest.approx((plus - minus)[row, feature] / 2e-6, abs=1e-6)
+
+
+def test_the_memory_sum_is_the_network(weights: dict[str, np.ndarray]) -> None:
+    """Keys, matches and values, one hidden unit at a time, in NumPy."""
+    total = np.zeros((3, 5)) + weights["b_2"]
+    for unit in range(7):
+        match = weights["X"] @ weights["W_1"][:, unit] + weights["b_1"][unit]
+        total += np.outer(np.maximum(0, match), weights["W_2"][unit])
+    np.testing.assert_allclose(total, network(*weights.values()), atol=1e-12)
+    assert "Geva" in GEVA
+
+
+def test_without_activation_the_rank_is_bounded(weights: dict[str, np.ndarray]) -> None:
+    """Two hidden units: the product of the matrices has rank 2, not 5."""
+    product = weights["W_1"][:, :2] @ weights["W_2"][:2]
+    assert np.linalg.matrix_rank(product) == 2
+
+
+def test_counts_are_those_of_arrays_and_loops() -> None:
+    """Parameters by allocation, multiply-adds by running the loops, at prime sizes."""
+    layer = feed_forward().at(n=3, d_model=5, d_ff=7)
+    allocated = sum(np.zeros([int(s) for s in v.shape]).size for v in layer.parameters)
+    sizes = {n: 3, d_model: 5, d_ff: 7, batch: 2}
+    assert parameters().rhs.xreplace(sizes) == allocated
+    executed = sum(1 for _ in np.ndindex(2, 3, 5, 7)) + sum(1 for _ in np.ndindex(2, 3, 7, 5))
+    assert flops().claims[1].rhs.xreplace(sizes) == executed
+    assert flops().claims[0].rhs.xreplace(sizes) == 2 * executed
+
+
+def test_sums_run_over_all_hidden_units() -> None:
+    """The helper sums from the first to the last unit."""
+    assert units(u) == Sum(u, (u, 0, d_ff - 1))
