@@ -11,7 +11,7 @@ from sympy import Derivative, Eq, Expr, Function, Ge, Gt, KroneckerDelta, Lambda
 
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.expression import Array, Explicit, Tabulated, array, mask_array
-from derivations.language.functions import CausalMask, row_softmax
+from derivations.language.functions import CausalMask, RowSum, row_softmax
 from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import total
@@ -225,12 +225,14 @@ def weighted_sum() -> Derivation:
     two_words = Explicit([[tenth, 9 * tenth], [half, half]])
     one_word = Explicit([[tenth, 0, 7 * tenth, 2 * tenth, 0]])
     return derivation(
-        "Row i of the output is the sum of the values v_j, weighted by A_ij",
+        "Row i of the output is the sum of the values v_j, weighted by A_ij, as in two examples",
         claim(
             O[i],
             step("row of a product", A[i] @ V),
             step("matrix product", Tabulated(Lambda((c,), over_keys(A[i, j] * V[j, c], j)), d_v)),
         ),
+        claim(RowSum(two_words), step("algebra", Tabulated(Lambda((c,), 1), 2))),
+        claim(RowSum(one_word), step("algebra", Tabulated(Lambda((c,), 1), 1))),
         claim((two_words @ pair)[0], step("row of a product", tenth * pair[0] + 9 * tenth * pair[1])),
         claim((two_words @ pair)[1], step("row of a product", half * pair[0] + half * pair[1])),
         claim(

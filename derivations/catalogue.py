@@ -67,7 +67,7 @@ def get(name: str) -> Derivation:
 
     Raises `LookupError` with the nearest ids when there is none.
     """
-    return _called(name, names(), "result", RESULTS)
+    return RESULTS[_known(name, names(), "result")]()
 
 
 def layer(name: str) -> Layer:
@@ -75,14 +75,14 @@ def layer(name: str) -> Layer:
 
     Raises `LookupError` with the nearest names when there is none.
     """
-    return _called(name, list(LAYERS), "layer", LAYERS)
+    return LAYERS[_known(name, list(LAYERS), "layer")]()
 
 
-def _called(name: str, known: list[str], kind: str, table: dict) -> object:
+def _known(name: str, known: list[str], kind: str) -> str:
     if name not in known:
         near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
         raise LookupError(f"there is no {kind} called {name!r}; the nearest are {', '.join(near)}")
-    return table[name]()
+    return name
 
 
 def layers() -> dict[str, Layer]:

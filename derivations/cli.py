@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 
 
 class _MainJobByDefault(click.Group):
-    """A group whose main job runs when no command is named: `derivations`, `derivations FILE`, `derivations --out D`."""
+    """A group whose main job runs when no command is named: `derivations`, `derivations FILE`."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Put `run` in front of arguments that start with no command of the group."""
@@ -36,7 +36,7 @@ class _MainJobByDefault(click.Group):
 @click.group(cls=_MainJobByDefault, context_settings={"help_option_names": ["--help"], "max_content_width": 110})
 @click.version_option(derivations.__version__, prog_name="derivations")
 def cli() -> None:
-    """The mathematics of the Transformer: derived, proved, printed, compiled, run and cross-checked.
+    r"""The mathematics of the Transformer: derived, proved, printed, compiled, run and cross-checked.
 
     Without a command, the main job runs: derive and prove everything, write LaTeX and Markdown to
     ./derivations-output, compile the base-size Transformer, run it on real text and cross-check it.
@@ -57,9 +57,7 @@ def _one_sentence() -> Iterator[None]:
         yield
     except (ValueError, OSError, LookupError) as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        failure = click.ClickException(" ".join(str(text).split()))
-        failure.exit_code = 2
-        raise failure from error
+        raise click.ClickException(" ".join(str(text).split())) from error
 
 
 def _clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,7 +75,7 @@ def _clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--seed", default=0, show_default=True, help="Seed of the weights.")
 @_clean_errors
 def run_command(file: str | None, out: str, seed: int) -> None:
-    """Derive and prove everything, write it, compile and run the Transformer on FILE, cross-check.
+    r"""Derive and prove everything, write it, compile and run the Transformer on FILE, cross-check.
 
     FILE is any UTF-8 text; without it the description in the package's metadata is used.
 
@@ -122,7 +120,7 @@ def list_command(as_json: bool) -> None:
 def show_command(
     name: str, form: str, as_json: bool, steps: bool, sizes: tuple[str, ...], notation: str, math: str | None, lang: str
 ) -> None:
-    """Show one result, or one layer.
+    r"""Show one result, or one layer.
 
     \b
     derivations show softmax.jacobian --steps
@@ -165,7 +163,7 @@ def _sizes(settings: tuple[str, ...]) -> dict[str, int]:
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use.")
 @_clean_errors
 def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
-    """Prove results again, all of them by default; exit 1 if any is refuted or unknown.
+    r"""Prove results again, all of them by default; exit 1 if any is refuted or unknown.
 
     \b
     derivations verify
@@ -177,13 +175,18 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
     rows = []
     with _progress(len(chosen), "proving") as advance:
         for name, level, failures in verify(chosen, jobs):
-            rows.append({"id": name, "evidence": level, "failures": list(failures)})
+            rows.append((name, level, failures))
             advance()
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        objects = [{"id": name, "evidence": level, "failures": list(failures)} for name, level, failures in rows]
+        click.echo(json.dumps(objects, ensure_ascii=False, indent=1))
     else:
-        _table("verified", ("id", "evidence", "failures"), [(r["id"], r["evidence"], "; ".join(r["failures"])) for r in rows])
-    if any(row["evidence"] in ("refuted", "unknown") for row in rows):
+        _table(
+            "verified",
+            ("id", "evidence", "failures"),
+            [(name, level, "; ".join(failures)) for name, level, failures in rows],
+        )
+    if any(level in ("refuted", "unknown") for _, level, _ in rows):
         sys.exit(1)
 
 
@@ -194,7 +197,7 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
 @click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
 @_clean_errors
 def export_command(folder: str, notation: str, math: str, lang: str) -> None:
-    """Write every result and layer as LaTeX and Markdown files, ready to \\input or include.
+    r"""Write every result and layer as LaTeX and Markdown files, ready to \\input or include.
 
     \b
     derivations export pages
@@ -213,7 +216,7 @@ def export_command(folder: str, notation: str, math: str, lang: str) -> None:
 @click.option("--backend", type=click.Choice(("numpy",)), default="numpy", show_default=True)
 @_clean_errors
 def code_command(name: str, backend: str) -> None:
-    """Print standalone source of a layer, which runs without this package.
+    r"""Print standalone source of a layer, which runs without this package.
 
     \b
     derivations code scaled_dot_product_attention

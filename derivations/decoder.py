@@ -9,7 +9,7 @@ Assumes      no biases in the attention; the norms stand after the residual sums
 Source       Vaswani et al. (2017), section 3.1
 """
 
-from sympy import Expr, Lambda, Le, Sum, exp, sqrt
+from sympy import Eq, Expr, Lambda, Le, Sum, exp, sqrt
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.feed_forward import feed_forward
@@ -19,9 +19,10 @@ from derivations.language.expression import Array, Tabulated, array, mask_array
 from derivations.language.functions import CausalMask, Named, relu
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson
+from derivations.language.statements import Conformable
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
-from derivations.symbols import N, d, d_ff, d_k, d_model, d_v, h, i, j, k, l, m, n
+from derivations.symbols import N, d, d_ff, d_k, d_model, d_v, h, i, j, k, m, n
 
 __all__ = ["decoder", "decoder_layer"]
 
@@ -119,12 +120,84 @@ def cross_attention_weights() -> Derivation:
     let = Equations()
     Q, K = let("Q")(Y @ W_Q), let("K")(memory @ W_K)
     weights = let("W")(scaled_dot_product_attention().until("A").result(Q, K, array("V", m, d_v)))
-    score = Q[i] @ K[j] / sqrt(d_k)
+    score = exp((Q @ K.T)[i, j] / sqrt(d_k))
     return derivation(
         "The weights of a head of the cross-attention form an n x m matrix whose rows sum to 1",
-        claim(weights, step("definition", Tabulated(Lambda((i, j), exp(score.entry()) / Sum(exp(score.entry()), (j, 0, m - 1))), n, m))),
+        claim(weights, step("definition", Tabulated(Lambda((i, j), score / Sum(score, (j, 0, m - 1))), n, m))),
         claim(Sum(weights[i, j], (j, 0, m - 1)), step("linearity of sums", 1)),
         about=tuple(let),
         ranges={i: n},
         source="Vaswani et al. (2017), section 3.2.3",
+    )
+
+
+@result
+def memory_shapes() -> Derivation:
+    """The decoder keeps the n positions of its input, however many positions m the memory has."""
+    weights, V, own = array("W", n, m), array("V", m, d_v), array("V_target", n, d_v)
+    combined = Sum(weights[i, j] * V[j, k], (j, 0, m - 1))
+    return derivation(
+        "Weights of shape n x m take m values and give n rows; the n values of the decoder itself fit only if m = n",
+        claim(weights @ V, step("matrix product", Tabulated(Lambda((i, k), combined), n, d_v))),
+        claim(Conformable(weights, own), step("shape", Eq(m, n), "iff")),
+        source="Vaswani et al. (2017), section 3.2.3",
+    )
+
+
+@result
+def causal() -> Derivation:
+    """Row k of each sub-layer stays what it is when the rows after k are replaced by those of any other array."""
+    seen, other = Iverson(Le(i, k, evaluate=False)), array("R", n, d_model)
+    rows, let = (X, Y, Z), Equations()
+    changed = [
+        let(f"{x.name}_new")(Tabulated(Lambda((i, j), seen * x[i, j] + (1 - seen) * other[i, j]), n, d_model))
+        for x in rows
+    ]
+    sub_layers = (first_sub_layer, second_sub_layer, third_sub_layer)
+    return derivation(
+        "Under the causal mask, row k of each sub-layer of the decoder does not depend on rows after k of its input",
+        *(
+            claim(apply(old)[k], step("indicator", apply(new)[k]))
+            for apply, old, new in zip(sub_layers, rows, changed, strict=True)
+        ),
+        about=tuple(let),
+        ranges={k: n},
+        source="Vaswani et al. (2017), section 3.2.3",
+    )
+
+
+def counted(what: str) -> Expr:
+    """Return a count of a decoder layer, as the sum of the counts of its parts."""
+    norm, crossing = layer_norm().xreplace({d: d_model}), Count(what, multi_head_attention())
+    itself = Count(what, multi_head_attention(masked=True).xreplace({m: n}))
+    return itself + crossing + Count(what, feed_forward()) + 3 * Count(what, norm)
+
+
+@result
+def parameters() -> Derivation:
+    """The learned numbers of one decoder layer: two attentions, a feed-forward network, three norms."""
+    return derivation(
+        "Parameters of a decoder layer",
+        claim(
+            Count("parameters", decoder_layer()),
+            step("count", counted("parameters")),
+            step("count", 4 * h * d_model * (d_k + d_v) + 2 * d_model * d_ff + d_ff + 7 * d_model),
+        ),
+        source=VASWANI,
+    )
+
+
+@result
+def flops() -> Derivation:
+    """The FLOPs of the matrix products of one decoder layer: n positions, m positions in the memory."""
+    itself = 2 * n * h * (d_k + d_v) * (n + 2 * d_model)
+    crossing = 2 * h * (d_k + d_v) * (n * d_model + m * d_model + n * m)
+    return derivation(
+        "FLOPs of the matrix products of a decoder layer, a multiply-add being 2",
+        claim(
+            Count("matmul FLOPs", decoder_layer()),
+            step("count", counted("matmul FLOPs")),
+            step("count", itself + crossing + 4 * n * d_model * d_ff),
+        ),
+        source="Vaswani et al. (2017), table 1",
     )

@@ -45,9 +45,7 @@ def encoder_layer(*, masked: bool = False, biases: bool = False, activation: Nam
     return Layer(name, (X, M) if masked else (X,), (), let, Z)
 
 
-def encoder(
-    *, masked: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False
-) -> Layer:
+def encoder(*, masked: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False) -> Layer:
     """Return the stack of N encoder layers, with a last layer norm when `final_norm`.
 
     Definition   Z_0 = X, Z_l = EncoderLayer_l(Z_{l-1}) for l = 1, ..., N

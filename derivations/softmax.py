@@ -9,7 +9,7 @@ Source       Bridle (1990); Goodfellow, Bengio and Courville (2016), section 6.2
 
 from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Limit, Rational, Sum, exp, oo
 
-from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
+from derivations.language.derivation import Assumption, Claim, Derivation, claim, derivation, result, step
 from derivations.language.expression import Array, Tabulated, array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equation, Equations, Layer
@@ -231,7 +231,7 @@ def of_numbers(*inputs: int) -> tuple[Expr, ...]:
     return tuple(exp(Integer(value)) / whole for value in inputs)
 
 
-def rounded(number: Expr, decimals: int, value: Rational | int) -> object:
+def rounded(number: Expr, decimals: int, value: Rational | int) -> Claim:
     """Return the claim that a number, rounded to some decimals, has the given value."""
     return claim(Rounded(number, Integer(decimals)), step("rounding", value))
 

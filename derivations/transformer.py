@@ -1,13 +1,26 @@
-r"""The whole Transformer: embeddings, positions, encoder, decoder, output softmax."""
+r"""The whole Transformer: embeddings, positions, encoder, decoder, output softmax.
+
+Definition   memory = Encoder(Embedding(source) + PE), Z = Decoder(Embedding(target) + PE, memory),
+             logits = Z E^T, P = softmax of the rows of the logits
+Result       the entries of the input and of the output; the rows of P sum to 1; row i of P sees row i of Z alone
+Shapes       source (m,), target (n,), E (vocab, d_model), memory (m, d_model), Z (n, d_model), logits and P (n, vocab)
+Assumes      d_model even; tokens count from 0 and are below vocab
+Source       Vaswani et al. (2017), section 3
+"""
+
+from sympy import Eq, Ge, Indexed, Integer, Lambda, Le, Sum, cos, exp, sin, sqrt
 
 from derivations.decoder import decoder
 from derivations.embedding import embedding
 from derivations.encoder import encoder
-from derivations.language.expression import RowBroadcast, array, mask_array, token_array
-from derivations.language.functions import Both, CausalMask, Named, relu, row_softmax
+from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
+from derivations.language.expression import RowBroadcast, Tabulated, array, mask_array, token_array
+from derivations.language.functions import Both, CausalMask, Interleave, Named, relu, row_softmax
 from derivations.language.layer import Equations, Layer, part
+from derivations.language.scalars import Iverson
+from derivations.language.statements import Conformable
 from derivations.positional_encoding import positional_encoding
-from derivations.symbols import d_model, m, n, vocab
+from derivations.symbols import d_model, i, index, j, k, m, n, pos, vocab
 
 __all__ = ["transformer"]
 
@@ -26,9 +39,9 @@ def transformer(
     """
     source, target, E = token_array("source", m), token_array("target", n), array("E", vocab, d_model)
     seen, seen_target = mask_array("source_visible", m), mask_array("target_visible", n)
-    embed, options = part("embedding", embedding()), {"biases": biases, "activation": activation}
-    encode = part("encoder", encoder(masked=padded, final_norm=final_norm, **options))
-    decode = part("decoder", decoder(masked_memory=padded, final_norm=final_norm, **options))
+    embed = part("embedding", embedding())
+    encode = part("encoder", encoder(masked=padded, biases=biases, activation=activation, final_norm=final_norm))
+    decode = part("decoder", decoder(masked_memory=padded, biases=biases, activation=activation, final_norm=final_norm))
 
     let = Equations()
     P_source = let("P_source")(part("positions", positional_encoding(m))())
@@ -41,3 +54,110 @@ def transformer(
     logits = let("logits")(Z @ E.T)
     P = let("P")(row_softmax(logits))
     return Layer("transformer", (source, target, *([seen, seen_target] if padded else [])), (E,), let, P)
+
+
+VASWANI = "Vaswani et al. (2017), section 3.4"
+E, Z = array("E", vocab, d_model), array("Z", n, d_model)
+logits, P = array("logits", n, vocab), array("P", n, vocab)
+v, w = index("v"), index("w")  # tokens
+
+
+@result
+def definition() -> Derivation:
+    """What the Transformer puts out: scores against every row of the embedding, then softmax."""
+    layer = transformer()
+    return derivation(
+        "The output of the Transformer: the softmax of Z E^T, row by row",
+        claim(logits, step("definition", Z @ E.T)),
+        claim(P, step("definition", row_softmax(logits)), step("definition", row_softmax(Z @ E.T))),
+        about=(layer.equation("logits"), layer.equation("P")),
+        source=VASWANI,
+    )
+
+
+@result
+def input_rows() -> Derivation:
+    """What the encoder takes in: in column 2i the embedding and a sine, in column 2i + 1 the embedding and a cosine."""
+    source, angle = token_array("source", m), pos / Integer(10000) ** (2 * i / d_model)
+    even, odd = (sqrt(d_model) * Indexed(E.base, source[pos], 2 * i + column) for column in (0, 1))
+    columns = (Tabulated(Lambda((pos, i), entry), m, d_model / 2) for entry in (even + sin(angle), odd + cos(angle)))
+    embedded = part("embedding", embedding())(source, E=E)
+    return derivation(
+        "The input of the encoder: the embedding of the token and the code of the position, added",
+        claim(embedded + part("positions", positional_encoding(m))(), step("definition", Interleave(*columns))),
+        assuming=[Assumption(Ge(source[pos], 0), {pos: m}), Assumption(Ge(vocab - 1 - source[pos], 0), {pos: m})],
+        source="Vaswani et al. (2017), sections 3.4 and 3.5",
+    )
+
+
+@result
+def tied_output() -> Derivation:
+    """The output projection is the embedding itself: the score of token v is the dot product of z_i with its row."""
+    return derivation(
+        "The score of token v at position i is the dot product of row i of Z and row v of the embedding",
+        claim(logits[i, v], step("matrix product", Sum(Z[i, k] * E[v, k], (k, 0, d_model - 1)))),
+        about=[transformer().equation("logits")],
+        ranges={i: n, v: vocab},
+        source=VASWANI,
+    )
+
+
+@result
+def output_probabilities() -> Derivation:
+    """The probability of a token, from the scores of all tokens."""
+    return derivation(
+        "The probability of token v at position i",
+        claim(P[i, v], step("definition", exp(logits[i, v]) / Sum(exp(logits[i, w]), (w, 0, vocab - 1)))),
+        about=[transformer().equation("P")],
+        ranges={i: n, v: vocab},
+        source=VASWANI,
+    )
+
+
+@result
+def output_probabilities_sum_to_one() -> Derivation:
+    """At every position, the probabilities of all tokens add up to 1."""
+    total = Sum(exp(logits[i, w]), (w, 0, vocab - 1))
+    return derivation(
+        "The output probabilities sum to 1 at every position",
+        claim(
+            Sum(P[i, v], (v, 0, vocab - 1)),
+            step("definition", Sum(exp(logits[i, v]) / total, (v, 0, vocab - 1))),
+            step("linearity of sums", Sum(exp(logits[i, v]), (v, 0, vocab - 1)) / total),
+            step("algebra", 1),
+        ),
+        about=[transformer().equation("P")],
+        ranges={i: n},
+        source=VASWANI,
+    )
+
+
+@result
+def causal() -> Derivation:
+    """Row k of the probabilities depends on row k of Z alone; with `decoder.causal`, on no target token after k."""
+    seen, let = Iverson(Le(i, k, evaluate=False)), Equations()
+    changed = seen * Z[i, j] + (1 - seen) * array("R", n, d_model)[i, j]
+    Z_new = let("Z_new")(Tabulated(Lambda((i, j), changed), n, d_model))
+    return derivation(
+        "Row k of the output probabilities stays what it is when the rows of Z after k are replaced",
+        claim(row_softmax(Z @ E.T)[k], step("indicator", row_softmax(Z_new @ E.T)[k])),
+        about=tuple(let),
+        ranges={k: n},
+        source="Vaswani et al. (2017), section 3.2.3",
+    )
+
+
+@result
+def shapes() -> Derivation:
+    """From Z (n, d_model) and E (vocab, d_model) to scores and probabilities (n, vocab)."""
+    score = Sum(Z[i, k] * E[v, k], (k, 0, d_model - 1))
+    total = Sum(exp(logits[i, w]), (w, 0, vocab - 1))
+    layer = transformer()
+    return derivation(
+        "The scores and the probabilities have n rows and vocab columns; Z E conforms only if d_model = vocab",
+        claim(Conformable(Z, E), step("shape", Eq(d_model, vocab), "iff")),
+        claim(Z @ E.T, step("matrix product", Tabulated(Lambda((i, v), score), n, vocab))),
+        claim(P, step("definition", Tabulated(Lambda((i, v), exp(logits[i, v]) / total), n, vocab))),
+        about=[layer.equation("P")],
+        source=VASWANI,
+    )

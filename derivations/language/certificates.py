@@ -1,14 +1,14 @@
 """Inequalities by certificate: an expression whose form shows its sign.
 
-    sum            a sum of nonnegative terms is nonnegative; with one positive term, positive
-    product        so is a product of such factors
-    square         an even power of a real expression is nonnegative
-    exponential    exp of a real expression is positive
-    sizes          sizes are at least 1 (or their stated minimum)
-    bracket        [condition], delta_ij, 1 - [condition] and 1 - delta_ij are 0 or 1
-    others         sum over j != i of positive terms is positive when there are at least two places
-    increasing     w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0, w being 0 or 1
-    assumption     what is assumed to be >= 0, at any places in range
+sum            a sum of nonnegative terms is nonnegative; with one positive term, positive
+product        so is a product of such factors
+square         an even power of a real expression is nonnegative
+exponential    exp of a real expression is positive
+sizes          sizes are at least 1 (or their stated minimum)
+bracket        [condition], delta_ij, 1 - [condition] and 1 - delta_ij are 0 or 1
+others         sum over j != i of positive terms is positive when there are at least two places
+increasing     w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0, w being 0 or 1
+assumption     what is assumed to be >= 0, at any places in range
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Bound", "Inequalities", "nonnegative", "positive"]
 
 @dataclass(frozen=True)
 class Bound:
-    """An assumption that `value` is "nonnegative", "positive" or "nonzero", for all values of the indices in `limits`."""
+    """An assumption that `value` is "nonnegative", "positive" or "nonzero", at all indices within `limits`."""
 
     kind: str
     value: Poly
@@ -169,7 +169,7 @@ def _weighted(expression: Mul, use: Inequalities) -> bool:
 
 
 def _increasing(expression: Add, weight: Expr | None, use: Inequalities) -> bool:
-    """exp is increasing: w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0."""
+    """Exp is increasing: w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0."""
     terms = expression.args
     if len(terms) != 2:
         return False

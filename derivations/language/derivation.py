@@ -136,7 +136,9 @@ class Derivation(Shown):
 
         bound = {symbol for c in self.claims for limit in c.lhs.atoms(Limit) for symbol in limit.args[1:2]}
         claims = tuple(
-            c if c.lhs.has(Limit) and bound & set(values) else Claim(put(c.lhs), tuple(map(moved, c.steps)), assumed(c.given))
+            c
+            if c.lhs.has(Limit) and bound & set(values)
+            else Claim(put(c.lhs), tuple(map(moved, c.steps)), assumed(c.given))
             for c in self.claims
         )
         return replace(

@@ -41,7 +41,7 @@ class Sample:
     scalars: Mapping[str, Fraction] = field(default_factory=dict)
     seed: int = 0
     definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    bijections: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     entries: dict[str, Fraction] = field(default_factory=dict)
     spent: int = 0
@@ -113,7 +113,11 @@ def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> 
             total = total + part if isinstance(expression, sympy.Add) else total * part
         for part in expression.args:
             if _halves(part):
-                total = total + Fraction(part.p, part.q) if isinstance(expression, sympy.Add) else total * Fraction(part.p, part.q)
+                total = (
+                    total + Fraction(part.p, part.q)
+                    if isinstance(expression, sympy.Add)
+                    else total * Fraction(part.p, part.q)
+                )
         if total.denominator == 1:
             return int(total)
     raise NotEvaluable(f"{expression} is no integer")
@@ -225,8 +229,8 @@ def _written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int])
     if isinstance(expression, Sum):
         (symbol, low, high), *inner = reversed(expression.limits)
         body = Sum(expression.function, *reversed(inner)) if inner else expression.function
-        places = range(_integer(low, sample, bound), _integer(high, sample, bound) + 1)
-        return sympy.Add(*(_written_out(body, sample, {**bound, symbol: place}) for place in places))
+        values = range(_integer(low, sample, bound), _integer(high, sample, bound) + 1)
+        return sympy.Add(*(_written_out(body, sample, {**bound, symbol: value}) for value in values))
     if isinstance(expression, Indexed):
         name = expression.base.label.name
         places = tuple(_integer(place, sample, bound) for place in expression.indices)

@@ -10,9 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from sympy import Basic, Expr, ImmutableDenseMatrix, Indexed, IndexedBase, Integer, KroneckerDelta, Lambda, Ne, Symbol
+from sympy import (
+    Basic,
+    Expr,
+    ImmutableDenseMatrix,
+    Indexed,
+    IndexedBase,
+    Integer,
+    KroneckerDelta,
+    Lambda,
+    Ne,
+    Symbol,
+    sympify,
+)
 from sympy import Tuple as Sequence
-from sympy import sympify
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
@@ -36,8 +47,8 @@ from derivations.language.shapes import (
 
 __all__ = [
     "Array",
-    "ColumnBroadcast",
     "ColumnBlock",
+    "ColumnBroadcast",
     "Concatenate",
     "Explicit",
     "Member",
@@ -102,7 +113,9 @@ class Array(Basic):
         """Return one entry as an ordinary SymPy expression; places count from 0, a pair on an axis of blocks."""
         require(
             len(places) == len(self.shape),
-            lambda: f"{self} has shape {shape_text(self.shape)}: an entry takes {len(self.shape)} places, not {len(places)}",
+            lambda: (
+                f"{self} has shape {shape_text(self.shape)}: an entry takes {len(self.shape)} places, not {len(places)}"
+            ),
         )
         return self._entry(*(_place(p, a) for p, a in zip(places, self.shape, strict=True)))
 
@@ -111,11 +124,13 @@ class Array(Basic):
         places = places if isinstance(places, tuple) else (places,)
         if len(places) == len(self.shape):
             return self.entry(*places)
-        require(len(places) == 1, lambda: f"{self}[{places}]: give one place (a member) or {len(self.shape)} (an entry)")
+        require(
+            len(places) == 1, lambda: f"{self}[{places}]: give one place (a member) or {len(self.shape)} (an entry)"
+        )
         return Member(self, sympify(places[0], strict=True))
 
     @property
-    def T(self) -> Array:  # noqa: N802 - the usual name of the transpose
+    def T(self) -> Array:
         """The transpose."""
         return Transpose(self)
 
@@ -272,7 +287,9 @@ class Plus(Array):
         left, right = (a.shape for a in self.args)
         require(
             len(left) == len(right) and all(map(same_size, left, right)),
-            lambda: f"sum of {self.args[0]} and {self.args[1]}: shapes {shape_text(left)} and {shape_text(right)} differ",
+            lambda: (
+                f"sum of {self.args[0]} and {self.args[1]}: shapes {shape_text(left)} and {shape_text(right)} differ"
+            ),
         )
         return tuple(map(join, left, right))
 
@@ -304,7 +321,10 @@ class Transpose(Array):
 
     def _infer(self) -> Shape:
         shape = self.args[0].shape
-        require(len(shape) == 2, lambda: f"transpose of {self.args[0]}: a matrix is needed, the shape is {shape_text(shape)}")
+        require(
+            len(shape) == 2,
+            lambda: f"transpose of {self.args[0]}: a matrix is needed, the shape is {shape_text(shape)}",
+        )
         return shape[::-1]
 
     @property
@@ -328,7 +348,10 @@ class RowBroadcast(Array):
 
     def _infer(self) -> Shape:
         shape = self.args[0].shape
-        require(len(shape) == 1, lambda: f"rows made of {self.args[0]}: a vector is needed, the shape is {shape_text(shape)}")
+        require(
+            len(shape) == 1,
+            lambda: f"rows made of {self.args[0]}: a vector is needed, the shape is {shape_text(shape)}",
+        )
         return (self.args[1], *shape)
 
     @property
@@ -375,8 +398,12 @@ class Concatenate(Array):
 
     def _infer(self) -> Shape:
         body, _, size = self.args
-        require(len(body.shape) in (1, 2), lambda: f"concatenation of {body}: shape {shape_text(body.shape)} has no columns")
-        require(not isinstance(body.shape[-1], Blocks), lambda: f"concatenation of {body}: its columns are blocks already")
+        require(
+            len(body.shape) in (1, 2), lambda: f"concatenation of {body}: shape {shape_text(body.shape)} has no columns"
+        )
+        require(
+            not isinstance(body.shape[-1], Blocks), lambda: f"concatenation of {body}: its columns are blocks already"
+        )
         return (*body.shape[:-1], Blocks(size, body.shape[-1]))
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -397,7 +424,9 @@ class Tabulated(Array):
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1
-        require(len(self.args[0].variables) == count, lambda: f"{self.args[0]} must take {count} places, one for each axis")
+        require(
+            len(self.args[0].variables) == count, lambda: f"{self.args[0]} must take {count} places, one for each axis"
+        )
         return self.args[1:]
 
     def _sympystr(self, printer: StrPrinter) -> str:

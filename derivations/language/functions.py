@@ -17,6 +17,7 @@ from derivations.language.scalars import Iverson
 from derivations.language.shapes import (
     Blocks,
     Place,
+    ShapeError,
     Sized,
     axis,
     flat,
@@ -102,7 +103,7 @@ class Elementwise(Array):
 
     def _entry(self, *places: Place) -> Expr:
         function, *arrays = self.args
-        return function.formula(*(a.entry(*places) for a in arrays))
+        return function.formula(*(_at(a, places) for a in arrays))
 
 
 class Hadamard(Array):
@@ -117,7 +118,7 @@ class Hadamard(Array):
         return f"{self._text(0, 2)} * {self._text(1, 3)}"
 
     def _entry(self, *places: Place) -> Expr:
-        return self.args[0].entry(*places) * self.args[1].entry(*places)
+        return _at(self.args[0], places) * _at(self.args[1], places)
 
 
 class Both(Array):
@@ -141,7 +142,7 @@ class Both(Array):
         return f"{self._text(0, 2)} & {self._text(1, 3)}"
 
     def _entry(self, *places: Place) -> Expr:
-        return self.args[0].entry(*places) * self.args[1].entry(*places)
+        return _at(self.args[0], places) * _at(self.args[1], places)
 
 
 class CausalMask(Array):
@@ -177,9 +178,9 @@ class RowSoftmax(Array):
     def _infer(self) -> Shape:
         array, *masks = self.args
         require(len(array.shape) in (1, 2), lambda: f"softmax of {array}: shape {shape_text(array.shape)} has no rows")
-        for mask in masks:
-            require(mask.kind == "boolean", lambda: f"softmax of {array}: the mask {mask} must be boolean")
-            _common("softmax", (array, mask))
+        if masks:
+            require(masks[0].kind == "boolean", lambda: f"softmax of {array}: the mask {masks[0]} must be boolean")
+            _common("softmax", (array, masks[0]))
         return array.shape
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -250,8 +251,10 @@ class Lookup(Array):
         require(tokens.kind == "integer", lambda: f"look-up in {table}: {tokens} must hold integers")
         require(
             len(table.shape) == 2 and len(tokens.shape) == 1,
-            lambda: f"look-up of {tokens} {shape_text(tokens.shape)} in {table} {shape_text(table.shape)}: "
-            "a table of rank 2 and a vector of numbers are needed",
+            lambda: (
+                f"look-up of {tokens} {shape_text(tokens.shape)} in {table} {shape_text(table.shape)}: "
+                "a table of rank 2 and a vector of numbers are needed"
+            ),
         )
         return (tokens.shape[0], table.shape[1])
 
@@ -264,16 +267,20 @@ class Lookup(Array):
         return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
 
 
+def _at(array: Array, places: tuple[Place, ...]) -> Expr:
+    """Return the entry of an array, the same at every place for a scalar array."""
+    return array.entry(*places) if array.shape else array.entry()
+
+
 def _common(what: str, arrays: Any) -> Shape:
     shaped = [a for a in arrays if a.shape]
     if not shaped:
         return ()
-    first = shaped[0].shape
+    shape = shaped[0].shape
     for other in shaped[1:]:
-        require(
-            len(other.shape) == len(first) and all(map(same_size, first, other.shape)),
-            lambda other=other: f"{what} of {shaped[0]} and {other}: shapes {shape_text(first)} and "
-            f"{shape_text(other.shape)} differ",
-        )
-        first = tuple(map(join, first, other.shape))
-    return first
+        fits = len(other.shape) == len(shape) and all(map(same_size, shape, other.shape))
+        if not fits:
+            texts = f"shapes {shape_text(shape)} and {shape_text(other.shape)} differ"
+            raise ShapeError(f"{what} of {shaped[0]} and {other}: {texts}")
+        shape = tuple(map(join, shape, other.shape))
+    return shape

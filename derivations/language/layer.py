@@ -15,10 +15,8 @@ from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Member, Shape, Variable, require
-from derivations.language.shown import Shown
 from derivations.language.shapes import (
     Axis,
-    Blocks,
     ShapeError,
     Sized,
     axis,
@@ -27,6 +25,7 @@ from derivations.language.shapes import (
     shape_text,
     total,
 )
+from derivations.language.shown import Shown
 
 __all__ = ["Apply", "Equation", "Equations", "Layer", "Part", "Repeat", "bind_sizes", "part"]
 
@@ -117,7 +116,8 @@ class Layer(Shown, Basic):
         known = {*layer.inputs, *layer.parameters}
         for equation in layer.equations:
             unknown = sorted(v.name for v in _variables(equation.value) - known)
-            require(not unknown, lambda e=equation, u=unknown: f"layer {layer.name}, equation {e}: {u[0]} is unknown")
+            if unknown:
+                raise ShapeError(f"layer {layer.name}, equation {equation}: {unknown[0]} is unknown")
             known.add(equation.variable)
         require(output in known, lambda: f"layer {layer.name}: no equation defines the output {output}")
         return layer
@@ -277,7 +277,8 @@ class Apply(Array):
     def _infer(self) -> Shape:
         for name, value in self.bound.items():
             declared = {p.name: p for p in self.layer.parameters}
-            require(name in declared, lambda n=name: f"layer {self.layer.name} has no parameter {n}")
+            if name not in declared:
+                raise ShapeError(f"layer {self.layer.name} has no parameter {name}")
             _check_shape(f"parameter {name} of {self.layer.name}", declared[name].shape, value.shape)
         return self.layer.output.shape
 
@@ -342,26 +343,24 @@ def bind_sizes(layer: Layer, arguments: tuple[Array, ...]) -> dict[Expr, Axis]:
     """Return what the sizes of a layer become when it is applied to the arguments."""
     require(
         len(arguments) == len(layer.inputs),
-        lambda: f"layer {layer.name} takes {len(layer.inputs)} inputs "
-        f"({', '.join(v.name for v in layer.inputs)}), not {len(arguments)}",
+        lambda: (
+            f"layer {layer.name} takes {len(layer.inputs)} inputs "
+            f"({', '.join(v.name for v in layer.inputs)}), not {len(arguments)}"
+        ),
     )
     sizes: dict[Expr, Axis] = {}
     for declared, given in zip(layer.inputs, arguments, strict=True):
-        require(
-            declared.kind == given.kind,
-            lambda d=declared, g=given: f"layer {layer.name}: input {d.name} is {d.kind}, {g} is {g.kind}",
-        )
         what = f"layer {layer.name}: input {declared.name} = {given}"
-        require(
-            len(declared.shape) == len(given.shape),
-            lambda d=declared, g=given, w=what: f"{w} has shape {shape_text(g.shape)}, {shape_text(d.shape)} is needed",
-        )
+        if declared.kind != given.kind:
+            raise ShapeError(f"layer {layer.name}: input {declared.name} is {declared.kind}, {given} is {given.kind}")
+        if len(declared.shape) != len(given.shape):
+            raise ShapeError(f"{what} has shape {shape_text(given.shape)}, {shape_text(declared.shape)} is needed")
         for wanted, actual in zip(declared.shape, given.shape, strict=True):
-            if isinstance(wanted, Symbol) and sizes.setdefault(wanted, actual) != actual:
-                require(
-                    same_size(sizes[wanted], actual),
-                    lambda w=what, d=declared, g=given, s=wanted, a=actual: f"{w} has shape {shape_text(g.shape)}, "
-                    f"{shape_text(d.shape)} is needed with {s} = {total(sizes[s])}, not {total(a)}",
+            known = sizes.setdefault(wanted, actual) if isinstance(wanted, Symbol) else actual
+            if not same_size(known, actual):
+                raise ShapeError(
+                    f"{what} has shape {shape_text(given.shape)}, {shape_text(declared.shape)} is needed "
+                    f"with {wanted} = {total(known)}, not {total(actual)}"
                 )
         _check_shape(what, tuple(_substituted(a, sizes) for a in declared.shape), given.shape)
     return {size: total(value) for size, value in sizes.items() if size != total(value)}

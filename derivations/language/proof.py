@@ -37,8 +37,8 @@ from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.rules import RULES, Rule
 from derivations.language.scalars import Rounded
-from derivations.language.shown import view
 from derivations.language.shapes import Blocks, Pair, same_size, shape_text, total
+from derivations.language.shown import view
 from derivations.language.statements import Conformable, Rank
 from derivations.language.witness import Witness, find_witness
 
@@ -150,24 +150,29 @@ class _Case:
         self.context.ranges[symbol_atom(index)] = (ZERO, subtract(read(size, self.context), ONE))
 
     def assume(self, assumption: Assumption) -> None:
-        """Make an assumption usable: a least size, a sign for all values of its indices, an equation to rewrite with."""
+        """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
         statement, context = assumption.statement, self.context
         left, right = statement.args
-        if isinstance(statement, Ge) and isinstance(left, Symbol) and right.is_Integer and symbol_atom(left)[2] == "size":
+        if (
+            isinstance(statement, Ge)
+            and isinstance(left, Symbol)
+            and right.is_Integer
+            and symbol_atom(left)[2] == "size"
+        ):
             context.minimum[left.name] = int(right)
             return
         limits = {symbol_atom(i): (ZERO, subtract(read(size, context), ONE)) for i, size in assumption.ranges.items()}
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []
         context.features |= {"expectation"}
-        sides = [read(side, context) for side in (left, right)]
+        low, high = read(right, context), read(left, context)
         context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
             if "assumption" in self.rule.features:
-                self.rewrites.append(rewrite_rule(*sides, limits))
+                self.rewrites.append(rewrite_rule(high, low, limits))
             return
         kind, sign = _SIGNS[type(statement)]
-        gap = subtract(*sides) if sign > 0 else subtract(*reversed(sides))
+        gap = subtract(high, low) if sign > 0 else subtract(low, high)
         self.inequalities.bounds.append(Bound(kind, gap, tuple(limits.items())))
 
     def value(self, expression: Basic) -> Poly:
@@ -206,7 +211,13 @@ def _covered(condition: Condition, context: Context) -> bool:
     return condition.kind == "nonzero" and any(Condition("nonzero", q) in context.facts for q in (p, negate(p)))
 
 
-_SIGNS = {Ge: ("nonnegative", 1), Gt: ("positive", 1), Le: ("nonnegative", -1), Lt: ("positive", -1), Ne: ("nonzero", 1)}
+_SIGNS = {
+    Ge: ("nonnegative", 1),
+    Gt: ("positive", 1),
+    Le: ("nonnegative", -1),
+    Lt: ("positive", -1),
+    Ne: ("nonzero", 1),
+}
 
 
 def _by_normal_form(case: _Case) -> str | None:
@@ -236,7 +247,7 @@ def _places(left: Array, right: Array, case: _Case) -> Iterable[Any]:
             name = next(f"place_{k}" for k in numbers if f"place_{k}" not in taken)
             indices.append(Symbol(name, integer=True))
             case.open_range(indices[-1], size)
-        yield Pair(*indices, along.size) if isinstance(along, Blocks) else indices[0]
+        yield Pair(indices[0], indices[1], along.size) if isinstance(along, Blocks) else indices[0]
 
 
 def _by_bound(case: _Case) -> str | None:
@@ -254,7 +265,7 @@ def _by_bound(case: _Case) -> str | None:
 
 
 def _by_squeeze(case: _Case) -> str | None:
-    """lower <= f <= upper for all values, and both bounds tend to the limit."""
+    """Lower <= f <= upper for all values, and both bounds tend to the limit."""
     limit = case.previous
     if not isinstance(limit, Limit) or limit.args[2] != oo or len(case.step.certificate) != 4:
         return "a squeeze takes a limit at infinity and four expressions: lower, upper, f - lower, upper - f"

@@ -7,7 +7,7 @@ place within the block), so that no floor and no remainder ever appears.
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
 
@@ -64,11 +64,13 @@ class Pair(NamedTuple):
     size: Expr
 
 
-Axis = Expr | Blocks
-Place = Expr | Pair
-Sized = int | Expr | Blocks
+Axis: TypeAlias = Expr | Blocks
+Place: TypeAlias = Expr | Pair
+Sized: TypeAlias = int | Expr | Blocks
 
-_bound: ContextVar[set[Symbol]] = ContextVar("bound", default=set())  # the indices of the sums around the entry
+_bound: ContextVar[frozenset[Symbol]] = ContextVar(
+    "bound", default=frozenset()
+)  # the indices of the sums around the entry
 _LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
@@ -123,7 +125,7 @@ def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) ->
     avoid = avoid | _bound.get()
     first = fresh_index(avoid)
     second = fresh_index({*avoid, first})
-    outer = _bound.set(avoid | {first, second})
+    outer = _bound.set(frozenset(avoid | {first, second}))
     try:
         if not isinstance(along, Blocks):
             return Sum(term(first), (first, 0, along - 1))

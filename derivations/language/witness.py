@@ -81,7 +81,12 @@ def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> 
 
 
 def _try(
-    left: Basic, relation: str, right: Basic, assumptions: tuple[Assumption, ...], derivation: Derivation, sample: Sample
+    left: Basic,
+    relation: str,
+    right: Basic,
+    assumptions: tuple[Assumption, ...],
+    derivation: Derivation,
+    sample: Sample,
 ) -> Witness | None:
     ranges = {symbol.name: size for symbol, size in derivation.ranges.items()}
     places, axes = [], []
@@ -93,11 +98,11 @@ def _try(
             names = [Symbol(f"place_{number}_{part}", integer=True) for part in range(1 + isinstance(along, Blocks))]
             sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
             axes += list(zip((s.name for s in names), sizes, strict=True))
-            places.append(Pair(*names, along.size) if isinstance(along, Blocks) else names[0])
+            places.append(Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0])
         left, right = left.entry(*places), right.entry(*places)
     names = [*ranges, *(name for name, _ in axes)]
-    sizes = [_size(s, sample) for s in (*ranges.values(), *(size for _, size in axes))]
-    cases = list(product(*(range(size) for size in sizes)))
+    lengths = [_size(s, sample) for s in (*ranges.values(), *(size for _, size in axes))]
+    cases = list(product(*(range(length) for length in lengths)))
     random.Random(sample.seed).shuffle(cases)
     for case in cases[:_PLACES]:
         sample.integers |= dict(zip(names, case, strict=True))

@@ -75,12 +75,11 @@ def _attention(X: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, caus
     K = np.einsum("md,hdk->hmk", memory, W_K, optimize=True)
     V = np.einsum("md,hdv->hmv", memory, W_V, optimize=True)
     blocks = W_O.reshape(h, d_v, -1)  # of rows: head i meets the rows i d_v, ..., (i + 1) d_v - 1
+    later = np.triu(np.ones((len(X), len(memory)), dtype=bool), 1) & causal
     Y = np.zeros((len(X), blocks.shape[-1]))
     for i in range(h):
         S = np.einsum("nk,mk->nm", Q[i], K[i], optimize=True) / W_Q.shape[-1] ** 0.5
-        if causal:
-            S[np.triu_indices(len(S), 1)] = -np.inf
-        A = _softmax(S)
+        A = _softmax(np.where(later, -np.inf, S))
         head = np.einsum("nm,mv->nv", A, V[i], optimize=True)
         Y += np.einsum("nv,vd->nd", head, blocks[i], optimize=True)
     return Y

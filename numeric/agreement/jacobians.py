@@ -29,7 +29,7 @@ from numeric.agreement.report import Check
 from numeric.agreement.rounding import rounding_bound, roundings
 from numeric.compile import compile_layer
 
-__all__ = ["derivative_claims", "derivative_checks", "jacobian_check", "scalar_check", "slopes"]
+__all__ = ["derivative_checks", "derivative_claims", "jacobian_check", "scalar_check", "slopes"]
 
 SIZES = {"n": 5, "m": 3, "d": 7, "d_in": 3, "d_out": 2, "d_model": 3, "d_k": 2, "d_v": 5, "d_ff": 7, "h": 2}
 KINKED = (Max, Min, Abs, Piecewise, Heaviside)
@@ -63,9 +63,9 @@ def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
         if claim.relation == "=" and isinstance(claim.lhs, Derivative) and len(claim.lhs.variables) == 1:
             function, variable = claim.lhs.expr, claim.lhs.variables[0]
             entries = isinstance(function, Indexed) and isinstance(variable, Indexed)
-            if entries and _name(function) in defined and _name(variable) not in defined:
-                yield claim
-            elif function.free_symbols == {variable} and not function.atoms(Indexed, AppliedUndef):
+            if (entries and _name(function) in defined and _name(variable) not in defined) or (
+                function.free_symbols == {variable} and not function.atoms(Indexed, AppliedUndef)
+            ):
                 yield claim
 
 
@@ -81,13 +81,15 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
     given: dict[str, Any] = {}
 
     def redraw() -> Any:
-        given.update({v.name: rng.standard_normal([int(total(a).xreplace(sizes)) for a in v.shape]) for v in layer.inputs})
+        given.update(
+            {v.name: rng.standard_normal([int(total(a).xreplace(sizes)) for a in v.shape]) for v in layer.inputs}
+        )
         return given[variable]
 
     compiled = compile_layer(layer)
     jacobian, unit = slopes(lambda x: compiled(**{**given, variable: x}, check=False), redraw, layer)
     arrays = {**given, **_intermediates(derivation, given)}
-    scalars: dict[Basic, float] = {**sizes, **{scalar: 1e-5 for scalar in layer.scalars}}
+    scalars: dict[Basic, float] = {**sizes, **dict.fromkeys(layer.scalars, 1e-05)}
     errors = []
     for places in product(*(range(round(number(size, {}, scalars))) for size in derivation.ranges.values())):
         values = {**scalars, **dict(zip(derivation.ranges, places, strict=True))}
@@ -148,9 +150,7 @@ def _columns(slope: Function, at: Any) -> Any:
 
 
 def _has_kinks(layer: Layer) -> bool:
-    return any(
-        node.formula.expr.has(*KINKED) for equation in layer.equations for node in equation.value.atoms(Named)
-    )
+    return any(node.formula.expr.has(*KINKED) for equation in layer.equations for node in equation.value.atoms(Named))
 
 
 def _check(derivation: Derivation, layer: Layer, error: float, what: str) -> Check:

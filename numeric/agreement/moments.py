@@ -12,6 +12,7 @@ At |z| = 5 a true value is refused once in 1.7 million draws; the seeds are fixe
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Any]] 
 Draw = Callable[[str, int], Any]  # samples for a distribution and a seed
 
 
+@cache
 def sample(distribution: str, seed: int, scores: Layer | None = None) -> Any:
     """Return samples of q . k, or of the only score S of a compiled layer, for random q and k of width d_k.
 

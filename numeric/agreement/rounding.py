@@ -14,9 +14,10 @@ The bound grows with the sizes of the reductions alone. It is stated here, befor
 
 from collections.abc import Mapping
 from functools import singledispatch
+from itertools import product
 from math import sqrt
 
-from sympy import Basic, Expr
+from sympy import Basic, Integer
 
 from derivations.language.expression import Array, Plus, Product, Scaled, Tabulated, Variable
 from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSoftmax, RowSum
@@ -84,9 +85,10 @@ own.register(Elementwise, lambda node: count_operations(node.args[0].formula.exp
 
 @own.register
 def _(node: Tabulated) -> int:
-    """A table feeds sine and cosine, whose absolute error is its own: a unit of 1 for every unit of its largest value."""
-    places: list[tuple[Expr, ...]] = [()]
-    for along in node.shape:
-        places = [(*place, number) for place in places for number in range(int(total(along)))]
-    largest = max(abs(float(node.entry(*place))) for place in places)
+    """A table feeds sine and cosine, whose absolute error is its own: units of 1, as many as its largest value.
+
+    The tables of layers grow or fall along each axis, so that a corner holds the largest.
+    """
+    corners = product(*({Integer(0), total(along) - 1} for along in node.shape))
+    largest = max(abs(float(node.entry(*corner))) for corner in corners)
     return round(max(1.0, largest) * (count_operations(node.args[0].expr) + 1))

@@ -4,7 +4,6 @@ import pickle
 
 import pytest
 from sympy import Add, Function, Integer, KroneckerDelta, Lambda, Mul, Sum, Symbol, exp, sqrt
-
 from sympy.utilities.exceptions import SymPyDeprecationWarning
 
 from derivations.language.expression import (
@@ -147,7 +146,7 @@ def test_shapes_are_checked_again_on_a_rebuild():
 def test_nothing_simplifies_by_itself():
     square = array("A", n, n)
     assert isinstance(square @ square, Product)
-    assert (Q.T).T == Transpose(Transpose(Q))
+    assert Transpose(Transpose(Q)) == (Q.T).T
     assert (Q + X) != (X + Q)
 
 
@@ -163,7 +162,7 @@ def test_a_stray_sympy_sum_or_product_fails_loudly():
 def test_nodes_compare_hash_and_pickle():
     S = Q @ K.T / sqrt(d_k)
     again = array("Q", n, d_k) @ array("K", m, d_k).T / sqrt(d_k)
-    assert S == again
+    assert again == S
     assert hash(S) == hash(again)
     copy: Array = pickle.loads(pickle.dumps(S))
     assert copy == S

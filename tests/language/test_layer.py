@@ -23,7 +23,7 @@ def attention(Q=Q, K=K, V=V):
     let = Equations()
     S = let("S")(Q @ K.T / sqrt(d_k))
     A = let("A")(row_softmax(S))
-    O = let("O")(A @ V)  # noqa: E741 - the paper's letter
+    O = let("O")(A @ V)
     return Layer("attention", (Q, K, V), (), let, O)
 
 
@@ -53,7 +53,7 @@ def test_an_equation_must_have_equal_shapes():
 
 def test_a_layer_uses_only_what_it_knows():
     let = Equations()
-    O = let("O")(Q @ array("W", d_k, d_v))  # noqa: E741
+    O = let("O")(Q @ array("W", d_k, d_v))
     with pytest.raises(ShapeError, match="W is unknown"):
         Layer("broken", (Q,), (), let, O)
     with pytest.raises(ShapeError, match="no equation defines the output"):

@@ -76,7 +76,7 @@ class Generator:
                 Rational(-1, 3),
                 Iverson(Le(a, b, evaluate=False)),
                 Iverson(Ne(M[a, b], 0, evaluate=False)),
-            ]  # fmt: skip
+            ]
         )
 
 

@@ -9,7 +9,7 @@ from derivations.catalogue import layers
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.views import latex
-from tests.language.printed import ARRAYS, COUNTING, SCALARS
+from tests.language.printing.printed import ARRAYS, COUNTING, SCALARS
 
 pytestmark = pytest.mark.latex
 

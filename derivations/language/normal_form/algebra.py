@@ -1,11 +1,11 @@
 """Products, powers and functions of polynomials: the rules of the normal form, one function each.
 
-    exp          exp(a + b) = exp(a) exp(b); exp(c log p) = p^c
-    log          log of a product of positive factors is the sum of their logs; log(exp(m)) = m for real m
-    power        (c a^e b^f)^r = c^r a^(er) b^(fr), the side condition kept when r is negative or no integer
-    relu         relu(c p) = c relu(p) for a number c > 0; relu(-p) = relu(p) - p; relu(p)^2 = p relu(p)
-    indicator    [c]^2 = [c]
-    I            I^2 = -1; cos and sin are written with exp(I x)
+exp          exp(a + b) = exp(a) exp(b); exp(c log p) = p^c
+log          log of a product of positive factors is the sum of their logs; log(exp(m)) = m for real m
+power        (c a^e b^f)^r = c^r a^(er) b^(fr), the side condition kept when r is negative or no integer
+relu         relu(c p) = c relu(p) for a number c > 0; relu(-p) = relu(p) - p; relu(p)^2 = p relu(p)
+indicator    [c]^2 = [c]
+I            I^2 = -1; cos and sin are written with exp(I x)
 """
 
 from fractions import Fraction
@@ -31,9 +31,9 @@ from derivations.language.normal_form.terms import (
 )
 
 __all__ = [
+    "INDICATORS",
     "cosine",
     "exponential",
-    "INDICATORS",
     "logarithm",
     "multiply",
     "odd_function",
@@ -53,12 +53,8 @@ _LARGEST_POWER = 12
 
 def require(kind: str, p: Poly, context: Context) -> None:
     """Keep the side condition on p unless it is settled here."""
-    settled = {
-        "positive": is_positive,
-        "nonnegative": is_nonnegative,
-        "nonzero": lambda q, c: is_positive(q, c) or is_positive(negate(q), c),
-    }[kind]
-    if not settled(p, context):
+    settled = is_nonnegative(p, context) if kind == "nonnegative" else is_positive(p, context)
+    if not settled and not (kind == "nonzero" and is_positive(negate(p), context)):
         condition = Condition(kind, p)
         if condition not in context.conditions:
             context.conditions.append(condition)
@@ -104,7 +100,7 @@ def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context
             extra.append(_expand(atom[1], floor(e), context))
         elif kind == "relu" and isinstance(e, int) and e >= 2:
             powers[atom] = 1
-            extra.append(_expand(atom[1], e - 1, context))
+            extra.append(_expand(atom[1], int(e) - 1, context))
     powers = {atom: e for atom, e in powers.items() if e}
     mono = tuple(sorted(powers.items()))
     return product(monomial(mono, coefficient), *extra, context=context) if extra else monomial(mono, coefficient)
@@ -129,7 +125,7 @@ def power(p: Poly, exponent: Number, context: Context) -> Poly:
         raise Undecided("a division by zero")
     whole = isinstance(exponent, int)
     if whole and exponent > 0 and len(p) > 1:
-        return _expand(p, exponent, context)
+        return _expand(p, int(exponent), context)
     if exponent < 0:
         require("nonzero" if whole else "positive", p, context)
     elif not whole:
@@ -152,7 +148,7 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
         value = e * exponent
         exponents[atom] = int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
     if whole:
-        return collect(exponents, Fraction(coefficient) ** exponent, context)
+        return collect(exponents, Fraction(coefficient) ** int(exponent), context)
     if coefficient < 0:
         raise Undecided("a root of a term with a negative coefficient")
     for base, sign in ((Fraction(coefficient).numerator, 1), (Fraction(coefficient).denominator, -1)):
@@ -292,8 +288,8 @@ def positive_part(p: Poly, context: Context) -> Poly:
         return p
     if is_nonnegative(negate(p), context):
         return ()
-    factor, _, _ = _content(p, False, context) if len(p) > 1 else (abs(p[0][1]), (), p)
-    p = scale(p, 1 / Fraction(factor))
+    factor = _size(p, context)
+    p = scale(p, 1 / factor)
     if prefers_negative(p):
         return scale(subtract(single(("relu", negate(p))), negate(p)), factor)
     return scale(single(("relu", p)), factor)
@@ -305,5 +301,12 @@ def unit_step(p: Poly, context: Context) -> Poly:
         return ONE
     if is_nonnegative(negate(p), context):
         return ()
-    factor = _content(p, False, context)[0] if len(p) > 1 else abs(p[0][1])
-    return single(("step", scale(p, 1 / Fraction(factor))))
+    return single(("step", scale(p, 1 / _size(p, context))))
+
+
+def _size(p: Poly, context: Context) -> Fraction:
+    """Return the common numeric factor of the terms, a positive number."""
+    (_, coefficient), *rest = p
+    if rest:
+        coefficient = _content(p, False, context)[0]
+    return Fraction(coefficient if coefficient > 0 else -coefficient)

@@ -69,5 +69,3 @@ class Context:
         if atom[0] == "fun" and atom[1] in self.inverses:
             return self.ranges.get(("fun", atom[1]))
         return self.ranges.get(atom)
-
-

@@ -1,12 +1,13 @@
 """Derivatives in the normal form: one rule for each kind of atom, the product rule for monomials.
 
-    x_j by x_k        delta_jk                      exp(m)       exp(m) m'
-    sum_j f_j         sum_j f_j'                    p^r          r p^(r-1) p'
-    log p             p' / p                        erf p        2 exp(-p^2) p' / sqrt(pi)
-    tanh p            (1 - tanh(p)^2) p'            relu p       [p > 0] p', off p = 0
-    f(p, ...)         f'(p) p' for a function of one argument
+x_j by x_k        delta_jk                      exp(m)       exp(m) m'
+sum_j f_j         sum_j f_j'                    p^r          r p^(r-1) p'
+log p             p' / p                        erf p        2 exp(-p^2) p' / sqrt(pi)
+tanh p            (1 - tanh(p)^2) p'            relu p       [p > 0] p', off p = 0
+f(p, ...)         f'(p) p' for a function of one argument
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from derivations.language.normal_form.algebra import collect, exponential, multiply, power, unit_step
@@ -77,7 +78,7 @@ def _may_depend(atom: Atom, variable: Atom) -> bool:
 
 
 _HALF = Fraction(1, 2)
-_OUTER = {
+_OUTER: dict[str, Callable[[Atom, Context], Poly]] = {
     "poly": lambda atom, context: ONE,
     "log": lambda atom, context: power(atom[1], -1, context),
     "erf": lambda atom, context: multiply(

@@ -5,6 +5,8 @@ where every index is at an end of its range; what is left is a polynomial in siz
 its minimum plus s', s' >= 0, it is nonnegative when no coefficient is negative.
 """
 
+from math import gcd
+
 from derivations.language.normal_form.context import Context
 from derivations.language.normal_form.terms import (
     ONE,
@@ -41,7 +43,8 @@ def _join(a: Mono, b: Mono) -> Mono:
 
 def linear_part(p: Poly, atom: Atom) -> tuple[Poly, Poly] | None:
     """Return (a, b) with p = a * atom + b and the atom in neither, or None."""
-    slope, rest = [], []
+    slope: list[tuple[Mono, Number]] = []
+    rest: list[tuple[Mono, Number]] = []
     for mono, c in p:
         powers = dict(mono)
         exponent = powers.pop(atom, 0)
@@ -68,7 +71,13 @@ def _least_value(p: Poly, context: Context) -> Poly | None:
                 continue
             slope, rest = parts
             low, high = context.range_of(atom) or ((), ())
-            end = low if _sizes_nonnegative(slope, context) else high if _sizes_nonnegative(negate(slope), context) else None
+            end = (
+                low
+                if _sizes_nonnegative(slope, context)
+                else high
+                if _sizes_nonnegative(negate(slope), context)
+                else None
+            )
             if end is not None:
                 p = add(plain_product(slope, end), rest)
                 break
@@ -131,25 +140,15 @@ def _without_indices(p: Poly) -> Poly:
 
 def _primitive(p: Poly) -> Poly:
     """Divide by the common content, numeric and of sizes (never zero)."""
-    numbers = [c for _, c in p]
-    if all(isinstance(c, int) for c in numbers):
-        common = abs(numbers[0])
-        for c in numbers[1:]:
-            common = _gcd(common, abs(c))
-        if common > 1:
-            p = tuple((m, c // common) for m, c in p)
+    if all(isinstance(c, int) for _, c in p):
+        common = gcd(*(int(c) for _, c in p))
+        p = tuple((m, int(c) // common) for m, c in p)
     shared = dict(p[0][0])
     for mono, _ in p[1:]:
         powers = dict(mono)
         shared = {a: min(e, powers[a]) for a, e in shared.items() if a in powers}
     divisor = {a: -e for a, e in shared.items() if a[0] == "sym" and a[2] == "size"}
     return plain_product(p, monomial(tuple(sorted(divisor.items())))) if divisor else p
-
-
-def _gcd(a: Number, b: Number) -> int:
-    while b:
-        a, b = b, a % b
-    return int(a)
 
 
 def _atoms(p: Poly) -> list[Atom]:
@@ -162,8 +161,8 @@ def _units(p: Poly) -> list[Poly]:
         sizes = tuple((a, e) for a, e in mono if a[0] == "sym" and a[2] == "size")
         if sizes and len(sizes) < len(mono):
             units.add(monomial(sizes))
-        if sizes == () and mono and abs(c) > 1:
-            units.add(constant(abs(c)))
+        if sizes == () and mono and not -1 <= c <= 1:
+            units.add(constant(c if c > 0 else -c))
     return sorted(units)
 
 
@@ -193,8 +192,10 @@ def _same_bijection(p: Poly, context: Context) -> Poly | None:
     if len(p) != 2 or p[0][1] + p[1][1] != 0:
         return None
     atoms = [mono[0][0] for mono, _ in p if len(mono) == 1 and mono[0][1] == 1]
-    if len(atoms) == 2 and all(a[0] == "fun" and a[1] in context.inverses for a in atoms) and atoms[0][1] == atoms[1][1]:
+    if (
+        len(atoms) == 2
+        and all(a[0] == "fun" and a[1] in context.inverses for a in atoms)
+        and atoms[0][1] == atoms[1][1]
+    ):
         return subtract(atoms[0][3][0], atoms[1][3][0])
     return None
-
-

@@ -83,7 +83,9 @@ def _atom(atom: Atom, context: Context) -> str | None:
     if kind in _NONNEGATIVE_KINDS:
         return "nonnegative"
     if kind == "poly":
-        return "positive" if is_positive(atom[1], context) else "nonnegative" if is_nonnegative(atom[1], context) else None
+        return (
+            "positive" if is_positive(atom[1], context) else "nonnegative" if is_nonnegative(atom[1], context) else None
+        )
     if kind == "sum":
         return _sum(atom, context)
     if kind == "E":
@@ -112,7 +114,7 @@ def _shown(limits: tuple[Poly, Poly], mono: Mono, context: Context) -> bool:
     rest = tuple(pair for pair in mono if pair not in indicators)
     if not indicators or _term(rest, 1, context) != "positive":
         return False
-    (bound,) = {a for a in walk(mono) if a[0] == "b" and a[1] == level_of(mono)} or {None}
+    bound = next(a for a in walk(mono) if a[0] == "b" and a[1] == level_of(mono))
     alone = ("sum", (limits,), rename_mono(indicators, {bound: ("b", 1, 0)}))
     if Condition("positive", single(alone)) in context.facts:
         return True

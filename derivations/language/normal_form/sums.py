@@ -1,17 +1,18 @@
 """Sums over indices, substitution, and what indicators do: the index calculus of the normal form.
 
-    linearity      the sum of a polynomial is taken term by term; factors without the index stand outside
-    empty body     sum_{j=a}^{b} 1 = b - a + 1
-    delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
-    bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
-    numbers        a sum over at most 16 numbered places is written out
-    nesting        sums inside a sum are joined to it; a product of sums over different indices is split
-    naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
-    indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
-                   elsewhere f([c]) = [c] f(1) + (1 - [c]) f(0)
+linearity      the sum of a polynomial is taken term by term; factors without the index stand outside
+empty body     sum_{j=a}^{b} 1 = b - a + 1
+delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
+bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
+numbers        a sum over at most 16 numbered places is written out
+nesting        sums inside a sum are joined to it; a product of sums over different indices is split
+naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
+indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
+               elsewhere f([c]) = [c] f(1) + (1 - [c]) f(0)
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from derivations.language.normal_form.algebra import (
     INDICATORS,
@@ -82,7 +83,9 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
             context.spend(1)
             result = scale(single(atom), coefficient)
             for other, exponent in others:
-                result = multiply(result, power(substitute(single(other), {key: value}, context), exponent, context), context)
+                result = multiply(
+                    result, power(substitute(single(other), {key: value}, context), exponent, context), context
+                )
             return result
     for atom, _ in mono:
         inner = None if atom[0] in INDICATORS else _inner_indicator(atom)
@@ -315,8 +318,11 @@ def _split(indices: list[Atom], mono: Mono, coefficient: Number, context: Contex
                 i
                 for i in left
                 if i not in group
-                and (contains(tuple(linked), i) or contains(tuple(limits), i)
-                     or any(contains(context.ranges[i], g) for g in group))
+                and (
+                    contains(tuple(linked), i)
+                    or contains(tuple(limits), i)
+                    or any(contains(context.ranges[i], g) for g in group)
+                )
             ]
             group, grown = group + more, bool(more)
         part = tuple(p for p in mono if any(contains(p[0], i) for i in group))
@@ -400,7 +406,9 @@ def expectation(p: Poly, context: Context) -> Poly:
     for mono, c in p:
         constants = tuple(pair for pair in mono if not _is_random(pair[0]))
         random = tuple(pair for pair in mono if _is_random(pair[0]))
-        opened = next((pair for pair in random if pair[0][0] == "sum" and isinstance(pair[1], int) and pair[1] > 0), None)
+        opened = next(
+            (pair for pair in random if pair[0][0] == "sum" and isinstance(pair[1], int) and pair[1] > 0), None
+        )
         if opened is None:
             value = single(("E", random)) if random else ONE
         else:
@@ -415,7 +423,7 @@ def _is_random(atom: Atom) -> bool:
     return atom[0] != "E" and any(inner[0] == "x" for inner in _outside_expectations(atom))
 
 
-def _outside_expectations(part: tuple) -> Iterable[Atom]:
+def _outside_expectations(part: tuple[Any, ...]) -> Iterable[Atom]:
     if part and part[0] == "E":
         return
     if part and isinstance(part[0], str):

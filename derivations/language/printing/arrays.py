@@ -14,8 +14,8 @@ from sympy import Basic, Integer, Symbol
 
 from derivations.language.expression import Array, Member, Tabulated, Transpose, Variable
 from derivations.language.layer import Apply, Repeat
-from derivations.language.shapes import Axis, total
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
+from derivations.language.shapes import Axis, total
 
 __all__ = ["ArrayPrinter"]
 

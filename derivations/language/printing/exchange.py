@@ -31,8 +31,8 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from derivations.language.derivation import Assumption, Claim, Derivation
 from derivations.language.printing.order import natural
-from derivations.language.shown import view
 from derivations.language.printing.text import TextPrinter
+from derivations.language.shown import view
 
 __all__ = ["NotClosedForm", "python", "statement_json"]
 

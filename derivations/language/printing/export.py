@@ -68,7 +68,9 @@ def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder))
     except OSError as error:
-        raise OSError(f"the folder {folder} cannot be written: {error.strerror or error}; choose another one") from error
+        raise OSError(
+            f"the folder {folder} cannot be written: {error.strerror or error}; choose another one"
+        ) from error
     try:
         for name, text in files.items():
             path = beside / name

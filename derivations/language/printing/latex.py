@@ -11,10 +11,10 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
-from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.expression import Array, Tabulated
 from derivations.language.functions import CausalMask, Interleave, RowSum
 from derivations.language.layer import Equation, Repeat
+from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.printing.notation import Notation
 from derivations.language.shapes import Pair, fresh_index, total
 

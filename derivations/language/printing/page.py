@@ -13,8 +13,8 @@ from sympy import Basic, Expr, Rational, true
 
 from derivations.language.derivation import Assumption, Claim, Derivation
 from derivations.language.expression import Variable
-from derivations.language.printing.latex import LatexPrinter
 from derivations.language.layer import Layer
+from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import Name
 from derivations.language.printing.notation import Notation
 from derivations.language.scalars import Rounded

@@ -7,10 +7,10 @@ import pytest
 from sympy import Derivative, Eq, Integer, KroneckerDelta, Max, Rational, Symbol, erf, exp, oo, sqrt, srepr
 
 from derivations.language.derivation import Assumption, Derivation, claim, step
-from derivations.language.printing.exchange import NotClosedForm, python, statement_json
 from derivations.language.expression import Array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equation
+from derivations.language.printing.exchange import NotClosedForm, python, statement_json
 from tests.language.printing.printed import _total, a, d_ff, d_k, d_model, g, i, n, x, y
 
 

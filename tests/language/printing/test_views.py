@@ -7,8 +7,8 @@ from derivations.catalogue import layers
 from derivations.language.derivation import Assumption, Claim, Derivation, claim, step
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equation
-from derivations.language.scalars import Rounded
 from derivations.language.printing.views import latex, markdown, table, text
+from derivations.language.scalars import Rounded
 from tests.language.printing.printed import _total, i, k, n, x, y
 
 SOFTMAX = Equation(y, row_softmax(x))

@@ -1,0 +1,236 @@
+"""The main job: prove the catalogue, write it, run the base-size Transformer on a text, cross-check, sum up.
+
+Definition   bytes of the text are tokens; the window is its first 512 bytes at most, and is both source and target
+             (`numeric.agreement.base_model`)
+Result       one table on the console, progress on standard error, the proved results as LaTeX and Markdown in a folder
+Assumes      bad input is found before any work; files are moved to the folder when all of them are written
+
+The proofs run in a process of their own, beside the numeric work.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+
+from derivations.catalogue import get, layers, names, results
+from derivations.language.costs import count_flops
+from derivations.language.printing.export import export
+from derivations.language.printing.notation_file import notation_called
+from derivations.language.proof import judge
+from numeric import agreement
+from numeric.agreement import BASE, Agreement, Check, Run
+from numeric.agreement.counts import at
+from numeric.text import read_window
+from numeric.transformer import Transformer
+
+__all__ = ["Proof", "Summary", "main_job"]
+
+SIZES = agreement.SIZES[:2]
+PROVED = ("proved", "definition")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the judge says of a result, and how long it took."""
+
+    id: str
+    level: str
+    failures: tuple[str, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the result is proved, or a definition."""
+        return self.level in PROVED
+
+
+@dataclass
+class Summary:
+    """Everything that the main job found."""
+
+    title: str
+    proofs: list[Proof] = field(default_factory=list)
+    agreements: list[Agreement] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    counts: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[str]:
+        """One sentence for everything that failed, or was not done at all."""
+        unproved = [f"{p.id} is {p.level}: {'; '.join(p.failures)}" for p in self.proofs if not p.passed]
+        empty = [name for name in ("proofs", "agreements", "checks", "counts") if not getattr(self, name)]
+        failed = [str(each) for each in (*self.agreements, *self.checks) if not each.passed]
+        return [*unproved, *failed, *(f"there were no {name}" for name in empty)]
+
+    def table(self) -> Table:
+        """Return the table: results, layers, properties, counts."""
+        table = Table(title=self.title)
+        for heading in ("result, layer or count", "verdict", "figures"):
+            table.add_column(heading, overflow="fold")
+        sections: list[Iterable[tuple[str, str, str]]] = [
+            ((p.id, p.level, f"{1e3 * p.seconds:.0f} ms") for p in self.proofs),
+            (_worst(self.agreements, lambda a: (a.layer, "agrees", "DISAGREES", a.error_ulp, a.bound, "ULP"))),
+            (_worst(self.checks, lambda c: (c.name, "holds", "FAILS", abs(c.measured), c.bound, c.what))),
+            self.counts,
+        ]
+        for section in sections:
+            for row in section:
+                table.add_row(*row)
+            table.add_section()
+        return table
+
+    def verdict(self, seconds: float) -> str:
+        """Return one line: what was done, or that it failed."""
+        if self.failures:
+            return f"FAILED: {len(self.failures)} of the above, in {seconds:.1f} s"
+        compared = len({each.layer for each in self.agreements})
+        return (
+            f"All well: {len(self.proofs)} results proved, {compared} layers agree in {len(self.agreements)} comparisons, "
+            f"{len(self.checks)} properties hold, in {seconds:.1f} s"
+        )
+
+
+def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | None = None) -> bool:
+    """Do the main job on a text, write results to a folder, print the summary; return whether everything passed.
+
+    Raises       ValueError for a text that is empty or binary and a seed below 0, OSError for a file that cannot be read
+                 and a folder that cannot be written; each before any work
+    """
+    started = perf_counter()
+    console = console or Console(markup=False, highlight=False)
+    window, origin = read_window(file)
+    if seed < 0:
+        raise ValueError(f"the seed must be an integer >= 0, not {seed}")
+    with written_to(out) as folder, _progress() as follow, _proving() as proofs:
+        summary = Summary(f"The mathematics of the Transformer, on {len(window)} bytes of {origin}")
+        _cross_check(summary, window, seed, follow)
+        summary.proofs += follow(proofs, "proving the catalogue", len(names()))
+        proved = {proof.id for proof in summary.proofs if proof.passed}
+        shown = {name: result for name, result in results().items() if name in proved}
+        for _ in follow([None], "writing LaTeX and Markdown", 1):
+            export(folder, shown, layers(), notation_called("ours"), "dollars", "en")
+    console.print(summary.table())
+    for failure in summary.failures:
+        console.print(failure)
+    console.print(summary.verdict(perf_counter() - started))
+    return not summary.failures
+
+
+Follow = Callable[[Iterable[Any], str, int | None], Iterator[Any]]
+
+
+def _cross_check(summary: Summary, window: bytes, seed: int, follow: Follow) -> None:
+    """Run the model on the window, and compare everything that is computed with another route."""
+    run = next(follow((agreement.run(window, Transformer(**BASE, seed=seed)) for _ in [0]), "running the model", 1))
+    summary.agreements += follow(agreement.against_reference(SIZES, seed), "layers against loops", None)
+    summary.agreements += follow(
+        (agreement.base_agreement(run) for _ in [0]), "the model against the float64 route", 1
+    )
+    known = results().values()
+    stages: list[tuple[str, Iterable[Check]]] = [
+        ("properties", agreement.property_checks(SIZES, seed)),
+        ("derivatives", agreement.derivative_checks(known, seed)),
+        ("moments", agreement.moment_checks(known)),
+        ("wrong variances", agreement.rejections()),
+        ("counts", agreement.count_checks()),
+        ("the model's properties", agreement.base_checks(run)),
+    ]
+    for words, checks in stages:
+        summary.checks += follow(checks, words, None)
+    summary.counts += _counts(run)
+
+
+def _counts(run: Run) -> Iterator[tuple[str, str, str]]:
+    """Yield the counts of the run, as rows of the table."""
+    flops = count_flops(run.model.layer())
+    sizes = ", ".join(f"{name} = {value}" for name, value in run.sizes.items())
+    yield "parameters", f"{run.model.parameters():,}", sizes
+    yield "FLOPs of products", f"{at(flops.matmul, run.sizes):,}", "one multiply-add is 2 FLOPs"
+    yield "FLOPs of all else", f"{at(flops.total - flops.matmul, run.sizes):,}", "softmax, norms, activations, sums"
+    if run.bits is not None:
+        yield "bits for each next byte", f"{run.bits:.3f}", "without training; all bytes alike would take 8"
+
+
+def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, float, float, str]]) -> Iterator[Any]:
+    """Yield a row for each name: how many comparisons there were, and the one nearest to its bound or beyond."""
+    groups: dict[str, list[Any]] = {}
+    for item in items:
+        groups.setdefault(shown(item)[0], []).append(item)
+    for name, group in groups.items():
+        worst = max(group, key=lambda item: (not item.passed, shown(item)[3] / (shown(item)[4] or 1)))
+        _, yes, no, value, bound, unit = shown(worst)
+        times = f", the worst of {len(group)}" if len(group) > 1 else ""
+        yield name, yes if worst.passed else no, f"{value:.3g} of {bound:.3g} {unit}".rstrip() + times
+
+
+# The proofs
+
+
+@contextmanager
+def _proving() -> Iterator[Iterator[Proof]]:
+    """Start the proofs of all results in a process of their own; yield them in order as they come."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            yield pool.map(prove, names())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def prove(name: str) -> Proof:
+    """Return what the judge says of a result now."""
+    started = perf_counter()
+    evidence = judge(get(name))
+    return Proof(name, evidence.level, evidence.failures, perf_counter() - started)
+
+
+# The folder and the progress
+
+
+@contextmanager
+def written_to(out: Path) -> Iterator[Path]:
+    """Yield an empty folder, whose files replace those of the same name in `out` when the block ends well.
+
+    Raises       OSError where `out` is no folder, or nothing can be written there; then `out` is as it was
+    """
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file, not a folder: choose another folder with --out")
+    beside = out if out.is_dir() else next(parent for parent in out.absolute().parents if parent.exists())
+    try:
+        folder = TemporaryDirectory(prefix=".derivations-", dir=beside)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(f"nothing can be written to {out} ({reason}): choose another folder with --out") from error
+    with folder:
+        yield Path(folder.name)
+        _publish(Path(folder.name), out)
+
+
+def _publish(folder: Path, out: Path) -> None:
+    files = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    for path in files:
+        target = out / path
+        blocked = [parent for parent in target.parents if parent.exists() and not parent.is_dir()]
+        if target.is_dir() or blocked:
+            raise OSError(f"{(blocked or [target])[0]} is in the way of {target}: move it, or choose another --out")
+    for path in files:
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(folder / path, out / path)
+
+
+@contextmanager
+def _progress() -> Iterator[Follow]:
+    """Yield a function that shows on standard error how far the work is on some items, which it passes on."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield lambda items, words, total: progress.track(items, total=total, description=words)
