@@ -92,11 +92,11 @@ def transformer() -> Derivation:
 @result
 def final_norms() -> Derivation:
     """A norm after each stack, as some implementations have it, adds 4 d_model parameters."""
-    with_norms = whole_transformer(final_norm=True)
+    with_norms = Layer("transformer_with_final_norms", *whole_transformer(final_norm=True).args[1:])
     return derivation(
         "A final norm after each of the two stacks adds 4 d_model parameters",
         claim(
-            Count("parameters", renamed(with_norms, "transformer_with_final_norms")),
+            Count("parameters", with_norms),
             step("count", Count("parameters", whole_transformer()) + 4 * d_model),
         ),
         source="PyTorch, torch.nn.Transformer",

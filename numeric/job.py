@@ -3,12 +3,12 @@
 Definition   bytes of the text are tokens; the window is its first 512 bytes at most, and is both source and target
              (`numeric.agreement.base_model`)
 Result       one table on the console, progress on standard error, the proved results as LaTeX and Markdown in a folder
-Assumes      bad input is found before any work; files are moved to the folder when all of them are written
+Assumes      bad input is found before any work; what is not proved is not written
 
 The proofs run in a process of their own, beside the numeric work.
 """
 
-import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -70,7 +70,8 @@ class Summary:
         """One sentence for everything that failed, or was not done at all."""
         unproved = [f"{p.id} is {p.level}: {'; '.join(p.failures)}" for p in self.proofs if not p.passed]
         empty = [name for name in ("proofs", "agreements", "checks", "counts") if not getattr(self, name)]
-        failed = [str(each) for each in (*self.agreements, *self.checks) if not each.passed]
+        compared: list[Agreement | Check] = [*self.agreements, *self.checks]
+        failed = [str(each) for each in compared if not each.passed]
         return [*unproved, *failed, *(f"there were no {name}" for name in empty)]
 
     def table(self) -> Table:
@@ -96,30 +97,31 @@ class Summary:
             return f"FAILED: {len(self.failures)} of the above, in {seconds:.1f} s"
         compared = len({each.layer for each in self.agreements})
         return (
-            f"All well: {len(self.proofs)} results proved, {compared} layers agree in {len(self.agreements)} comparisons, "
-            f"{len(self.checks)} properties hold, in {seconds:.1f} s"
+            f"All well: {len(self.proofs)} results proved, {compared} layers agree in {len(self.agreements)} "
+            f"comparisons, {len(self.checks)} properties hold, in {seconds:.1f} s"
         )
 
 
 def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | None = None) -> bool:
     """Do the main job on a text, write results to a folder, print the summary; return whether everything passed.
 
-    Raises       ValueError for a text that is empty or binary and a seed below 0, OSError for a file that cannot be read
-                 and a folder that cannot be written; each before any work
+    Raises       ValueError for a text that is empty or binary and a seed below 0, OSError for a file that cannot be
+                 read and a folder that cannot be written; each before any work
     """
     started = perf_counter()
     console = console or Console(markup=False, highlight=False)
     window, origin = read_window(file)
     if seed < 0:
         raise ValueError(f"the seed must be an integer >= 0, not {seed}")
-    with written_to(out) as folder, _progress() as follow, _proving() as proofs:
+    check_writable(out)
+    with _progress() as follow, _proving() as proofs:
         summary = Summary(f"The mathematics of the Transformer, on {len(window)} bytes of {origin}")
         _cross_check(summary, window, seed, follow)
         summary.proofs += follow(proofs, "proving the catalogue", len(names()))
         proved = {proof.id for proof in summary.proofs if proof.passed}
         shown = {name: result for name, result in results().items() if name in proved}
         for _ in follow([None], "writing LaTeX and Markdown", 1):
-            export(folder, shown, layers(), notation_called("ours"), "dollars", "en")
+            export(out, shown, layers(), notation_called("ours"), "dollars", "en")
     console.print(summary.table())
     for failure in summary.failures:
         console.print(failure)
@@ -127,16 +129,14 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
     return not summary.failures
 
 
-Follow = Callable[[Iterable[Any], str, int | None], Iterator[Any]]
+Follow = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
 def _cross_check(summary: Summary, window: bytes, seed: int, follow: Follow) -> None:
     """Run the model on the window, and compare everything that is computed with another route."""
-    run = next(follow((agreement.run(window, Transformer(**BASE, seed=seed)) for _ in [0]), "running the model", 1))
+    (run,) = follow((agreement.run(window, Transformer(**BASE, seed=seed)) for _ in [0]), "running the model", 1)
     summary.agreements += follow(agreement.against_reference(SIZES, seed), "layers against loops", None)
-    summary.agreements += follow(
-        (agreement.base_agreement(run) for _ in [0]), "the model against the float64 route", 1
-    )
+    summary.agreements += follow((agreement.base_agreement(run) for _ in [0]), "the model against the float64 route", 1)
     known = results().values()
     stages: list[tuple[str, Iterable[Check]]] = [
         ("properties", agreement.property_checks(SIZES, seed)),
@@ -180,7 +180,8 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
 @contextmanager
 def _proving() -> Iterator[Iterator[Proof]]:
     """Start the proofs of all results in a process of their own; yield them in order as they come."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which then cancels what is left
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=signal.signal, initargs=ignore) as pool:
         try:
             yield pool.map(prove, names())
         finally:
@@ -194,38 +195,22 @@ def prove(name: str) -> Proof:
     return Proof(name, evidence.level, evidence.failures, perf_counter() - started)
 
 
-# The folder and the progress
+# What is there before the work, and what shows it
 
 
-@contextmanager
-def written_to(out: Path) -> Iterator[Path]:
-    """Yield an empty folder, whose files replace those of the same name in `out` when the block ends well.
+def check_writable(out: Path) -> None:
+    """Refuse a folder to which nothing can be written; leave everything as it was.
 
-    Raises       OSError where `out` is no folder, or nothing can be written there; then `out` is as it was
+    Raises       OSError where `out` is no folder, or a file cannot be made in it or where it would be
     """
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file, not a folder: choose another folder with --out")
-    beside = out if out.is_dir() else next(parent for parent in out.absolute().parents if parent.exists())
+    nearest = out if out.is_dir() else next(parent for parent in out.absolute().parents if parent.exists())
     try:
-        folder = TemporaryDirectory(prefix=".derivations-", dir=beside)
+        TemporaryDirectory(prefix=".derivations-", dir=nearest).cleanup()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise OSError(f"nothing can be written to {out} ({reason}): choose another folder with --out") from error
-    with folder:
-        yield Path(folder.name)
-        _publish(Path(folder.name), out)
-
-
-def _publish(folder: Path, out: Path) -> None:
-    files = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
-    for path in files:
-        target = out / path
-        blocked = [parent for parent in target.parents if parent.exists() and not parent.is_dir()]
-        if target.is_dir() or blocked:
-            raise OSError(f"{(blocked or [target])[0]} is in the way of {target}: move it, or choose another --out")
-    for path in files:
-        (out / path).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(folder / path, out / path)
 
 
 @contextmanager

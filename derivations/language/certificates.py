@@ -44,11 +44,17 @@ class Bound:
             return [Condition(self.kind, self.value)]
         (index, limits), *rest = self.limits
         found: list[Condition] = []
-        for atom, own in list(context.ranges.items()):
-            if own == limits and atom[0] in ("t", "sym"):
-                value = substitute(self.value, {index: single(atom)}, context)
-                found += Bound(self.kind, value, tuple(rest)).instances(context)
+        for place in _places(limits, context):
+            value = substitute(self.value, {index: place}, context)
+            found += Bound(self.kind, value, tuple(rest)).instances(context)
         return found
+
+
+def _places(limits: tuple[Poly, Poly], context: Context) -> list[Poly]:
+    """Return the known indices with these limits, and their images under the bijections of that range."""
+    known = [single(atom) for atom, own in context.ranges.items() if own == limits and atom[0] in ("t", "sym")]
+    names = [name for name in context.inverses if context.ranges.get(("fun", name)) == limits]
+    return known + [single(("fun", name, 0, (place,))) for name in names for place in known]
 
 
 @dataclass

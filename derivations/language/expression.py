@@ -27,6 +27,7 @@ from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
+from derivations.language.binding import replace_free
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import (
     Axis,
@@ -396,6 +397,11 @@ class Concatenate(Array):
         """Replace everything but the index, which is bound."""
         return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
 
+    @property
+    def bound_symbols(self) -> list[Symbol]:
+        """The index of the family."""
+        return [self.args[1]]
+
     def _infer(self) -> Shape:
         body, _, size = self.args
         require(
@@ -412,7 +418,7 @@ class Concatenate(Array):
     def _entry(self, *places: Place) -> Expr:
         body, over, _ = self.args
         column = pair(places[-1], self.shape[-1])
-        return body.xreplace({over: column.block}).entry(*places[:-1], column.place)
+        return replace_free(body, {over: column.block}).entry(*places[:-1], column.place)
 
 
 class Tabulated(Array):
@@ -433,7 +439,8 @@ class Tabulated(Array):
         return f"[{self.args[0].expr}]"
 
     def _entry(self, *places: Place) -> Expr:
-        return self.args[0](*map(flat, places))
+        formula = self.args[0]
+        return replace_free(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
 
 
 class Explicit(Array):

@@ -12,6 +12,7 @@ from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, Lambd
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
+from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Shape, Variable, avoiding, require
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import (
@@ -103,7 +104,8 @@ class Elementwise(Array):
 
     def _entry(self, *places: Place) -> Expr:
         function, *arrays = self.args
-        return function.formula(*(_at(a, places) for a in arrays))
+        entries = (_at(a, places) for a in arrays)
+        return replace_free(function.formula.expr, dict(zip(function.formula.variables, entries, strict=True)))
 
 
 class Hadamard(Array):

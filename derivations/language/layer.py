@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Symbol, sympify
 from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
+from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Shape, Variable, require
 from derivations.language.shapes import (
     Axis,
@@ -67,7 +68,7 @@ class Equation(Basic):
         """Return the right-hand side of one entry of the defined variable, a family's index first."""
         if self.over is None:
             return self.value.entry(*places)
-        return self.value.xreplace({self.over[0]: places[0]}).entry(*places[1:])
+        return replace_free(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         family = f"  for {self.over[0]} < {self.over[1]}" if self.over else ""
@@ -121,6 +122,8 @@ class Layer(Shown, Basic):
             known.add(equation.variable)
         require(output in known, lambda: f"layer {layer.name}: no equation defines the output {output}")
         return layer
+
+    closed = True  # a substitution from outside leaves the names inside alone
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
         """Replace sizes only: the variables and indices of a layer are its own."""
@@ -212,8 +215,11 @@ class Layer(Shown, Basic):
         known: dict[Basic, Basic] = dict(zip(layer.inputs, inputs, strict=True))
         known |= {p: parameters.get(p.name, p) for p in layer.parameters}
         for equation in layer.equations:
-            value = _unfold_parts(equation.value, path).xreplace(known)
-            known[equation.variable] = value if equation.over is None else _Family(value, *equation.over)
+            value = _unfold_parts(equation.value, path)
+            if equation.over is None:
+                known[equation.variable] = replace_free(value, known)
+            else:
+                known[equation.variable] = replace_free(_Family(value, *equation.over), known)
         return known[layer.output]
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -227,13 +233,18 @@ class _Family(Array):
         """Replace everything but the index, which is bound."""
         return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
 
+    @property
+    def bound_symbols(self) -> list[Symbol]:
+        """The index of the family."""
+        return [self.args[1]]
+
     def _infer(self) -> Shape:
         body, _, size = self.args
         return (size, *body.shape)
 
     def _entry(self, *places: Any) -> Expr:
         body, over, _ = self.args
-        return body.xreplace({over: places[0]}).entry(*places[1:])
+        return replace_free(body, {over: places[0]}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"({self.args[0]} for {self.args[1]} < {self.args[2]})"

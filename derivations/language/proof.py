@@ -17,7 +17,8 @@ a witness is found inside the assumptions; else `unknown`. Silence is never succ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from mpmath import iv
@@ -27,6 +28,7 @@ from derivations.language.certificates import Bound, Inequalities, nonnegative, 
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.evaluate import Sample, evaluate
 from derivations.language.expression import Array
+from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative
 from derivations.language.normal_form.reading import read, symbol_atom
@@ -37,7 +39,7 @@ from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.rules import RULES, Rule
 from derivations.language.scalars import Rounded
-from derivations.language.shapes import Blocks, Pair, same_size, shape_text, total
+from derivations.language.shapes import Blocks, Pair, ShapeError, same_size, shape_text, split, total
 from derivations.language.shown import view
 from derivations.language.statements import Conformable, Rank
 from derivations.language.witness import Witness, find_witness
@@ -113,7 +115,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
             missing = case.uncovered()
         if missing is None:
             return StepEvidence("proved", step.rule)
-    except Undecided as error:
+    except (Undecided, ShapeError) as error:
         missing = str(error)
     except RecursionError:
         missing = "the expressions are nested too deeply"
@@ -129,7 +131,7 @@ class _Case:
     def __init__(self, previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> None:
         self.previous, self.step, self.rule = previous, step, rule
         self.context = Context(features=rule.features)
-        self.context.definitions = {e.variable.name: e.value_at for e in derivation.definitions}
+        self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.inequalities = Inequalities(self.context)
         self.rewrites: list[Rewrite] = []
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
@@ -142,6 +144,20 @@ class _Case:
                 self.context.ranges[("fun", here)] = limits
         for assumption in (*derivation.assumptions, *claim.given):
             self.assume(assumption)
+
+    def unfold(self, equation: Equation, *places: Expr) -> Expr:
+        """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
+        pairs: list[Any] = []
+        for place, along in zip(places, equation.variable.shape, strict=True):
+            if not isinstance(along, Blocks) or (place.is_Integer and along.size.is_Integer):
+                pairs.append(place)
+                continue
+            block, rest = split(place, along.size)
+            inside = read(rest, self.context)
+            last = subtract(subtract(read(along.size, self.context), ONE), inside)
+            self.context.conditions += [Condition("in range", p) for p in (inside, last)]
+            pairs.append(Pair(block, rest, along.size))
+        return equation.value_at(*pairs)
 
     def open_range(self, index: Symbol, size: Expr) -> None:
         """State that an index takes the values 0, ..., size - 1."""
@@ -194,7 +210,9 @@ class _Case:
         """Return the first side condition that neither the forms nor the assumptions settle."""
         for bound in self.inequalities.bounds:
             self.context.facts.extend(bound.instances(self.context))
-        for condition in self.context.conditions:
+        for condition in list(self.context.conditions):
+            if "assumption" in self.rule.features:
+                condition = replace(condition, of=rewrite(condition.of, self.rewrites, self.context))
             if not _covered(condition, self.context):
                 return f"a side condition is not among the assumptions: {write(condition.of)} is {condition.kind}"
         return None

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 
-from sympy import Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
+from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
+
+from derivations.language.binding import fresh_index
 
 __all__ = [
     "Axis",
@@ -21,11 +23,11 @@ __all__ = [
     "axis",
     "current_equation",
     "flat",
-    "fresh_index",
     "join",
     "pair",
     "same_size",
     "shape_text",
+    "split",
     "sum_along",
     "total",
 ]
@@ -71,7 +73,6 @@ Sized: TypeAlias = int | Expr | Blocks
 _bound: ContextVar[frozenset[Symbol]] = ContextVar(
     "bound", default=frozenset()
 )  # the indices of the sums around the entry
-_LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
 def axis(value: Sized) -> Axis:
@@ -110,14 +111,23 @@ def pair(place: Place, along: Blocks) -> Pair:
         return place
     if isinstance(place, Integer) and isinstance(along.size, Integer):
         return Pair(place // along.size, Mod(place, along.size), along.size)
+    block, rest = split(place, along.size)
+    if block != 0:
+        return Pair(block, rest, along.size)
     raise ShapeError(f"place {place} on an axis of {along.count} blocks of {along.size}: give a pair (block, place)")
 
 
-def fresh_index(avoid: Iterable[Symbol]) -> Symbol:
-    """Return the first index letter whose name none of the symbols to avoid has."""
-    taken = {symbol.name for symbol in avoid}
-    numbered = (f"{letter}_{number}" for number in range(1, 1000) for letter in _LETTERS)
-    return Symbol(next(name for name in (*_LETTERS, *numbered) if name not in taken), integer=True)
+def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
+    """Return (block, rest) with place = block * size + rest, by the terms of the place that hold the size.
+
+    The pair names the same place only when 0 <= rest < size: whoever splits must see to that.
+    """
+    block, rest = Integer(0), Integer(0)
+    for term in Add.make_args(expand(place)):
+        quotient = term / size
+        whole = quotient.is_integer if isinstance(size, Integer) else not quotient.has(size) and term.has(size)
+        block, rest = (block + quotient, rest) if whole else (block, rest + term)
+    return block, rest
 
 
 def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) -> Expr:

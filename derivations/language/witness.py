@@ -13,13 +13,13 @@ from itertools import product
 from typing import Any
 
 from mpmath import iv
-from sympy import Basic, Eq, Symbol
+from sympy import Basic, Eq, Integer, Symbol
 
 from derivations.language.derivation import Assumption, Claim, Derivation
 from derivations.language.evaluate import NotEvaluable, Sample, evaluate, holds
 from derivations.language.expression import Array
 from derivations.language.scalars import Expectation, Variance
-from derivations.language.shapes import Blocks, Pair, total
+from derivations.language.shapes import Blocks, Pair, ShapeError, total
 
 __all__ = ["Witness", "find_witness"]
 
@@ -53,7 +53,7 @@ def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivat
         sample = _sample(left, right, derivation, attempt)
         try:
             found = _try(left, relation, right, assumptions, derivation, sample)
-        except (NotEvaluable, TypeError, AttributeError, OverflowError):
+        except (NotEvaluable, ShapeError, TypeError, AttributeError, OverflowError):
             continue
         if found is not None:
             return found
@@ -72,7 +72,9 @@ def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> 
         elif not symbol.is_integer:
             value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
             scalars[symbol.name] = value if symbol.is_positive or source.random() < 0.5 else -value
-    sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in derivation.definitions})
+    numbers = {s: Integer(integers[s.name]) for s in symbols if s.name in integers}
+    equations = (equation.xreplace(numbers) for equation in derivation.definitions)
+    sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in equations})
     for name, inverse, size in derivation.bijections:
         order = list(range(int(size.xreplace({s: integers[s.name] for s in size.free_symbols}))))
         source.shuffle(order)

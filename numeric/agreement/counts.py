@@ -18,7 +18,7 @@ from numeric.agreement.report import Check
 from numeric.compile import compile_layer
 from numeric.weights import count
 
-__all__ = ["at", "count_checks", "executed_flops", "flops_check", "parameters_check"]
+__all__ = ["at", "count_checks", "executed_flops", "flops_check", "flops_difference", "parameters_check"]
 
 
 def count_checks(sizes: tuple[dict[str, int], ...] = SIZES[:1]) -> Iterator[Check]:
@@ -32,14 +32,23 @@ def count_checks(sizes: tuple[dict[str, int], ...] = SIZES[:1]) -> Iterator[Chec
 
 def parameters_check(name: str, counted: Expr, sizes: Mapping[str, int], weights: Any) -> Check:
     """Return how many parameters the count has more than the weights."""
-    return Check(f"parameters of {name}", at(counted, sizes) - count(weights), 0, f"of {count(weights):,}")
+    allocated = count(weights)
+    return Check("parameters counted - allocated", at(counted, sizes) - allocated, 0, f"({allocated:,} in {name})")
 
 
 def flops_check(case: Case, function: Callable[..., Any] | None = None) -> Check:
     """Return how many FLOPs of products the count has more than a function, by default the compiled layer, executes."""
     executed = executed_flops(function or compile_layer(case.layer), case.arguments)
     counted = at(count_flops(case.layer, BATCH).matmul, case.sizes)
-    return Check(f"matmul FLOPs of {case.name}", counted - executed, 0, f"of {executed:,}")
+    return flops_difference(case.name, counted, executed)
+
+
+def flops_difference(name: str, counted: int, executed: int) -> Check:
+    """Return how many FLOPs of products were counted but not executed.
+
+    Units        FLOPs, one multiply-add being 2
+    """
+    return Check("FLOPs of products counted - executed", counted - executed, 0, f"({executed:,} in {name})")
 
 
 def executed_flops(function: Callable[..., Any], arguments: Mapping[str, Any]) -> int:

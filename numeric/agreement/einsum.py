@@ -3,7 +3,7 @@
 Definition   memory = Encoder(sqrt(d_model) E[source] + PE),   Z = Decoder(sqrt(d_model) E[target] + PE, memory),
              logits = Z E^T;   every sub-layer x -> LayerNorm(x + Sublayer(x))
 Shapes       source (m,), target (n,) -> logits (n, vocab); weights nested as those of `numeric.Transformer`
-Assumes      ReLU, no biases in the attention, no padding, eps = 1e-5; the norm after a stack where its weights are given
+Assumes      ReLU, attention without biases, no padding, eps = 1e-5; a norm after a stack where its weights are given
 Source       Vaswani et al. (2017), sections 3.1 to 3.5
 
 It takes weights of any number type and computes in float64, at the size of the base model in about a second.

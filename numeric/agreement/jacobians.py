@@ -134,12 +134,15 @@ def slopes(function: Function, redraw: Callable[[], Any], layer: Layer) -> tuple
         at = redraw()
         here = function(at)
         unit = float(np.spacing(np.abs(here).max())) / REAL_STEP
-        right = _columns(lambda step, at=at, here=here: (function(at + REAL_STEP * step) - here) / REAL_STEP, at)
-        left = _columns(lambda step, at=at, here=here: (here - function(at - REAL_STEP * step)) / REAL_STEP, at)
+        right, left = (_columns(_difference(function, at, here, step), at) for step in (REAL_STEP, -REAL_STEP))
         bound = rounding_bound(GRADIENT_COST * roundings(layer, SIZES))
         if np.abs(right - left).max() <= bound * unit:
             return (right + left) / 2, unit
     raise ArithmeticError(f"{layer.name}: {TRIES} random points all lie near a kink")
+
+
+def _difference(function: Function, at: Any, here: Any, step: float) -> Function:
+    return lambda direction: (function(at + step * direction) - here) / step
 
 
 def _columns(slope: Function, at: Any) -> Any:

@@ -5,8 +5,8 @@ Definition   z = (s - claimed) / e, with s the mean or the variance of N = 20,00
 Result       |z| < 5 at the claimed value for 20 seeds and three distributions; at d_k^2 and d_k / 2 in place of the
              variance d_k, |z| > 5 at the same samples
 Assumes      components independent, of mean 0 and variance 1: normal, uniform on (-sqrt 3, sqrt 3), or a fair sign
-Source       the dot product's moments: Vaswani et al. (2017), footnote 4; the error of a sample variance: Cramer (1946),
-             "Mathematical Methods of Statistics", section 27.4
+Source       the moments of the dot product: Vaswani et al. (2017), footnote 4; the error of a sample variance: Cramer
+             (1946), "Mathematical Methods of Statistics", section 27.4
 
 At |z| = 5 a true value is refused once in 1.7 million draws; the seeds are fixed, so that nothing is drawn again.
 """

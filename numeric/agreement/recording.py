@@ -7,7 +7,7 @@ Assumes      entrywise products, also those that a sum follows, are no products 
 """
 
 from collections.abc import Callable, Mapping
-from math import prod
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -108,15 +108,16 @@ def _einsum(result: Any, subscripts: str, *operands: Any, **options: Any) -> int
         for term, operand in zip(terms, operands, strict=True)
         for index, length in zip(term, operand.shape, strict=True)
     }
-    return 2 * prod(lengths.values())
+    return 2 * int(prod(lengths.values()))
 
 
 def _tensordot(result: Any, left: Any, right: Any, *options: Any, **named: Any) -> int:
-    return 2 * round((np.size(left) * np.size(right) * np.size(result)) ** 0.5)  # (nk)(km)(nm) = (nkm)^2
+    return 2 * isqrt(np.size(left) * np.size(right) * np.size(result))  # (nk)(km)(nm) = (nkm)^2
 
 
 def _inner(result: Any, left: Any, right: Any, *options: Any, **named: Any) -> int:
-    return 2 * np.size(result) * (np.shape(left)[-1] if np.ndim(left) and np.ndim(right) else 1)
+    length = int(np.shape(left)[-1]) if np.ndim(left) and np.ndim(right) else 1
+    return 2 * int(np.size(result)) * length
 
 
 CONTRACTIONS: dict[str, Callable[..., int]] = {

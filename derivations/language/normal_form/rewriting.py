@@ -63,6 +63,8 @@ def _match(pattern: Atom, atom: Atom, free: dict[Atom, tuple[Poly, Poly]], bindi
         yield from _match_places(pattern[2], atom[2], free, binding)
     elif pattern[0] == "E":
         yield from _match_factors(pattern[1], atom[1], free, binding)
+    elif pattern[0] == "sum" and pattern[1] == atom[1]:
+        yield from _match_factors(pattern[2], atom[2], free, binding)
     elif pattern == atom:
         yield binding
 

@@ -1,0 +1,63 @@
+"""Substitution that respects bound indices.
+
+`sum_j f(j, i)` with i replaced by j is `sum_l f(l, j)`: a bound index is renamed before it could capture what is put
+in. SymPy's `xreplace` does not do this.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+from sympy import Basic, Sum, Symbol
+
+__all__ = ["fresh_index", "replace_free"]
+
+_LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
+
+
+def fresh_index(avoid: Iterable[Symbol]) -> Symbol:
+    """Return the first index letter whose name none of the symbols to avoid has."""
+    taken = {symbol.name for symbol in avoid}
+    numbered = (f"{letter}_{number}" for number in range(1, 1000) for letter in _LETTERS)
+    return Symbol(next(name for name in chain(_LETTERS, numbered) if name not in taken), integer=True)
+
+
+def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
+    """Return the expression with symbols or arrays replaced where they are free; bound indices step aside."""
+    if node in values:
+        return values[node]
+    if not node.args or not any(node.has(key) for key in values):
+        return node
+    if getattr(node, "closed", False):  # a layer: its names are its own
+        return node.xreplace(dict(values))
+    incoming = {symbol for value in values.values() for symbol in value.free_symbols}
+    if isinstance(node, Sum):
+        return _in_sum(node, dict(values), incoming)
+    bound = list(getattr(node, "bound_symbols", ()))
+    values = {key: value for key, value in values.items() if key not in bound}
+    aside = {b: fresh_index(incoming | node.atoms(Symbol)) for b in bound if b in incoming}
+    if len(aside) > 1:
+        aside = _apart(list(aside), incoming | node.atoms(Symbol))
+    return node.func(*(replace_free(part, {**values, **aside}) for part in node.args))
+
+
+def _apart(bound: list[Symbol], avoid: set[Basic]) -> dict[Symbol, Symbol]:
+    names: dict[Symbol, Symbol] = {}
+    for symbol in bound:
+        names[symbol] = fresh_index({s for s in avoid if isinstance(s, Symbol)} | set(names.values()))
+    return names
+
+
+def _in_sum(node: Sum, values: dict[Any, Any], incoming: set[Any]) -> Sum:
+    limits = []
+    taken = {s for s in incoming if isinstance(s, Symbol)} | node.atoms(Symbol)
+    for symbol, low, high in reversed(node.limits):
+        bounds = (replace_free(low, values), replace_free(high, values))
+        values = {key: value for key, value in values.items() if key != symbol}
+        name = symbol
+        if symbol in incoming:
+            name = fresh_index(taken)
+            taken.add(name)
+            values[symbol] = name
+        limits.append((name, *bounds))
+    return Sum(replace_free(node.function, values), *reversed(limits))
