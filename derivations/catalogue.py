@@ -29,8 +29,8 @@ from derivations.transformer import transformer
 __all__ = ["LAYERS", "get", "layer", "layers", "names", "results", "verify"]
 
 CONCEPTS = (
-    "softmax", "dot_product", "attention", "multi_head", "linear", "feed_forward", "layer_norm", "residual", "dropout",
-    "positional_encoding", "embedding", "encoder", "decoder", "transformer", "parameters", "flops",
+    "softmax", "dot_product", "attention", "multi_head", "linear", "activation", "feed_forward", "layer_norm",
+    "batch_norm", "residual", "dropout", "positional_encoding", "embedding", "encoder", "decoder", "transformer", "parameters", "flops",
 )  # fmt: skip
 
 LAYERS: dict[str, Callable[[], Layer]] = {

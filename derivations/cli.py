@@ -33,8 +33,15 @@ class _MainJobByDefault(click.Group):
         return super().parse_args(context, arguments)
 
 
+def _lines_kept(command: Callable[..., Any]) -> Callable[..., Any]:
+    r"""Turn the \b of a docstring into the sign by which click leaves the lines of a paragraph as they are."""
+    command.__doc__ = (command.__doc__ or "").replace("\\b\n", "\b\n")
+    return command
+
+
 @click.group(cls=_MainJobByDefault, context_settings={"help_option_names": ["--help"], "max_content_width": 110})
 @click.version_option(derivations.__version__, prog_name="derivations")
+@_lines_kept
 def cli() -> None:
     r"""The mathematics of the Transformer: derived, proved, printed, compiled, run and cross-checked.
 
@@ -61,7 +68,7 @@ def _one_sentence() -> Iterator[None]:
 
 
 def _clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(command)
+    @wraps(_lines_kept(command))
     def run(*arguments: Any, **options: Any) -> Any:
         with _one_sentence():
             return command(*arguments, **options)
@@ -137,7 +144,7 @@ def show_command(
     if as_json or form == "json":
         click.echo(json.dumps(shown.json(), ensure_ascii=False, indent=1))
     elif form == "python":
-        click.echo(shown.python(), nl=False)
+        click.echo(shown.python() if "." in name else _source(shown, "numpy"), nl=False)
     else:
         options: dict[str, Any] = {"steps": steps, "lang": lang}
         if math is not None:
@@ -197,7 +204,7 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
 @click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
 @_clean_errors
 def export_command(folder: str, notation: str, math: str, lang: str) -> None:
-    r"""Write every result and layer as LaTeX and Markdown files, ready to \\input or include.
+    r"""Write every result and layer as LaTeX and Markdown files, ready to \input or include.
 
     \b
     derivations export pages
@@ -223,9 +230,14 @@ def code_command(name: str, backend: str) -> None:
     derivations code transformer > transformer.py
     """
     from derivations.catalogue import layer as layer_called
-    from numeric.compile import source  # the numeric side is needed by this command alone
 
-    click.echo(source(layer_called(name), backend), nl=False)
+    click.echo(_source(layer_called(name), backend), nl=False)
+
+
+def _source(layer: Any, backend: str) -> str:
+    from numeric.compile import source  # the numeric side is needed for the source of layers alone
+
+    return source(layer, backend)
 
 
 def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

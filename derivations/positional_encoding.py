@@ -8,12 +8,12 @@ Assumes      d_model even; positions and the number i of a pair count from 0, i 
 Source       Vaswani et al. (2017), section 3.5
 """
 
-from sympy import Expr, Integer, Lambda, Sum, cos, sin
+from sympy import Eq, Expr, Integer, Lambda, Mod, Sum, cos, sin
 
-from derivations.language.derivation import Derivation, claim, derivation, result, step
+from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.expression import Tabulated, array
 from derivations.language.functions import Interleave, named
-from derivations.language.layer import Equation, Equations, Layer, part
+from derivations.language.layer import Equations, Layer
 from derivations.symbols import d_model, i, index, k, n, pos, scalar
 
 __all__ = ["positional_encoding"]
@@ -21,7 +21,8 @@ __all__ = ["positional_encoding"]
 VASWANI = "Vaswani et al. (2017), section 3.5"
 x, p, q = scalar("x"), index("p"), index("q")
 sine, cosine = named("sin", sin(x), x), named("cos", cos(x), x)
-S, C = array("S", n, d_model / 2), array("C", n, d_model / 2)
+PE = array("PE", n, d_model)
+EVEN = Assumption(Eq(Mod(d_model, 2), 0, evaluate=False))
 
 
 def frequency(pair: Expr, width: Expr = d_model) -> Expr:
@@ -39,16 +40,8 @@ def positional_encoding(positions: Expr = n, width: Expr = d_model) -> Layer:
     """
     let = Equations()
     angle = let("angle")(Tabulated(Lambda((pos, i), pos * frequency(i, width)), positions, width / 2))
-    PE = let("PE")(Interleave(sine(angle), cosine(angle)))
-    return Layer("positional_encoding", (), (), let, PE)
-
-
-def columns() -> tuple[Equation, ...]:
-    """Return the equations that name the columns: the even ones S, the odd ones C."""
-    let = Equations()
-    let("S")(sine(Tabulated(Lambda((pos, i), pos * frequency(i)), n, d_model / 2)))
-    let("C")(cosine(Tabulated(Lambda((pos, i), pos * frequency(i)), n, d_model / 2)))
-    return tuple(let)
+    output = let("PE")(Interleave(sine(angle), cosine(angle)))
+    return Layer("positional_encoding", (), (), let, output)
 
 
 def pairs(of: Expr) -> Expr:
@@ -56,18 +49,22 @@ def pairs(of: Expr) -> Expr:
     return Sum(of, (i, 0, d_model / 2 - 1))
 
 
-encoding = part("positions", positional_encoding())()
+def rotated(offset: Expr) -> tuple[Expr, Expr]:
+    """Return the pair (sine, cosine) at `pos`, turned by the angle offset * w_i."""
+    angle = offset * frequency(i)
+    even, odd = PE[pos, 2 * i], PE[pos, 2 * i + 1]
+    return cos(angle) * even + sin(angle) * odd, -sin(angle) * even + cos(angle) * odd
 
 
 @result
 def definition() -> Derivation:
     """Even columns are sines, odd columns cosines; both of a pair have the exponent 2i."""
     return derivation(
-        "Definition of the sinusoidal positional encoding: even columns S, odd columns C",
-        claim(encoding, step("definition", Interleave(S, C))),
-        claim(S[pos, i], step("definition", sin(pos / Integer(10000) ** (2 * i / d_model)))),
-        claim(C[pos, i], step("definition", cos(pos / Integer(10000) ** (2 * i / d_model)))),
-        about=columns(),
+        "Definition of the sinusoidal positional encoding",
+        claim(PE[pos, 2 * i], step("definition", sin(pos / Integer(10000) ** (2 * i / d_model)))),
+        claim(PE[pos, 2 * i + 1], step("definition", cos(pos / Integer(10000) ** (2 * i / d_model)))),
+        about=positional_encoding(),
+        assuming=[EVEN],
         ranges={pos: n, i: d_model / 2},
         source=VASWANI,
     )
@@ -77,22 +74,24 @@ def definition() -> Derivation:
 def relative_shift() -> Derivation:
     """From pos to pos + k every pair turns by the angle k w_i, in which pos does not occur."""
     w = frequency(i)
+    even, odd = rotated(k)
     return derivation(
-        "Moving on by k positions rotates every pair (S, C) by an angle that depends on the offset k alone",
+        "Moving on by k positions rotates every pair (sine, cosine) by an angle that depends on the offset k alone",
         claim(
-            S[pos + k, i],
+            PE[pos + k, 2 * i],
             step("definition", sin(pos * w + k * w)),
             step("angle addition", cos(k * w) * sin(pos * w) + sin(k * w) * cos(pos * w)),
-            step("definition", cos(k * w) * S[pos, i] + sin(k * w) * C[pos, i]),
+            step("definition", even),
         ),
         claim(
-            C[pos + k, i],
+            PE[pos + k, 2 * i + 1],
             step("definition", cos(pos * w + k * w)),
             step("angle addition", -sin(k * w) * sin(pos * w) + cos(k * w) * cos(pos * w)),
-            step("definition", -sin(k * w) * S[pos, i] + cos(k * w) * C[pos, i]),
+            step("definition", odd),
         ),
         claim(cos(k * w) ** 2 + sin(k * w) ** 2, step("Pythagoras", 1)),
-        about=columns(),
+        about=positional_encoding(),
+        assuming=[EVEN],
         ranges={k: n, pos: n - k, i: d_model / 2},
         source=VASWANI,
     )
@@ -105,11 +104,12 @@ def dot_product() -> Derivation:
     return derivation(
         "The dot product of two rows of the encoding is a sum of d/2 cosines of the offset",
         claim(
-            pairs(S[p, i] * S[q, i] + C[p, i] * C[q, i]),
+            pairs(PE[p, 2 * i] * PE[q, 2 * i] + PE[p, 2 * i + 1] * PE[q, 2 * i + 1]),
             step("definition", pairs(sin(p * w) * sin(q * w) + cos(p * w) * cos(q * w))),
             step("angle addition", pairs(cos((p - q) * w))),
         ),
-        about=columns(),
+        about=positional_encoding(),
+        assuming=[EVEN],
         ranges={p: n, q: n},
         source=VASWANI,
     )
@@ -121,11 +121,12 @@ def norm() -> Derivation:
     return derivation(
         "Every row of the encoding has squared length d/2",
         claim(
-            pairs(S[p, i] ** 2 + C[p, i] ** 2),
+            pairs(PE[p, 2 * i] ** 2 + PE[p, 2 * i + 1] ** 2),
             step("Pythagoras", pairs(Integer(1))),
             step("constant summand", d_model / 2),
         ),
-        about=columns(),
+        about=positional_encoding(),
+        assuming=[EVEN],
         ranges={p: n},
         source=VASWANI,
     )
@@ -134,14 +135,16 @@ def norm() -> Derivation:
 @result
 def distance() -> Derivation:
     """Squared distances, too, depend on the offset alone."""
+    w = frequency(i)
     return derivation(
         "The squared distance of two rows of the encoding depends on the offset alone",
         claim(
-            pairs((S[p, i] - S[q, i]) ** 2 + (C[p, i] - C[q, i]) ** 2),
-            step("Pythagoras", pairs(2 - 2 * cos((p - q) * frequency(i)))),
-            step("angle addition", pairs(4 * sin((p - q) * frequency(i) / 2) ** 2)),
+            pairs((PE[p, 2 * i] - PE[q, 2 * i]) ** 2 + (PE[p, 2 * i + 1] - PE[q, 2 * i + 1]) ** 2),
+            step("Pythagoras", pairs(2 - 2 * cos((p - q) * w))),
+            step("angle addition", pairs(4 * sin((p - q) * w / 2) ** 2)),
         ),
-        about=columns(),
+        about=positional_encoding(),
+        assuming=[EVEN],
         ranges={p: n, q: n},
         source=VASWANI,
     )

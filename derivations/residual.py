@@ -33,10 +33,10 @@ def post_norm_residual(inner: Layer) -> Layer:
     Source       Vaswani et al. (2017), section 3.1
     """
     let = Equations()
-    let("F")(part("sublayer", inner)(X))
-    let("S")(X + F)
-    let("Y")(part("norm", layer_norm())(S))
-    return Layer("post_norm_residual", (X,), (), let, Y)
+    branch = let("F")(part("sublayer", inner)(X))
+    total = let("S")(X + branch)
+    out = let("Y")(part("norm", layer_norm())(total))
+    return Layer("post_norm_residual", (X,), (), let, out)
 
 
 def pre_norm_residual(inner: Layer) -> Layer:
@@ -47,10 +47,10 @@ def pre_norm_residual(inner: Layer) -> Layer:
     Source       Xiong et al. (2020), figure 1
     """
     let = Equations()
-    let("L")(part("norm", layer_norm())(X))
-    let("F")(part("sublayer", inner)(L))
-    let("Y")(X + F)
-    return Layer("pre_norm_residual", (X,), (), let, Y)
+    normed = let("L")(part("norm", layer_norm())(X))
+    branch = let("F")(part("sublayer", inner)(normed))
+    out = let("Y")(X + branch)
+    return Layer("pre_norm_residual", (X,), (), let, out)
 
 
 def average(of: Expr) -> Expr:

@@ -15,11 +15,11 @@ from derivations.embedding import embedding
 from derivations.encoder import encoder
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.expression import RowBroadcast, Tabulated, array, mask_array, token_array
-from derivations.language.functions import Both, CausalMask, Interleave, Named, relu, row_softmax
+from derivations.language.functions import Both, CausalMask, Named, relu, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson
 from derivations.language.statements import Conformable
-from derivations.positional_encoding import positional_encoding
+from derivations.positional_encoding import EVEN, positional_encoding
 from derivations.symbols import d_model, i, index, j, k, m, n, pos, vocab
 
 __all__ = ["transformer"]
@@ -78,14 +78,20 @@ def definition() -> Derivation:
 @result
 def input_rows() -> Derivation:
     """What the encoder takes in: in column 2i the embedding and a sine, in column 2i + 1 the embedding and a cosine."""
-    source, angle = token_array("source", m), pos / Integer(10000) ** (2 * i / d_model)
+    layer, source, angle = transformer(), token_array("source", m), pos / Integer(10000) ** (2 * i / d_model)
+    X = layer.equation("X").variable
     even, odd = (sqrt(d_model) * Indexed(E.base, source[pos], 2 * i + column) for column in (0, 1))
-    columns = (Tabulated(Lambda((pos, i), entry), m, d_model / 2) for entry in (even + sin(angle), odd + cos(angle)))
-    embedded = part("embedding", embedding())(source, E=E)
     return derivation(
         "The input of the encoder: the embedding of the token and the code of the position, added",
-        claim(embedded + part("positions", positional_encoding(m))(), step("definition", Interleave(*columns))),
-        assuming=[Assumption(Ge(source[pos], 0), {pos: m}), Assumption(Ge(vocab - 1 - source[pos], 0), {pos: m})],
+        claim(X[pos, 2 * i], step("definition", even + sin(angle))),
+        claim(X[pos, 2 * i + 1], step("definition", odd + cos(angle))),
+        about=(layer.equation("P_source"), layer.equation("X")),
+        ranges={pos: m, i: d_model / 2},
+        assuming=[
+            EVEN,
+            Assumption(Ge(source[pos], 0), {pos: m}),
+            Assumption(Ge(vocab - 1 - source[pos], 0), {pos: m}),
+        ],
         source="Vaswani et al. (2017), sections 3.4 and 3.5",
     )
 

@@ -9,6 +9,7 @@ The proofs run in a process of their own, beside the numeric work.
 """
 
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from numeric.transformer import Transformer
 __all__ = ["Proof", "Summary", "main_job"]
 
 SIZES = agreement.SIZES[:2]
+WIDTH = 120  # of the table where no terminal tells
 PROVED = ("proved", "definition")
 
 
@@ -109,13 +111,14 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
                  read and a folder that cannot be written; each before any work
     """
     started = perf_counter()
-    console = console or Console(markup=False, highlight=False)
-    window, origin = read_window(file)
+    console = console or Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+    window = read_window(file)
     if seed < 0:
         raise ValueError(f"the seed must be an integer >= 0, not {seed}")
     check_writable(out)
     with _progress() as follow, _proving() as proofs:
-        summary = Summary(f"The mathematics of the Transformer, on {len(window)} bytes of {origin}")
+        origin = file.name if file else "the package's description"
+        summary = Summary(f"The mathematics of the Transformer, run on {len(window)} bytes of {origin}")
         _cross_check(summary, window, seed, follow)
         summary.proofs += follow(proofs, "proving the catalogue", len(names()))
         proved = {proof.id for proof in summary.proofs if proof.passed}
@@ -170,8 +173,9 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
     for name, group in groups.items():
         worst = max(group, key=lambda item: (not item.passed, shown(item)[3] / (shown(item)[4] or 1)))
         _, yes, no, value, bound, unit = shown(worst)
+        figures = f"{value:.3g} of {bound:.3g} {unit}".rstrip() if bound or not worst.passed else "exact"
         times = f", the worst of {len(group)}" if len(group) > 1 else ""
-        yield name, yes if worst.passed else no, f"{value:.3g} of {bound:.3g} {unit}".rstrip() + times
+        yield name, yes if worst.passed else no, figures + times
 
 
 # The proofs

@@ -15,7 +15,7 @@ LOOKED_AT = 2**20
 PACKAGE = "derivations"
 
 
-def read_window(file: Path | None) -> tuple[bytes, str]:
+def read_window(file: Path | None) -> bytes:
     """Return the window of a text file, or of the package's description without one, and where it is from.
 
     Raises       OSError where the file cannot be read, ValueError where it is empty or no text in UTF-8
@@ -32,7 +32,7 @@ def read_window(file: Path | None) -> tuple[bytes, str]:
     return _window(data, str(file), whole)
 
 
-def _window(data: bytes, origin: str, whole: bool = True) -> tuple[bytes, str]:
+def _window(data: bytes, origin: str, whole: bool = True) -> bytes:
     if not data:
         raise ValueError(f"{origin} is empty: give a text of at least one byte")
     if b"\0" in data:
@@ -41,7 +41,7 @@ def _window(data: bytes, origin: str, whole: bool = True) -> tuple[bytes, str]:
         getincrementaldecoder("utf-8")().decode(data, final=whole)
     except UnicodeDecodeError as error:
         raise ValueError(f"{origin} is no UTF-8 at byte {error.start}: give a text file in UTF-8") from None
-    return data[:WINDOW], origin
+    return data[:WINDOW]
 
 
 def _description() -> bytes:

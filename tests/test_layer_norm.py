@@ -88,7 +88,7 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
 
 def test_without_a_sign_of_the_variance_nothing_is_below_1() -> None:
     """With sigma^2 >= 0 left out, sigma^2 + eps may be 0."""
-    assert judge(replace(variance_is_not_1(), assumptions=())).level == "unknown"
+    assert judge(replace(variance_is_not_1(), assumptions=())).level == "refuted"
 
 
 def test_a_variance_of_at_least_0_is_not_strictly_positive() -> None:

@@ -7,11 +7,8 @@ import pytest
 from sympy import Basic, Integer, cos, sin
 
 from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.functions import Interleave
 from derivations.language.proof import judge
 from derivations.positional_encoding import (
-    C,
-    S,
     definition,
     distance,
     dot_product,
@@ -22,6 +19,7 @@ from derivations.positional_encoding import (
     positional_encoding,
     q,
     relative_shift,
+    rotated,
 )
 from derivations.symbols import d_model, i, k, pos
 from tests.broken import broken_steps, is_refused, of_topic, with_step
@@ -39,13 +37,13 @@ def test_every_result_is_proved(name: str) -> None:
 
 @broken_steps(
     [
-        ("cosines first", definition, 0, 0, Interleave(C, S)),
-        ("the index 2i + 1 in the exponent", definition, 2, 0, cos(pos / Integer(10000) ** ((2 * i + 1) / d_model))),
-        ("i instead of 2i in the exponent", definition, 1, 0, sin(pos / Integer(10000) ** (i / d_model))),
-        ("1000 instead of 10000", definition, 1, 0, sin(pos / Integer(1000) ** (2 * i / d_model))),
+        ("cosines first", definition, 0, 0, cos(pos * w)),
+        ("the index 2i + 1 in the exponent", definition, 1, 0, cos(pos / Integer(10000) ** ((2 * i + 1) / d_model))),
+        ("i instead of 2i in the exponent", definition, 0, 0, sin(pos / Integer(10000) ** (i / d_model))),
+        ("1000 instead of 10000", definition, 0, 0, sin(pos / Integer(1000) ** (2 * i / d_model))),
         ("the angle of the difference", relative_shift, 0, 1, cos(k * w) * sin(pos * w) - sin(k * w) * cos(pos * w)),
-        ("a rotation the other way", relative_shift, 1, 2, sin(k * w) * S[pos, i] + cos(k * w) * C[pos, i]),
-        ("a rotation by pos", relative_shift, 0, 2, cos(pos * w) * S[pos, i] + sin(pos * w) * C[pos, i]),
+        ("a rotation the other way", relative_shift, 1, 2, rotated(-k)[1]),
+        ("a rotation by pos", relative_shift, 0, 2, rotated(pos)[0]),
         ("no rotation: a difference of squares", relative_shift, 2, 0, cos(2 * k * w)),
         ("the sum of the positions", dot_product, 0, 1, pairs(cos((p + q) * w))),
         ("sines of the offset", dot_product, 0, 1, pairs(sin((p - q) * w))),

@@ -5,12 +5,13 @@ in. SymPy's `xreplace` does not do this.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from sympy import Basic, Sum, Symbol
+from sympy import Basic, Max, Min, Sum, Symbol
 
-__all__ = ["fresh_index", "replace_free"]
+__all__ = ["free_symbols", "fresh_index", "replace_free"]
 
 _LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
@@ -38,7 +39,26 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
     aside = {b: fresh_index(incoming | node.atoms(Symbol)) for b in bound if b in incoming}
     if len(aside) > 1:
         aside = _apart(list(aside), incoming | node.atoms(Symbol))
-    return node.func(*(replace_free(part, {**values, **aside}) for part in node.args))
+    parts = [replace_free(part, {**values, **aside}) for part in node.args]
+    if isinstance(node, (Max, Min)):  # SymPy would ask for the sign of every argument, which takes long
+        return node.func(*parts, evaluate=False)
+    return node.func(*parts)
+
+
+@lru_cache(maxsize=4096)
+def free_symbols(node: Any) -> frozenset[Symbol]:
+    """Return the symbols that are free in an expression: those of bound indices and of layers are not."""
+    if isinstance(node, Symbol):
+        return frozenset({node})
+    if getattr(node, "closed", False):
+        return frozenset()
+    if isinstance(node, Sum):
+        found = free_symbols(node.function)
+        for symbol, low, high in node.limits:
+            found = (found - {symbol}) | free_symbols(low) | free_symbols(high)
+        return found
+    found = frozenset(symbol for part in node.args for symbol in free_symbols(part))
+    return found - set(getattr(node, "bound_symbols", ()))
 
 
 def _apart(bound: list[Symbol], avoid: set[Basic]) -> dict[Symbol, Symbol]:

@@ -25,7 +25,7 @@ from derivations.language.normal_form.reading import read
 from derivations.language.normal_form.signs import is_nonnegative, is_positive
 from derivations.language.normal_form.sums import substitute
 from derivations.language.normal_form.terms import ONE, Atom, Poly, single, subtract
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Iverson, declared_real
 
 __all__ = ["Bound", "Inequalities", "nonnegative", "positive"]
 
@@ -70,11 +70,12 @@ def nonnegative(expression: Basic, use: Inequalities) -> bool:
     if positive(expression, use) or _zero_or_one(expression):
         return True
     if isinstance(expression, Add):
-        return all(nonnegative(term, use) for term in expression.args) or _increasing(expression, None, use)
+        termwise = all(nonnegative(term, use) for term in expression.args)
+        return termwise or _increasing(expression, None, use) or _assumed(expression, use)
     if isinstance(expression, Mul):
         return all(nonnegative(factor, use) for factor in expression.args) or _weighted(expression, use)
     if isinstance(expression, Pow) and expression.exp.is_Integer:
-        even = expression.exp % 2 == 0 and expression.exp > 0 and _declared_real(expression)
+        even = expression.exp % 2 == 0 and expression.exp > 0 and declared_real(expression)
         return bool(even) or nonnegative(expression.base, use)
     if isinstance(expression, Sum):
         return _inside(expression, use, nonnegative)
@@ -86,7 +87,7 @@ def nonnegative(expression: Basic, use: Inequalities) -> bool:
 def positive(expression: Basic, use: Inequalities) -> bool:
     """Say whether the form of an expression shows that it is > 0."""
     if isinstance(expression, exp):
-        return _declared_real(expression)
+        return declared_real(expression)
     if isinstance(expression, Add):
         return _sum_positive(expression, use)
     if isinstance(expression, Mul):
@@ -100,11 +101,6 @@ def positive(expression: Basic, use: Inequalities) -> bool:
     if isinstance(expression, Symbol) or expression.is_Rational:
         return is_positive(read(expression, use.context), use.context)
     return False
-
-
-def _declared_real(expression: Basic) -> bool:
-    """Say whether every symbol in an expression was declared real and the imaginary unit does not occur."""
-    return not expression.has(sympy.I) and all(symbol.is_real for symbol in expression.atoms(Symbol))
 
 
 def _sum_positive(expression: Add, use: Inequalities) -> bool:
@@ -138,9 +134,12 @@ def _inside(expression: Sum, use: Inequalities, test: Any) -> bool:
 
 
 def _sum_over_places_positive(expression: Sum, use: Inequalities) -> bool:
-    nonempty = True
-    for _, low, high in expression.limits:
-        nonempty &= always_nonnegative(subtract(read(high, use.context), read(low, use.context)), use.context)
+    nonempty, names = True, dict(use.context.symbols)
+    for symbol, low, high in reversed(expression.limits):
+        with use.context.naming(names):
+            limits = (read(low, use.context), read(high, use.context))
+        nonempty &= always_nonnegative(subtract(limits[1], limits[0]), use.context)
+        names[symbol] = use.context.open_index(*limits)
     if nonempty and _inside(expression, use, positive):
         return True
     return len(expression.limits) == 1 and _positive_elsewhere(expression, use)
@@ -151,7 +150,9 @@ def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
     (symbol, low, high), body = expression.limits[0], expression.function
     factors = body.args if isinstance(body, Mul) else (body,)
     for factor in factors:
-        if not (isinstance(factor, Add) and factor.args[0] == 1 and isinstance(-factor.args[1], KroneckerDelta)):
+        if not (isinstance(factor, Add) and len(factor.args) == 2 and factor.args[0] == 1):
+            continue
+        if not isinstance(-factor.args[1], KroneckerDelta):
             continue
         others = [place for place in (-factor.args[1]).args[:2] if place != symbol]
         if len(others) != 1 or others[0].has(symbol):

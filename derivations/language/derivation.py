@@ -167,7 +167,13 @@ def step(rule: str, expression: Basic | int, relation: str = "=", *certificate: 
 
 
 def claim(lhs: Basic | int, *steps: Step, given: tuple[Assumption, ...] = ()) -> Claim:
-    """Return the claim that starts at `lhs` and follows the steps."""
+    """Return the claim that starts at `lhs` and follows the steps.
+
+    Raises `ValueError` for a claim without steps, or one whose inequalities point in both directions.
+    """
+    directions = {s.relation[0] for s in steps if s.relation != "="}
+    if not steps or len(directions) > 1:
+        raise ValueError(f"a claim needs steps whose relations point one way, not {[s.relation for s in steps]}")
     return Claim(sympify(lhs, strict=True), steps, given)
 
 

@@ -44,6 +44,7 @@ class Sample:
     bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     entries: dict[str, Fraction] = field(default_factory=dict)
+    closed: bool = False  # nothing but numbers and definitions: an entry or an unknown function has no value
     spent: int = 0
 
     def entry(self, name: str, places: tuple[int, ...]) -> Fraction:
@@ -53,6 +54,8 @@ class Sample:
             for place in places:
                 value = value[place]
             return Fraction(value)
+        if self.closed:
+            raise NotEvaluable(f"{name}{list(places)} has no value")
         source = random.Random(f"{self.seed} {name} {places}")
         return Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7)))
 
@@ -60,6 +63,8 @@ class Sample:
         """Return the entry of a mask: 1 or 0."""
         if name in self.arrays:
             return int(bool(self.entry(name, places)))
+        if self.closed:
+            raise NotEvaluable(f"{name}{list(places)} has no value")
         return int(random.Random(f"{self.seed} {name} {places}").random() < 0.6)
 
 
@@ -128,6 +133,9 @@ def _halves(expression: Basic) -> bool:
 
 
 def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    define = sample.definitions.get(expression.name)
+    if define is not None and expression.is_real and not expression.is_integer:
+        return _number(define(), sample, {})
     if expression in bound or expression.name in sample.integers:
         return iv.mpf(_integer(expression, sample, bound))
     if expression.name in sample.entries:
@@ -183,7 +191,10 @@ def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -
         places = tuple(_integer(place, sample, bound) for place in left.indices)
         define = sample.definitions.get(name)
         if define is not None:
-            return _number(define(*map(sympy.Integer, places)), sample, {})
+            value = _number(define(*map(sympy.Integer, places)), sample, {})
+            if 0 in value and value.delta > 0:
+                raise NotEvaluable(f"the interval does not tell whether {left} is 0")
+            return iv.mpf(int(0 not in value))
         return iv.mpf(sample.visible(name, places))
     return iv.mpf(int(holds(condition, sample, bound)))
 
@@ -260,6 +271,8 @@ def _heaviside(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> 
 
 def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     name = expression.func.__name__
+    if sample.closed or expression.is_nonnegative or expression.is_nonpositive:
+        raise NotEvaluable(f"{expression} has no value")
     if name in sample.bijections:
         return iv.mpf(_integer(expression, sample, bound))
     total = iv.mpf(len(name))
@@ -330,6 +343,9 @@ _RULES: dict[Any, Callable[..., Any]] = {
     Indexed: _indexed,
     Sum: _sum,
     KroneckerDelta: _delta,
+    sympy.Mod: lambda e, sample, bound: iv.mpf(
+        _integer(e.args[0], sample, bound) % _integer(e.args[1], sample, bound)
+    ),
     Iverson: _iverson,
     Derivative: _derivative,
     sympy.Piecewise: _piecewise,

@@ -19,6 +19,8 @@ from sympy import (
     Integer,
     KroneckerDelta,
     Lambda,
+    Mul,
+    Pow,
     Ne,
     Symbol,
     sympify,
@@ -64,6 +66,7 @@ __all__ = [
     "array",
     "avoiding",
     "column_block",
+    "guarded",
     "mask_array",
     "require",
     "token_array",
@@ -314,7 +317,8 @@ class Scaled(Array):
         return f"{StrPrinter().parenthesize(self.args[0], 50)} * {self._text(1, 3)}"
 
     def _entry(self, *places: Place) -> Expr:
-        return self.args[0] * self.args[1].entry(*places)
+        factor, entry = self.args[0], self.args[1].entry(*places)
+        return guarded(factor * entry, [factor])
 
 
 class Transpose(Array):
@@ -395,7 +399,10 @@ class Concatenate(Array):
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
         """Replace everything but the index, which is bound."""
-        return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
+        rule = {key: value for key, value in rule.items() if key != self.args[1]}
+        if any(self.args[1] in value.free_symbols for value in rule.values()):
+            return replace_free(self, rule), True
+        return super()._xreplace(rule)
 
     @property
     def bound_symbols(self) -> list[Symbol]:
@@ -427,6 +434,11 @@ class Tabulated(Array):
     def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
         """Build the array whose entries the formula gives, one argument for each axis."""
         return super().__new__(cls, formula, *map(axis, shape))
+
+    @property
+    def kind(self) -> str:
+        """What the entries are: boolean where the formula is a product of brackets."""
+        return "boolean" if all(isinstance(f, Iverson) for f in Mul.make_args(self.args[0].expr)) else "real"
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1
@@ -484,6 +496,21 @@ class ColumnBlock(Array):
     def _entry(self, *places: Place) -> Expr:
         wide, block = self.args
         return wide.entry(*places[:-1], Pair(block, flat(places[-1]), wide.shape[-1].size))
+
+
+def guarded(value: Expr, parts: list[Expr]) -> Expr:
+    """Return the value with every denominator of the parts that SymPy cancelled kept as b * (1/b).
+
+    What holds only where b is nonzero must not lose its condition when SymPy multiplies.
+    """
+    powers = (power for part in parts for power in part.atoms(Pow))
+    bases = {power.base for power in powers if power.exp.is_negative and not power.base.is_positive}
+    kept = {power.base for power in value.atoms(Pow)}
+    lost = sorted(bases - kept, key=str)
+    if not lost:
+        return value
+    ones = (Mul(base, Pow(base, -1, evaluate=False), evaluate=False) for base in lost)
+    return Mul(value, *ones, evaluate=False)
 
 
 def avoiding(node: Array, places: tuple[Place, ...]) -> set[Symbol]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, Lambda, Le, Max, Symbol, erf, exp, sqrt
+from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, Lambda, Le, Max, Pow, Symbol, erf, exp, sqrt
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Shape, Variable, avoiding, require
+from derivations.language.expression import Array, Shape, Variable, avoiding, guarded, require
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import (
     Blocks,
@@ -104,8 +104,11 @@ class Elementwise(Array):
 
     def _entry(self, *places: Place) -> Expr:
         function, *arrays = self.args
-        entries = (_at(a, places) for a in arrays)
-        return replace_free(function.formula.expr, dict(zip(function.formula.variables, entries, strict=True)))
+        entries = [_at(a, places) for a in arrays]
+        values = dict(zip(function.formula.variables, entries, strict=True))
+        formula = function.formula.expr
+        bases = [replace_free(power.base, values) for power in formula.atoms(Pow) if power.exp.is_negative]
+        return guarded(replace_free(formula, values), [Pow(base, -1, evaluate=False) for base in bases])
 
 
 class Hadamard(Array):

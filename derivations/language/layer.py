@@ -42,7 +42,14 @@ class Equation(Basic):
                 f"equation {target} = {value}: {target} has shape {shape_text(target.shape)}, "
                 f"the right-hand side has shape {shape_text(value.shape)}"
             )
+        if target.kind != value.kind:
+            raise ShapeError(f"equation {target} = {value}: {target} is {target.kind}, the right-hand side {value.kind}")
         return super().__new__(cls, target, value, *over)
+
+    @property
+    def bound_symbols(self) -> list[Basic]:
+        """The index of a family."""
+        return [self.args[2]] if len(self.args) > 2 else []
 
     @property
     def target(self) -> Array:

@@ -18,28 +18,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from mpmath import iv
-from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Limit, Lt, Ne, Symbol, oo
+from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Limit, Lt, Mod, Ne, Symbol, oo
 
+from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities, nonnegative, positive
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
-from derivations.language.evaluate import Sample, evaluate
+from derivations.language.evaluate import NotEvaluable, Sample, evaluate
 from derivations.language.expression import Array
 from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
-from derivations.language.normal_form.integers import always_nonnegative
-from derivations.language.normal_form.reading import read, symbol_atom
+from derivations.language.normal_form.integers import always_nonnegative, is_integer
+from derivations.language.normal_form.reading import limit, read, symbol_atom
 from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rule
-from derivations.language.normal_form.signs import is_nonnegative, is_positive
-from derivations.language.normal_form.terms import ONE, ZERO, Poly, contains, negate, subtract
+from derivations.language.normal_form.signs import is_nonnegative, is_nonzero, is_positive
+from derivations.language.normal_form.terms import ONE, ZERO, Poly, atoms_of, contains, negate, scale, subtract
 from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.rules import RULES, Rule
 from derivations.language.scalars import Rounded
-from derivations.language.shapes import Blocks, Pair, ShapeError, same_size, shape_text, split, total
+from derivations.language.shapes import Blocks, Pair, ShapeError, join, same_size, shape_text, split, total
 from derivations.language.shown import view
 from derivations.language.statements import Conformable, Rank
 from derivations.language.witness import Witness, find_witness
@@ -117,9 +119,12 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
             return StepEvidence("proved", step.rule)
     except (Undecided, ShapeError) as error:
         missing = str(error)
-    except RecursionError:
-        missing = "the expressions are nested too deeply"
-    witness = find_witness(previous, step.relation, step.expression, claim, derivation)
+    except Exception as error:  # whatever happens inside, silence is never success
+        missing = f"the decision broke off: {type(error).__name__}: {error}"
+    try:
+        witness = find_witness(previous, step.relation, step.expression, claim, derivation)
+    except Exception:  # no witness then
+        witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
     return StepEvidence("unknown", step.rule, missing)
@@ -132,6 +137,10 @@ class _Case:
         self.previous, self.step, self.rule = previous, step, rule
         self.context = Context(features=rule.features)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
+        self.context.scalar_definitions = {
+            e.variable.base.label: partial(self.unfold, e) for e in derivation.definitions if not e.variable.shape
+        }
+        self.context.booleans = {e.variable.name for e in derivation.definitions if e.variable.kind == "boolean"}
         self.inequalities = Inequalities(self.context)
         self.rewrites: list[Rewrite] = []
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
@@ -142,13 +151,20 @@ class _Case:
             for here, there in ((name, inverse), (inverse, name)):
                 self.context.inverses[here] = there
                 self.context.ranges[("fun", here)] = limits
-        for assumption in (*derivation.assumptions, *claim.given):
+        self.assumptions = (*derivation.assumptions, *claim.given)
+        for assumption in self.assumptions:
             self.assume(assumption)
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
         """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
+        captured = free_symbols(equation) & set(self.context.symbols)
+        if captured:
+            raise Undecided(f"the index {captured.pop()} of a sum also occurs in the definition {equation}")
         pairs: list[Any] = []
         for place, along in zip(places, equation.variable.shape, strict=True):
+            at = read(place, self.context)
+            last = subtract(subtract(read(total(along), self.context), ONE), at)
+            self.context.conditions += [Condition("in range", p) for p in (at, last)]
             if not isinstance(along, Blocks) or (place.is_Integer and along.size.is_Integer):
                 pairs.append(place)
                 continue
@@ -161,13 +177,17 @@ class _Case:
 
     def open_range(self, index: Symbol, size: Expr) -> None:
         """State that an index takes the values 0, ..., size - 1."""
+        if symbol_atom(index)[2] != "index":
+            raise Undecided(f"the index {index} must be declared an integer and nothing more")
+        limit(size, self.context)
         if size.is_Integer and size <= _LARGEST_CASES:
             self.numbered[index] = int(size)
         self.context.ranges[symbol_atom(index)] = (ZERO, subtract(read(size, self.context), ONE))
 
     def assume(self, assumption: Assumption) -> None:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
-        statement, context = assumption.statement, self.context
+        anything = {index: Symbol(f"any {index.name}", integer=True) for index in assumption.ranges}
+        statement, context = replace_free(assumption.statement, anything), self.context
         left, right = statement.args
         if (
             isinstance(statement, Ge)
@@ -177,10 +197,16 @@ class _Case:
         ):
             context.minimum[left.name] = int(right)
             return
-        limits = {symbol_atom(i): (ZERO, subtract(read(size, context), ONE)) for i, size in assumption.ranges.items()}
+        limits = {
+            symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in assumption.ranges.items()
+        }
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []
         context.features |= {"expectation"}
+        if isinstance(statement, Eq) and isinstance(left, Mod) and right == 0:
+            multiple = scale(read(left.args[0], context), Fraction(1, int(left.args[1])))
+            context.facts.append(Condition("integer", multiple))
+            return
         low, high = read(right, context), read(left, context)
         context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
@@ -194,6 +220,8 @@ class _Case:
     def value(self, expression: Basic) -> Poly:
         """Return the normal form of a scalar, with the assumed equations used where the rule allows."""
         p = read(expression, self.context)
+        if atoms_of(p, "t"):
+            raise Undecided("an index was left open")
         return rewrite(p, self.rewrites, self.context) if "assumption" in self.rule.features else p
 
     def equal(self, left: Basic, right: Basic) -> bool:
@@ -220,13 +248,15 @@ class _Case:
 
 def _covered(condition: Condition, context: Context) -> bool:
     p = condition.of
+    if condition.kind == "integer":
+        return is_integer(p, context)
     if condition.kind == "in range":
-        return always_nonnegative(p, context)
+        return always_nonnegative(p, context) or Condition("nonnegative", p) in context.facts
     if condition.kind == "nonnegative":
         return is_nonnegative(p, context)
-    if is_positive(p, context) or (condition.kind == "nonzero" and is_positive(negate(p), context)):
-        return True
-    return condition.kind == "nonzero" and any(Condition("nonzero", q) in context.facts for q in (p, negate(p)))
+    if condition.kind == "nonzero":
+        return is_nonzero(p, context) or is_nonzero(negate(p), context)
+    return is_positive(p, context)
 
 
 _SIGNS = {
@@ -255,15 +285,13 @@ def _by_normal_form(case: _Case) -> str | None:
 
 def _places(left: Array, right: Array, case: _Case) -> Iterable[Any]:
     """Yield a general place for every axis: indices that occur nowhere else, with the range of the axis."""
-    taken = {s.name for s in left.free_symbols | right.free_symbols} | {s.name for s in case.context.symbols}
     numbers = iter(range(1, 100))
     for a, b in zip(left.shape, right.shape, strict=True):
-        along = b if isinstance(b, Blocks) else a
+        along = join(a, b)
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
         indices = []
         for size in sizes:
-            name = next(f"place_{k}" for k in numbers if f"place_{k}" not in taken)
-            indices.append(Symbol(name, integer=True))
+            indices.append(Symbol(f"place {next(numbers)}", integer=True))  # no name that anybody writes
             case.open_range(indices[-1], size)
         yield Pair(indices[0], indices[1], along.size) if isinstance(along, Blocks) else indices[0]
 
@@ -274,6 +302,8 @@ def _by_bound(case: _Case) -> str | None:
     if case.step.relation not in ("<=", "<", ">=", ">"):
         return f"a bound states an inequality, not {case.step.relation}"
     certificate = case.step.certificate[0] if case.step.certificate else gap
+    case.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
+    case.value(certificate)
     if certificate is not gap and not case.equal(gap, certificate):
         return "the certificate is not seen to equal the difference of the two sides"
     test = positive if case.step.relation in ("<", ">") else nonnegative
@@ -291,6 +321,10 @@ def _by_squeeze(case: _Case) -> str | None:
     lower, upper, above, below = case.step.certificate
     if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
         return f"{variable} must be declared positive"
+    if any(variable in a.statement.free_symbols for a in case.assumptions):
+        return f"an assumption speaks of {variable}, which tends to infinity"
+    if contains(case.value(case.step.expression), symbol_atom(variable)):
+        return f"the limit depends on {variable}"
     for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
         if not case.equal(difference, certificate):
             return "a certificate is not seen to equal the difference it stands for"
@@ -321,7 +355,10 @@ def _by_rounding(case: _Case) -> str | None:
     if (value * 10**decimals).is_Integer is not True:
         return f"{value} has more than {decimals} decimals"
     definitions = case.context.definitions
-    interval = evaluate(number, Sample({}, definitions=definitions))
+    try:
+        interval = evaluate(number, Sample({}, definitions=definitions, closed=True))
+    except NotEvaluable as error:
+        return f"{number} is no number: {error}"
     half = iv.mpf(1) / (2 * iv.mpf(10) ** int(decimals))
     centre = iv.mpf(int(value.p)) / iv.mpf(int(value.q))
     inside = interval > centre - half and interval < centre + half

@@ -6,10 +6,17 @@ as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates i
 
 from typing import Any
 
-from sympy import Expr, Function, Integer
+from sympy import Basic, Expr, Function, I, Integer, Symbol
+from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["Expectation", "Iverson", "Rounded", "Variance"]
+__all__ = ["Expectation", "Iverson", "Rounded", "Variance", "declared_real"]
+
+
+def declared_real(expression: Basic) -> bool:
+    """Say whether every symbol, array and function in an expression was declared real, and I does not occur."""
+    named = expression.atoms(Symbol, AppliedUndef)
+    return not expression.has(I) and all(each.is_real or each.is_integer for each in named)
 
 
 class Iverson(Function):

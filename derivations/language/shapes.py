@@ -96,7 +96,12 @@ def same_size(a: Axis, b: Axis) -> bool:
 
 
 def join(a: Axis, b: Axis) -> Axis:
-    """Return the finer reading of two axes of the same size: the one made of blocks."""
+    """Return the finer reading of two axes of the same size: the one made of blocks.
+
+    Raises `ShapeError` when both are made of blocks, but of different ones.
+    """
+    if isinstance(a, Blocks) and isinstance(b, Blocks) and a != b:
+        raise ShapeError(f"an axis of {a.count} blocks of {a.size} and one of {b.count} blocks of {b.size} differ")
     return b if isinstance(b, Blocks) else a
 
 
@@ -108,6 +113,8 @@ def flat(place: Place) -> Expr:
 def pair(place: Place, along: Blocks) -> Pair:
     """Return a place on an axis made of blocks as a pair; a number can be split only when the sizes are numbers."""
     if isinstance(place, Pair):
+        if place.size != along.size:
+            raise ShapeError(f"a place in a block of {place.size} is none in a block of {along.size}")
         return place
     if isinstance(place, Integer) and isinstance(along.size, Integer):
         return Pair(place // along.size, Mod(place, along.size), along.size)

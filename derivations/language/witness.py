@@ -71,7 +71,8 @@ def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> 
             integers[symbol.name] = 1 + (attempt + source.randrange(3)) % 3
         elif not symbol.is_integer:
             value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
-            scalars[symbol.name] = value if symbol.is_positive or source.random() < 0.5 else -value
+            negative = symbol.is_nonpositive or (not symbol.is_nonnegative and source.random() < 0.5)
+            scalars[symbol.name] = -value if negative else value
     numbers = {s: Integer(integers[s.name]) for s in symbols if s.name in integers}
     equations = (equation.xreplace(numbers) for equation in derivation.definitions)
     sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in equations})

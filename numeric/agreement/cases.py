@@ -35,12 +35,12 @@ DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 SIZES: tuple[dict[str, int], ...] = (
     {"n": 3, "m": 5, "h": 2, "N": 2, "d": 7, "d_in": 3, "d_out": 5,
      "d_model": 7, "d_k": 11, "d_v": 13, "d_ff": 17, "vocab": 19},
-    {"n": 5, "m": 2, "h": 3, "N": 2, "d": 13, "d_in": 5, "d_out": 2,
-     "d_model": 11, "d_k": 7, "d_v": 13, "d_ff": 17, "vocab": 23},
+    {"n": 2, "m": 7, "h": 3, "N": 2, "d": 13, "d_in": 5, "d_out": 2,
+     "d_model": 5, "d_k": 11, "d_v": 13, "d_ff": 17, "vocab": 23},
     {"n": 2, "m": 11, "h": 5, "N": 3, "d": 3, "d_in": 11, "d_out": 7,
      "d_model": 13, "d_k": 3, "d_v": 7, "d_ff": 19, "vocab": 17},
 )  # fmt: skip
-EVEN = {7: 6, 11: 10, 13: 14}  # a d_model that sines and cosines share: twice a prime
+EVEN = {5: 10, 7: 6, 13: 14}  # a d_model that sines and cosines share: twice a prime
 RATE = 0.25  # of dropout
 Rows = Any  # nested lists of mpf
 

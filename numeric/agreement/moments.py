@@ -85,10 +85,10 @@ def moment_checks(derivations: Iterable[Derivation]) -> Iterator[Check]:
 
 
 def rejections(variance: Expr = d_k) -> Iterator[Check]:
-    """Yield how near the wrong variances d_k^2 and d_k / 2 come to being accepted: 5 / |z|, which must stay below 1."""
+    """Yield how near the wrong variances d_k^2 and d_k / 2 come to being accepted: 5 / |z|, which must be below 1."""
     for wrong in (variance**2, variance / 2):
         nearest = smallest_z(z_of_variance, float(wrong.subs(d_k, WIDTH)))
-        yield Check(f"not {wrong}", LARGEST_Z / nearest, 1.0, f"of 5 standard errors over {nearest:.3g} of them")
+        yield Check(f"variance {wrong} is refused", LARGEST_Z / nearest, 1.0, f"(5 / |z|, |z| >= {nearest:.3g})")
 
 
 def _scores(distribution: str, seed: int) -> Any:

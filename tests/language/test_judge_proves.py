@@ -514,13 +514,20 @@ true(
     assuming=[Assumption(Ge(x[p] - x[q], 0), {p: n, q: n})],
 )
 
+d_m = multi_head_attention().output.shape[1]
+Yh, Z, W_O = array("Y", n, d_m), array("Z", n, Blocks(h, d_v)), array("W_O", Blocks(h, d_v), d_m)
+true(
+    "an entry, in blocks, of an array that has a definition",
+    lambda: (Yh[i, k], total(total(Z[i, (u, v)] * W_O[(u, v), k], v, d_v - 1), u, h - 1)),
+    about=multi_head_attention(),
+    ranges={i: n, k: d_m},
+)
+
 WITHIN = tuple(TABLE)
 
 # --- true and within the language, but beyond the judge as it is: each is named after what is missing ----------------
 GROUP = "beyond"
 z_d = array("z", d)
-d_m = multi_head_attention().output.shape[1]
-Yh, Z, W_O = array("Y", n, d_m), array("Z", n, Blocks(h, d_v)), array("W_O", Blocks(h, d_v), d_m)
 tokens, T = token_array("q", n), array("T", m)
 true(
     "a fact is known up to a factor d^2",
@@ -532,12 +539,6 @@ true(
     **norm,
 )
 true("relu(g p) = g relu(p) for a positive symbol g", lambda: (W @ relu(g * x), g * (W @ relu(x))))
-true(
-    "an entry, in blocks, of an array that has a definition",
-    lambda: (Yh[i, k], total(total(Z[i, (u, v)] * W_O[(u, v), k], v, d_v - 1), u, h - 1)),
-    about=multi_head_attention(),
-    ranges={i: n, k: d_m},
-)
 true("a sum of brackets is a count", lambda: (total(Iverson(Le(j, i))), total(Integer(1), last=i)), ranges={i: n})
 true(
     "a sum over sigma(j) and j is reindexed by the inverse",

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import floor
 
 from derivations.language.normal_form.context import Condition, Context, Undecided
-from derivations.language.normal_form.signs import is_nonnegative, is_positive
+from derivations.language.normal_form.signs import is_nonnegative, is_nonzero, is_positive
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -53,8 +53,8 @@ _LARGEST_POWER = 12
 
 def require(kind: str, p: Poly, context: Context) -> None:
     """Keep the side condition on p unless it is settled here."""
-    settled = is_nonnegative(p, context) if kind == "nonnegative" else is_positive(p, context)
-    if not settled and not (kind == "nonzero" and is_positive(negate(p), context)):
+    settled = {"nonnegative": is_nonnegative, "nonzero": is_nonzero, "positive": is_positive}[kind]
+    if not settled(p, context):
         condition = Condition(kind, p)
         if condition not in context.conditions:
             context.conditions.append(condition)

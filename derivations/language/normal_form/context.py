@@ -20,7 +20,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True)
 class Condition:
-    """A side condition on a polynomial: "nonzero", "positive", "nonnegative" or "in range"."""
+    """A side condition on a polynomial: "nonzero", "positive", "nonnegative", "integer" or "in range"."""
 
     kind: str
     of: Poly
@@ -36,6 +36,9 @@ class Context:
     facts: list[Condition] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
+    booleans: set[str] = field(default_factory=set)  # defined arrays whose entries are 0 or 1
+    integer_arrays: set[Atom] = field(default_factory=set)  # ("x", name) of arrays of integers
     features: frozenset[str] = frozenset()
     budget: int = 200_000  # terms that may be written down before the answer is "undecided"
     serial: int = 0

@@ -10,7 +10,7 @@ f(p, ...)         f'(p) p' for a function of one argument
 from collections.abc import Callable
 from fractions import Fraction
 
-from derivations.language.normal_form.algebra import collect, exponential, multiply, power, unit_step
+from derivations.language.normal_form.algebra import collect, exponential, multiply, power, require, unit_step
 from derivations.language.normal_form.context import Context, Undecided
 from derivations.language.normal_form.integers import difference_indicator
 from derivations.language.normal_form.sums import close, open_sum, settle, times
@@ -53,6 +53,8 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
     if not _may_depend(atom, variable):
         return ZERO
     if kind == "x":
+        if atom[1] != variable[1] or any(inner[0] == "x" for inner in walk(atom[2])):
+            raise Undecided("the derivative by an entry that numbers the entries of an array")
         result = ONE
         for own, other in zip(atom[2], variable[2], strict=True):
             result = multiply(result, difference_indicator(subtract(own, other), context), context)
@@ -70,6 +72,8 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
     outer_rule = _OUTER.get(kind)
     if outer_rule is None:
         raise Undecided(f"the derivative of a term of kind {kind}")
+    if kind == "relu":
+        require("nonzero", atom[1], context)  # off the kink
     return times(outer_rule(atom, context), derivative(atom[1], variable, context), context)
 
 

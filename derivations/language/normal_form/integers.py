@@ -5,6 +5,7 @@ where every index is at an end of its range; what is left is a polynomial in siz
 its minimum plus s', s' >= 0, it is nonnegative when no coefficient is negative.
 """
 
+from fractions import Fraction
 from math import gcd
 
 from derivations.language.normal_form.context import Context
@@ -26,7 +27,7 @@ from derivations.language.normal_form.terms import (
     subtract,
 )
 
-__all__ = ["always_nonnegative", "difference_indicator", "linear_part", "order_indicator", "plain_product"]
+__all__ = ["always_nonnegative", "difference_indicator", "is_integer", "linear_part", "order_indicator", "plain_product"]
 
 
 def plain_product(p: Poly, q: Poly) -> Poly:
@@ -67,8 +68,9 @@ def _least_value(p: Poly, context: Context) -> Poly | None:
             return p
         for atom in indices:
             parts = linear_part(p, atom)
-            if parts is None:
-                continue
+            others = (context.range_of(other) for other in indices if other != atom)
+            if parts is None or any(contains(limits, atom) for limits in others):
+                continue  # the ranges of other indices depend on it: those come first
             slope, rest = parts
             low, high = context.range_of(atom) or ((), ())
             end = (
@@ -98,6 +100,28 @@ def _sizes_nonnegative(p: Poly, context: Context) -> bool:
                 term = plain_product(term, base)
         shifted = add(shifted, term)
     return all(c > 0 for _, c in shifted)
+
+
+def is_integer(p: Poly, context: Context) -> bool:
+    """Say whether p takes integer values only: integer coefficients, or an assumed multiple taken off first."""
+    if all(isinstance(c, int) and all(_integral(a, e, context) for a, e in mono) for mono, c in p):
+        return True
+    for fact in context.facts:
+        leading = dict(fact.of).keys() & dict(p).keys() if fact.kind == "integer" else set()
+        for mono in leading:
+            ratio = Fraction(dict(p)[mono]) / Fraction(dict(fact.of)[mono])
+            rest = subtract(p, plain_product(constant(ratio), fact.of))
+            if ratio.denominator == 1 and len(rest) < len(p) and is_integer(rest, context):
+                return True
+    return False
+
+
+def _integral(atom: Atom, exponent: Number, context: Context) -> bool:
+    if not isinstance(exponent, int) or exponent < 0:
+        return False
+    if atom[0] == "sym":
+        return atom[2] in ("size", "index")
+    return atom[0] in ("t", "b") or context.range_of(atom) is not None or atom[:2] in context.integer_arrays
 
 
 def difference_indicator(p: Poly, context: Context) -> Poly:

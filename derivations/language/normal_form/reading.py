@@ -30,7 +30,13 @@ from derivations.language.normal_form.algebra import (
 )
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.derivative import derivative
-from derivations.language.normal_form.integers import always_nonnegative, difference_indicator, order_indicator
+from derivations.language.normal_form.integers import (
+    always_nonnegative,
+    difference_indicator,
+    is_integer,
+    order_indicator,
+)
+from derivations.language.normal_form.signs import COMPLEX
 from derivations.language.normal_form.sums import close, expectation, function, settle, times
 from derivations.language.normal_form.terms import (
     ONE,
@@ -42,9 +48,9 @@ from derivations.language.normal_form.terms import (
     single,
     subtract,
 )
-from derivations.language.scalars import Expectation, Iverson, Variance
+from derivations.language.scalars import Expectation, Iverson, Variance, declared_real
 
-__all__ = ["read", "symbol_atom"]
+__all__ = ["limit", "read", "symbol_atom"]
 
 
 def read(expression: Basic, context: Context) -> Poly:
@@ -75,6 +81,11 @@ def symbol_atom(symbol: Symbol) -> Atom:
 
 
 def _symbol(expression: Symbol, context: Context) -> Poly:
+    define = context.scalar_definitions.get(expression)
+    if define is not None:
+        return read(define(), context)
+    if not expression.is_commutative:
+        raise Undecided(f"{expression} does not commute")
     return single(context.symbols.get(expression) or symbol_atom(expression))
 
 
@@ -131,7 +142,7 @@ def structurally_positive(expression: Expr, context: Context) -> bool:
     if isinstance(expression, Symbol):
         return symbol_atom(expression)[2] in ("size", "positive") and expression not in context.symbols
     if isinstance(expression, sympy.exp):
-        return True
+        return declared_real(expression)
     return bool(expression.is_Rational and expression > 0)
 
 
@@ -139,7 +150,7 @@ def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
     if structurally_positive(expression, context):
         return True
     if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp % 2 == 0:
-        return expression.exp > 0
+        return bool(expression.exp > 0) and declared_real(expression)
     if isinstance(expression, (sympy.Add, sympy.Mul)):
         return all(_structurally_nonnegative(part, context) for part in expression.args)
     if isinstance(expression, Sum):
@@ -155,6 +166,11 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     define = context.definitions.get(name)
     if define is not None:
         return read(define(*expression.indices), context)
+    label = expression.base.label
+    if label.is_integer:
+        context.integer_arrays.add(("x", name))
+    elif not label.is_real:
+        name += COMPLEX
     places = tuple(read(place, context) for place in expression.indices)
     for place, size in zip(places, expression.base.shape or (), strict=False):
         last = subtract(read(size, context), ONE)
@@ -169,7 +185,10 @@ def _sum(expression: Sum, context: Context) -> Poly:
     indices: list[Atom] = []
     for symbol, low, high in reversed(expression.limits):
         with context.naming(names):
-            index = context.open_index(read(low, context), read(high, context))
+            index = context.open_index(limit(low, context), limit(high, context))
+        least = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else None
+        if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
+            raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
         names = names | {symbol: index}
         indices.append(index)
     with context.naming(names):
@@ -177,21 +196,40 @@ def _sum(expression: Sum, context: Context) -> Poly:
     return close(body, indices, context)
 
 
+def limit(expression: Any, context: Context) -> Poly:
+    """Return a limit of a sum or a number of places, which must be an integer: else that is a side condition."""
+    p = read(expression, context)
+    if not is_integer(p, context):
+        condition = Condition("integer", p)
+        if condition not in context.conditions:
+            context.conditions.append(condition)
+    return p
+
+
 def _delta(expression: KroneckerDelta, context: Context) -> Poly:
-    first, second = (read(place, context) for place in expression.args[:2])
+    if len(expression.args) > 2:
+        raise Undecided(f"a delta with a range of its own: {expression}")
+    first, second = (read(place, context) for place in expression.args)
+    for place in (first, second):
+        if not is_integer(place, context):
+            raise Undecided(f"a delta of something that is no integer: {expression}")
     return difference_indicator(subtract(first, second), context)
 
 
 def _iverson(expression: Iverson, context: Context) -> Poly:
     condition = expression.args[0]
+    if len(condition.args) != 2:
+        raise Undecided(f"a bracket of more than one relation: {expression}")
     left, right = condition.args
     if isinstance(condition, Ne) and isinstance(left, Indexed) and right == 0:
         return _shown(left, context)
     a, b = read(left, context), read(right, context)
-    integer = left.is_integer and right.is_integer
+    integer = is_integer(a, context) and is_integer(b, context)
     if isinstance(condition, (sympy.Eq, Ne)) and integer:
         equal = difference_indicator(subtract(a, b), context)
         return equal if isinstance(condition, sympy.Eq) else subtract(ONE, equal)
+    if type(condition) not in _ORDERS or not (declared_real(left) and declared_real(right)):
+        raise Undecided(f"a bracket of something other than an order of reals or a relation of integers: {expression}")
     low, high, strict = _ORDERS[type(condition)](a, b)
     gap = subtract(high, low)
     if integer:
@@ -210,8 +248,10 @@ _ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
 def _shown(entry: Indexed, context: Context) -> Poly:
     name = entry.base.label.name
     define = context.definitions.get(name)
-    if define is not None:
+    if define is not None and name in context.booleans:
         return read(define(*entry.indices), context)
+    if define is not None:
+        raise Undecided(f"a bracket of {name}, which is no mask")
     return single(("true", name, tuple(read(place, context) for place in entry.indices)))
 
 
@@ -219,10 +259,22 @@ def _derivative(expression: Derivative, context: Context) -> Poly:
     _need("derivative", expression, context)
     value = read(expression.expr, context)
     for variable, count in expression.variable_count:
-        ((mono, _),) = read(variable, context)
+        atom = _variable(variable, context)
+        if not count.is_Integer:
+            raise Undecided(f"a derivative of symbolic order: {expression}")
         for _ in range(int(count)):
-            value = derivative(value, mono[0][0], context)
+            value = derivative(value, atom, context)
     return value
+
+
+def _variable(variable: Any, context: Context) -> Atom:
+    """Return the atom that a derivative is taken by: a scalar that is no integer, or an entry, not a defined name."""
+    defined = isinstance(variable, Indexed) and variable.base.label.name in context.definitions
+    if not defined and variable not in context.scalar_definitions and not variable.is_integer:
+        p = read(variable, context)
+        if len(p) == 1 and p[0][1] == 1 and len(p[0][0]) == 1 and p[0][0][0][1] == 1 and p[0][0][0][0][0] in ("x", "sym"):
+            return p[0][0][0][0]
+    raise Undecided(f"{variable} is no free variable to differentiate by")
 
 
 def _expectation(expression: Expectation, context: Context) -> Poly:
@@ -243,6 +295,7 @@ def _need(feature: str, expression: Basic, context: Context) -> None:
 
 
 def _maximum(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
     first, *others = (read(term, context) for term in expression.args)
     for other in others:
         first = add(other, positive_part(subtract(first, other), context))
@@ -250,6 +303,7 @@ def _maximum(expression: Any, context: Context) -> Poly:
 
 
 def _minimum(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
     first, *others = (read(term, context) for term in expression.args)
     for other in others:
         first = subtract(first, positive_part(subtract(first, other), context))
@@ -257,13 +311,26 @@ def _minimum(expression: Any, context: Context) -> Poly:
 
 
 def _absolute(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
     value = read(expression.args[0], context)
     return add(positive_part(value, context), positive_part(negate(value), context))
 
 
+def _need_real(expression: Basic) -> None:
+    if not declared_real(expression):
+        raise Undecided(f"an order of numbers that were not declared real: {expression}")
+
+
 def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
     places = tuple(read(place, context) for place in expression.args)
-    return function(expression.func.__name__, 0, places, context)
+    name = expression.func.__name__
+    if name in context.inverses:
+        low, high = context.ranges[("fun", name)]
+        bounds = (subtract(places[0], low), subtract(high, places[0]))
+        context.conditions += [Condition("in range", b) for b in bounds if not always_nonnegative(b, context)]
+    elif not (expression.is_real or expression.is_integer):
+        name += COMPLEX
+    return function(name, 0, places, context)
 
 
 def _piecewise(expression: Any, context: Context) -> Poly:

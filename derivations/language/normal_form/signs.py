@@ -14,14 +14,16 @@ from derivations.language.normal_form.terms import (
     add,
     contains,
     level_of,
+    negate,
     rename_mono,
     single,
     subtract,
     walk,
 )
 
-__all__ = ["is_nonnegative", "is_positive"]
+__all__ = ["COMPLEX", "is_nonnegative", "is_nonzero", "is_positive"]
 
+COMPLEX = " (complex)"  # ends the names of arrays and functions that were not declared real
 _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
 _INDICATORS = ("delta", "ge", "true", "step")
@@ -51,6 +53,13 @@ def _integer_term(mono: Mono) -> bool:
     return all(atom[0] in ("t", "b") or (atom[0] == "sym" and atom[2] in ("size", "index")) for atom, _ in mono)
 
 
+def is_nonzero(p: Poly, context: Context) -> bool:
+    """Say whether p is seen to be nonzero: it has a sign, or is one term of factors that are never 0."""
+    if is_positive(p, context) or is_positive(negate(p), context) or Condition("nonzero", p) in context.facts:
+        return True
+    return len(p) == 1 and all(a[0] == "exp" or _atom(a, context) == "positive" for a, _ in p[0][0])
+
+
 def _term(mono: Mono, coefficient: Number, context: Context) -> str | None:
     if coefficient < 0:
         return None
@@ -67,7 +76,11 @@ def _term(mono: Mono, coefficient: Number, context: Context) -> str | None:
 
 
 def _real(atom: Atom) -> bool:
-    return not contains(atom, ("I",)) and not any(a[0] == "sym" and a[2] == "complex" for a in walk(atom))
+    return not contains(atom, ("I",)) and not any(_complex(a) for a in walk(atom))
+
+
+def _complex(atom: Atom) -> bool:
+    return (atom[0] == "sym" and atom[2] == "complex") or (atom[0] in ("x", "fun") and atom[1].endswith(COMPLEX))
 
 
 def _atom(atom: Atom, context: Context) -> str | None:
@@ -118,7 +131,8 @@ def _shown(limits: tuple[Poly, Poly], mono: Mono, context: Context) -> bool:
     alone = ("sum", (limits,), rename_mono(indicators, {bound: ("b", 1, 0)}))
     if Condition("positive", single(alone)) in context.facts:
         return True
-    places = [limits[0], *(single(a) for a, own in context.ranges.items() if own == limits and a[0] == "sym")]
+    first = [limits[0]] if always_nonnegative(subtract(limits[1], limits[0]), context) else []
+    places = [*first, *(single(a) for a, own in context.ranges.items() if own == limits and a[0] == "sym")]
     return any(_all_shown(indicators, bound, place, context) for place in places)
 
 

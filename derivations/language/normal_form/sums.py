@@ -42,6 +42,7 @@ from derivations.language.normal_form.terms import (
     constant,
     constant_value,
     contains,
+    atoms_of,
     level_of,
     monomial,
     rename_mono,
@@ -79,10 +80,13 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
             continue
         others = [pair for pair in mono if pair[0] != atom]
         key, value = _pivot(atom[1], context) or (None, ()) if atom[0] == "delta" else (atom, ONE)
-        if key is not None and any(contains(other, key) for other, _ in others):
+        if key is not None and any(_may_enter(key, other) for other, _ in others):
             context.spend(1)
             result = scale(single(atom), coefficient)
             for other, exponent in others:
+                if not _may_enter(key, other):
+                    result = multiply(result, single(other, exponent), context)
+                    continue
                 result = multiply(
                     result, power(substitute(single(other), {key: value}, context), exponent, context), context
                 )
@@ -94,8 +98,15 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
     return None
 
 
+def _may_enter(key: Atom, other: Atom) -> bool:
+    """Say whether a factor holds the key where it may be replaced: never inside E when the key is random."""
+    return contains(other, key) and not (_is_random(key) and atoms_of(other, "E"))
+
+
 def _inner_indicator(atom: Atom) -> Atom | None:
     """Return the first indicator inside an atom that speaks of no index bound there."""
+    if atom[0] == "E" or atoms_of(atom, "E"):
+        return None
     found = (a for a in walk(atom) if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
     return min(found, default=None)
 
@@ -207,6 +218,12 @@ def open_sum(atom: Atom, context: Context, visit: Visit | None = None) -> tuple[
 
 def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
     """Return the sum of p over open indices, the outermost first; short numbered ranges are written out."""
+    for position, index in enumerate(indices):
+        inside = indices[position + 1 :]
+        dependent = any(contains(context.ranges[other], index) for other in inside)
+        number = constant_value(subtract(context.ranges[index][1], context.ranges[index][0]))
+        if dependent and number is not None and 0 <= number < _WRITTEN_OUT:
+            return _written_out(p, indices[:position], index, inside, context)
     for index in reversed(indices):
         low, high = context.ranges[index]
         length = add(subtract(high, low), ONE)
@@ -215,11 +232,27 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
             if condition not in context.conditions:
                 context.conditions.append(condition)
         number = constant_value(length)
-        if number is not None and 0 <= number <= _WRITTEN_OUT:
+        alone = not any(contains(context.ranges[other], index) for other in indices if other != index)
+        if alone and number is not None and 0 <= number <= _WRITTEN_OUT:
             places = (add(low, constant(step)) for step in range(int(number)))
             p = add(*(substitute(p, {index: place}, context) for place in places))
             indices = [other for other in indices if other != index]
     return _sum(indices, settle(p, context), context) if indices else p
+
+
+def _written_out(p: Poly, outside: list[Atom], index: Atom, inside: list[Atom], context: Context) -> Poly:
+    """Return the sum with one numbered index written out, on which the ranges of those inside it depend."""
+    low, high = context.ranges[index]
+    terms = []
+    for step in range(int(constant_value(subtract(high, low)) or 0) + 1):
+        values = {index: add(low, constant(step))}
+        copies = []
+        for other in inside:
+            limits = (substitute(limit, values, context) for limit in context.ranges[other])
+            copies.append(context.open_index(*limits))
+            values[other] = single(copies[-1])
+        terms.append(close(substitute(p, values, context), copies, context))
+    return close(add(*terms), outside, context)
 
 
 def sum_over(index: Atom, p: Poly, context: Context) -> Poly:
@@ -238,10 +271,10 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
         return monomial(mono, coefficient)
     for index in indices:
         others = [other for other in indices if other != index]
+        if any(contains(context.ranges[other], index) for other in others):
+            continue  # the ranges inside still depend on it
         low, high = context.ranges[index]
         if not contains(mono, index):
-            if any(contains(context.ranges[other], index) for other in others):
-                continue
             length = add(subtract(high, low), ONE)
             return _sum(others, times(monomial(mono, coefficient), length, context), context)
         value = _sum_with_delta(_undo_bijection(mono, index, context), index, context)
@@ -259,7 +292,8 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
 
 def _undo_bijections(mono: Mono, indices: list[Atom], context: Context) -> Mono:
     for index in indices:
-        mono = _undo_bijection(mono, index, context)
+        if not any(contains(context.ranges[other], index) for other in indices if other != index):
+            mono = _undo_bijection(mono, index, context)
     return mono
 
 
@@ -282,26 +316,32 @@ def _sum_with_delta(mono: Mono, index: Atom, context: Context) -> Poly | None:
     for atom, _ in mono:
         if atom[0] != "delta" or not contains(atom, index):
             continue
-        value = _solution(atom[1], index, context)
+        place, value = _solution(atom[1], index, context) or ((), None)
         if value is None or contains(value, index):
             continue
         others = tuple(pair for pair in mono if pair[0] != atom)
         shown = multiply(
-            order_indicator(subtract(value, low), context), order_indicator(subtract(high, value), context), context
+            order_indicator(subtract(place, low), context), order_indicator(subtract(high, place), context), context
         )
         return times(shown, substitute(monomial(others), {index: value}, context), context)
     return None
 
 
-def _solution(p: Poly, index: Atom, context: Context) -> Poly | None:
-    """Return v with p = 0 exactly when index = v: p = index - v, or p = sigma(index) - w with a bijection sigma."""
+def _solution(p: Poly, index: Atom, context: Context) -> tuple[Poly, Poly] | None:
+    """Return (w, v) with p = 0 exactly when w is in range and index = v.
+
+    Either p = index - v and w = v, or p = sigma(index) - w with a bijection sigma of the range of the index.
+    """
     images = [(index, "")] + [(("fun", name, 0, (single(index),)), name) for name in sorted(context.inverses)]
     for image, name in images:
         parts = linear_part(p, image)
         slope = constant_value(parts[0]) if parts else None
         if parts and slope in (1, -1):
             value = scale(parts[1], -slope)
-            return function(context.inverses[name], 0, (value,), context) if name else value
+            if not name:
+                return value, value
+            if context.ranges.get(("fun", name)) == context.ranges[index]:
+                return value, function(context.inverses[name], 0, (value,), context)
     return None
 
 
@@ -371,6 +411,7 @@ def _orders(indices: list[Atom], mono: Mono, context: Context) -> Iterable[list[
 
 def _refined(colours: dict[Atom, int], mono: Mono, context: Context) -> dict[Atom, int]:
     while True:
+        context.spend(len(colours) * len(mono))
         names = {index: ("c", colour) for index, colour in colours.items()}
         marks = {}
         for index in colours:

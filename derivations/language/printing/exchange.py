@@ -1,4 +1,4 @@
-"""Views for machines: a result as Python source, and as JSON with SymPy's `srepr`."""
+"""Views for machines: a result as Python source, a result or layer as JSON with SymPy's `srepr`."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from sympy import (
 from sympy.printing.pycode import PythonCodePrinter
 
 from derivations.language.derivation import Assumption, Claim, Derivation
+from derivations.language.expression import Variable
+from derivations.language.layer import Layer
 from derivations.language.printing.order import natural
 from derivations.language.printing.text import TextPrinter
 from derivations.language.shown import view
@@ -44,13 +46,15 @@ class NotClosedForm(ValueError):
 
 
 @view("python")
-def python(derivation: Derivation) -> str:
+def python(derivation: Derivation | Layer) -> str:
     """Return Python source of a function that computes the right-hand side.
 
     Result       a module text: imports from `math`, one function called after the id, its arguments the symbols of
                  the right-hand side of the (first) claim in the order of their names
-    Raises       `NotClosedForm` when that is no closed form in scalars
+    Raises       `NotClosedForm` when that is no closed form in scalars, and for a layer, which works on arrays
     """
+    if isinstance(derivation, Layer):
+        raise NotClosedForm(f"{derivation.name} is a layer: `derivations code {derivation.name}` prints its source")
     value = derivation.rhs
     outside = next((node for node in _nodes(value) if not _is_closed(node)), None)
     if outside is not None:
@@ -90,11 +94,14 @@ def _identifier(name: str) -> str:
 
 
 @view("json")
-def statement_json(derivation: Derivation) -> dict[str, Any]:
-    """Return a result as plain data for JSON; expressions as SymPy's `srepr`, indices counting from 0.
+def statement_json(derivation: Derivation | Layer) -> dict[str, Any]:
+    """Return a result or layer as plain data for JSON; expressions as SymPy's `srepr`, indices counting from 0.
 
-    Result       id, title, topic, claims (lhs, relation, rhs, steps, given), definitions, ranges, assumptions, source
+    Result       id, title, topic, claims (lhs, relation, rhs, steps, given), definitions, ranges, assumptions, source;
+                 of a layer id, inputs, parameters (name, kind, shape), equations, output
     """
+    if isinstance(derivation, Layer):
+        return _layer(derivation)
     return {
         "id": derivation.id,
         "title": derivation.title,
@@ -105,6 +112,20 @@ def statement_json(derivation: Derivation) -> dict[str, Any]:
         "assumptions": [_assumption(assumption) for assumption in derivation.assumptions],
         "source": derivation.source,
     }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    return {
+        "id": layer.name,
+        "inputs": [_variable(variable) for variable in layer.inputs],
+        "parameters": [_variable(variable) for variable in layer.parameters],
+        "equations": [srepr(equation) for equation in layer.equations],
+        "output": layer.output.name,
+    }
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    return {"name": variable.name, "kind": variable.kind, "shape": [srepr(along) for along in variable.shape]}
 
 
 def _claim(claim: Claim) -> dict[str, Any]:

@@ -1,0 +1,234 @@
+r"""Write what the package prints into the pages: `python -m docs.build` refreshes README.md and docs/*.md.
+
+A page holds marks; what stands between a mark and its end is written here, the rest by hand:
+
+    <!-- show softmax.jacobian steps -->    a result or layer; `steps` adds its derivation, `columns` is a notation
+    <!-- results softmax -->                the results of a topic: id, title, evidence as decided now
+    <!-- shapes encoder_layer n=10 -->      the shape of every input, parameter and intermediate of a layer, at sizes
+    <!-- rules -->                          the rules that a step may name
+    <!-- trusted -->                        what the judge trusts, in the words of its module
+    <!-- letters vaswani columns -->        our letters beside those of notations
+    <!-- help show -->                      the help text of a command, or of all together
+    <!-- end -->
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import click
+
+from derivations.catalogue import get, layer, names
+from derivations.cli import cli
+from derivations.language import proof
+from derivations.language.costs import shape_table
+from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.notation import NOTATIONS, Notation
+from derivations.language.rules import RULES
+from derivations.language.shapes import total
+
+__all__ = ["PageError", "pages", "refreshed"]
+
+ROOT = Path(__file__).resolve().parent.parent
+OPENING = r"(<!-- (show|results|shapes|rules|trusted|letters|help)((?: \S+)*?) -->\n)"
+MARK = re.compile(OPENING + r"(.*?)(<!-- end -->)", re.S)
+
+LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
+    "": (
+        ("n", "positions, queries"),
+        ("m", "keys, source positions"),
+        ("d_model", "width of the model"),
+        ("d_k", "width of a query or key"),
+        ("d_v", "width of a value"),
+        ("d_ff", "hidden width"),
+        ("h", "heads"),
+        ("N", "layers in a stack"),
+        ("batch", "texts at once"),
+        ("pos", "position, from 0"),
+    ),
+    "scaled_dot_product_attention": (
+        ("Q", "queries"),
+        ("K", "keys"),
+        ("V", "values"),
+        ("S", "scores"),
+        ("A", "attention weights"),
+        ("O", "output"),
+    ),
+    "multi_head_attention": (
+        ("X_Q", "input for the queries"),
+        ("X_K", "input for the keys"),
+        ("X_V", "input for the values"),
+        ("W_Q", "projections to queries"),
+        ("W_K", "projections to keys"),
+        ("W_V", "projections to values"),
+        ("W_O", "output projection"),
+        ("head", "outputs of the heads"),
+    ),
+    "feed_forward": (
+        ("X", "input"),
+        ("W_1", "first weights"),
+        ("b_1", "first bias"),
+        ("H", "before the activation"),
+        ("G", "after the activation"),
+        ("W_2", "second weights"),
+        ("b_2", "second bias"),
+        ("Y", "output"),
+    ),
+    "layer_norm": (
+        ("mu", "mean of a row"),
+        ("sigma2", "variance of a row, divided by d"),
+        ("X_hat", "standardised rows"),
+        ("gamma", "gain"),
+        ("beta", "bias"),
+    ),
+    "encoder_layer": (("A", "attention sub-layer"), ("F", "feed-forward sub-layer"), ("Z", "output")),
+}
+FUNCTIONS = ("softmax", "relu", "concat", "scaled_dot_product_attention", "multi_head_attention", "feed_forward")
+FUNCTIONS += ("layer_norm",)
+
+
+class PageError(ValueError):
+    """A mark that names nothing, or has no end."""
+
+
+def show(name: str, *options: str) -> str:
+    """Return a result or layer as Markdown: title, id and evidence, formulas, what they assume."""
+    using = next((option for option in options if option in NOTATIONS), "ours")
+    shown = get(name) if "." in name else layer(name)
+    title, body = shown.markdown(using, steps="steps" in options, math="fence").split("\n", 1)
+    evidence = f", {shown.evidence.level}" if "." in name else ""
+    return f"**{title.removeprefix('### ')}** (`{name}`{evidence})\n{body}"
+
+
+def results(*topics: str) -> str:
+    """Return the results of topics as a table."""
+    found = [get(name) for name in names() if name.partition(".")[0] in topics]
+    missing = sorted(set(topics) - {result.topic for result in found})
+    if missing:
+        raise PageError(f"there are no results about {missing[0]}")
+    return _table(("id", "result", "evidence"), ((f"`{r.id}`", _escaped(r.title), r.evidence.level) for r in found))
+
+
+def shapes(name: str, *sizes: str) -> str:
+    """Return the shape of every input, parameter and intermediate of a layer, in order of evaluation."""
+    given = {key: int(value) for key, _, value in (size.partition("=") for size in sizes)}
+    printer = LatexPrinter()
+    rows = []
+    for array, shape in shape_table(layer(name).at(**given)):
+        rows.append((f"`{array}`", "$`" + r" \times ".join(printer.doprint(total(along)) for along in shape) + "`$"))
+    return _table(("array", "shape"), rows)
+
+
+def rules() -> str:
+    """Return the rules as a table: name, law, what decides."""
+    uses = ((rule, " with ".join([rule.method, *sorted(rule.features)])) for rule in RULES.values())
+    return _table(("rule", "law", "decided by"), ((rule.name, f"`{rule.law}`", how) for rule, how in uses))
+
+
+def trusted() -> str:
+    """Return what the judge trusts, and what it does not use, from the head of its module."""
+    head = (proof.__doc__ or "").partition("What it trusts:\n")[2]
+    items, _, rest = head.partition("What it does not use:")
+    joined = " ".join(items.split()).replace("; ", ";\n- ")
+    return f"- {joined}\n\nIt does not use{rest.partition(chr(10))[0]}\n"
+
+
+def letters(*others: str) -> str:
+    """Return our letters beside those of notations; an empty cell stands for ours."""
+    used = [NOTATIONS[name] for name in others]
+    rows: list[tuple[str, ...]] = []
+    for scope, entries in LETTERS.items():
+        rows += [_letter_row(f"`{name}`", what, used, _letter(name, scope)) for name, what in entries]
+    rows += [_letter_row(f"`{name}`", "function", used, _function(name)) for name in FUNCTIONS]
+    return _table(("name", "what", "ours", *others), rows)
+
+
+def _letter(name: str, scope: str) -> Callable[[Notation], str]:
+    return lambda notation: notation.of(name, scope).latex()
+
+
+def _function(name: str) -> Callable[[Notation], str]:
+    return lambda notation: notation.function(name) or r"\text{(its formula)}"
+
+
+def _letter_row(name: str, what: str, used: list[Notation], printed: Callable[[Notation], str]) -> tuple[str, ...]:
+    ours = printed(NOTATIONS["ours"])
+    theirs = (printed(notation) for notation in used)
+    return (name, what, f"$`{ours}`$", *("" if letter == ours else f"$`{letter}`$" for letter in theirs))
+
+
+def help_text(*commands: str) -> str:
+    """Return the help of a command, or of the whole command line."""
+    chosen: click.Command = cli
+    for command in commands:
+        chosen = cli.commands[command]
+    path = " ".join(["derivations", *commands])
+    context = click.Context(chosen, info_name=path, max_content_width=100, terminal_width=100)
+    return f"```text\n{chosen.get_help(context)}\n```\n"
+
+
+def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def _escaped(words: str) -> str:
+    return "".join(f"\\{c}" if c in "\\`*_<>$" else c for c in words)
+
+
+GENERATORS: Mapping[str, Callable[..., str]] = {
+    "show": show,
+    "results": results,
+    "shapes": shapes,
+    "rules": rules,
+    "trusted": trusted,
+    "letters": letters,
+    "help": help_text,
+}
+
+
+@cache
+def _generated(kind: str, arguments: tuple[str, ...]) -> str:
+    try:
+        return GENERATORS[kind](*arguments)
+    except (KeyError, LookupError, TypeError, ValueError) as error:
+        raise PageError(f"the mark {' '.join([kind, *arguments])} cannot be filled: {error}") from error
+
+
+def refreshed(text: str) -> str:
+    """Return a page with what stands at its marks written anew.
+
+    Raises       PageError, naming the mark, where it names nothing or has no end of its own
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        opening, kind, arguments, old, end = match.groups()
+        if re.search(r"<!-- (?!end)", old):
+            raise PageError(f"the mark {opening.strip()} has no end before the next mark")
+        return opening + _generated(kind, tuple(arguments.split())) + end
+
+    new = MARK.sub(fill, text)
+    if not len(re.findall(OPENING, new)) == len(MARK.findall(new)) == new.count("<!-- end -->"):
+        raise PageError("a mark has no end, or an end has no mark")
+    return new
+
+
+def pages() -> list[Path]:
+    """Return the pages: the README, then those in docs/."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def main() -> None:
+    """Refresh every page; say which ones changed."""
+    for path in pages():
+        text = path.read_text(encoding="utf-8")
+        new = refreshed(text)
+        if new != text:
+            path.write_text(new, encoding="utf-8", newline="\n")
+            print(f"{path.relative_to(ROOT)} refreshed", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Stated derivatives agree with differences of the compiled functions, and wrong ones are told apart."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Symbol, exp
+
+from derivations import activation, feed_forward, layer_norm, linear, softmax
+from derivations.language.derivation import claim, derivation, step
+from derivations.language.expression import array
+from derivations.language.functions import relu
+from derivations.language.layer import Equations
+from derivations.symbols import i, k, n, scalar
+from numeric.agreement.jacobians import derivative_checks, derivative_claims, slopes
+
+STATED = [
+    softmax.jacobian,
+    softmax.jacobian_diagonal,
+    linear.jacobian,
+    layer_norm.jacobian,
+    feed_forward.jacobian,
+    activation.relu_derivative,
+    activation.gelu_derivative,
+    activation.normal_derivative,
+]
+
+
+@pytest.mark.parametrize("result", STATED, ids=lambda result: result().id)
+def test_a_stated_derivative_is_the_slope_of_the_compiled_function(result):
+    checks = list(derivative_checks([result()]))
+    assert checks
+    for check in checks:
+        assert check.passed, check
+
+
+def restated(result, rhs):
+    """The same statement with another right-hand side."""
+    (first, *rest) = result.claims
+    return replace(result, claims=(claim(first.lhs, step("algebra", rhs)), *rest))
+
+
+def test_a_wrong_sign_in_the_jacobian_of_softmax_is_refused():
+    y = softmax.y
+    stated = softmax.jacobian()
+    (check,) = derivative_checks([restated(stated, y[i] * (KroneckerDelta(i, k) - y[k]))])
+    assert check.passed, check
+    (check,) = derivative_checks([restated(stated, y[i] * (KroneckerDelta(i, k) + y[k]))])
+    assert not check.passed
+    (check,) = derivative_checks([restated(stated, y[i] * KroneckerDelta(i, k))])
+    assert not check.passed
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda rhs: 2 * rhs, lambda rhs: -rhs, lambda rhs: rhs + Integer(1), lambda rhs: rhs * (1 + 1e-12)]
+)
+@pytest.mark.parametrize("result", [softmax.jacobian, layer_norm.jacobian, feed_forward.jacobian])
+def test_a_corrupted_jacobian_is_refused(result, wrong):
+    check = next(derivative_checks([restated(result(), wrong(result().rhs))]))
+    if wrong(Integer(1)) != 1 + 1e-12 or result is not feed_forward.jacobian:
+        assert not check.passed, check
+    else:
+        assert check.passed, "central differences cannot see twelve digits"
+
+
+def test_a_wrong_derivative_of_relu_is_refused():
+    t = activation.t
+    (check,) = derivative_checks([restated(activation.relu_derivative(), Integer(1))])
+    assert not check.passed
+    (check,) = derivative_checks([restated(activation.relu_derivative(), exp(t))])
+    assert not check.passed
+
+
+def test_a_function_that_is_nowhere_smooth_enough_has_no_point():
+    """|x| with a kink within every step: a sawtooth of that width has no point away from its kinks."""
+    x = array("x", n)
+    let = Equations()
+    let("y")(relu(x))
+    layer = softmax.softmax().func("kinks", (x,), (), let, next(iter(let)).variable)
+    with pytest.raises(ArithmeticError, match="kinks: 20 random points all lie near a kink"):
+        slopes(lambda at: np.abs(at), lambda: np.zeros(3), layer)
+
+
+def test_points_near_a_kink_are_drawn_again():
+    t = scalar("t")
+    stated = derivation("", claim(Derivative(Max(0, t), t), step("derivative", Heaviside(t))))
+    assert list(derivative_claims(stated))
+    x = array("x", n)
+    let = Equations()
+    y = let("y")(relu(x))
+    layer = softmax.softmax().func("relu", (x,), (), let, y)
+    draws = iter([np.array([0.0, 1.0]), np.array([-1.0, 1.0])])
+    jacobian, _ = slopes(lambda at: np.maximum(at, 0), lambda: next(draws), layer)
+    assert jacobian.tolist() == [[0, 0], [0, 1]]
+
+
+def test_only_first_derivatives_of_what_can_be_compiled_are_taken():
+    t = Symbol("t", real=True)
+    for lhs in (Derivative(exp(t), (t, 2)), exp(t), Derivative(exp(t) * Symbol("a"), t)):
+        assert not list(derivative_claims(derivation("", claim(lhs, step("algebra", 1)))))
+    assert list(derivative_claims(derivation("", claim(Derivative(exp(t), t), step("algebra", 1)))))

@@ -1,0 +1,236 @@
+"""The README and the pages: what they show is what the package prints, and every example runs."""
+
+import doctest
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from derivations.catalogue import LAYERS, names
+from derivations.cli import cli
+from docs.build import GENERATORS, MARK, PageError, pages, refreshed
+
+FENCE = re.compile(r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>\S*)\n(?P<body>.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PAGES = [pytest.param(path, id=path.name) for path in pages()]
+COMMANDS = {
+    "command: main job": "python3.11 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/derivations",
+    "command: tests": (
+        "python3.11 -m venv .venv && .venv/bin/pip install --quiet '.[test]' && .venv/bin/python -m pytest"
+    ),
+}
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[tuple[str, str]]:
+    """The fenced blocks in a language: the mark in front of each, if any, and the body."""
+    found = FENCE.finditer(text)
+    return [(block["mark"] or "", block["body"]) for block in found if block["language"] == language]
+
+
+def transcript(body: str) -> list[tuple[str, str]]:
+    """The commands of a console block, each with the output shown below it."""
+    first, *rest = re.split(r"^\$ ", body, flags=re.M)
+    assert first == "", "a console block starts with a command"
+    return [(command, output) for command, _, output in (part.partition("\n") for part in rest)]
+
+
+def failures_of_python(text: str, name: str) -> tuple[int, list[str]]:
+    """How many examples a page has, and what was wrong with them; they run in order, in one namespace."""
+    parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False, optionflags=OPTIONS), []
+    names_so_far: dict = {"__name__": "__main__"}
+    count = 0
+    for number, (_, body) in enumerate(blocks(text, "python"), 1):
+        test = parser.get_doctest(body, names_so_far, f"{name}, block {number}", name, 0)
+        assert test.examples, f"{name}, block {number} has no >>> example"
+        count += len(test.examples)
+        runner.run(test, out=report.append, clear_globs=False)
+        names_so_far = test.globs
+    return count, report
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether a printed output is the one shown, in which ... stands for anything; ... alone says nothing."""
+    assert shown.strip() != "...", "an output of ... alone is no example"
+    return doctest.OutputChecker().check_output(shown.strip() + "\n", printed.strip() + "\n", OPTIONS)
+
+
+# --- the pages as they are ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_is_stale(path: Path):
+    assert read(path) == refreshed(read(path)), f"{path.name} is stale: run `python -m docs.build`"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_python_examples_run(path: Path):
+    _, report = failures_of_python(read(path), path.name)
+    assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_commands_print_what_is_shown(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for mark, body in blocks(read(path), "toml"):
+        (tmp_path / mark.removeprefix("file: ")).write_text(body, encoding="utf-8")
+    for _, body in blocks(read(path), "console"):
+        for command, shown in transcript(body):
+            program, *arguments = shlex.split(command)
+            assert program == "derivations"
+            run = CliRunner().invoke(cli, arguments)
+            assert run.exit_code == 0, f"{command}: {run.output}"
+            assert matches(shown, run.stdout), f"{command} prints\n{run.stdout}"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_link_leads_somewhere(path: Path):
+    for target, anchor in LINK.findall(read(path)):
+        linked = path.parent / target if target else path
+        assert linked.exists(), f"{path.name} links to {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", read(linked), re.M)
+            assert anchor[1:] in {re.sub(r"[^\w\- ]", "", h).lower().replace(" ", "-") for h in headings}
+
+
+def test_every_kind_of_block_is_known():
+    """Nothing is shown that no test runs: other languages than these need a test first."""
+    languages = {block["language"] for path in pages() for block in FENCE.finditer(read(path))}
+    assert languages <= {"python", "console", "toml", "sh", "math", "text"}
+    assert {"python", "console", "math"} <= languages
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_display_is_typed_by_hand(path: Path):
+    by_hand = MARK.sub("", read(path))
+    assert not [sign for sign in ("```math", "```text", "$`", "$$") if sign in by_hand]
+
+
+def test_the_readme_holds_the_two_commands(repository: Path):
+    """The only blocks of commands that no test here runs are those that the continuous integration runs."""
+    found = {mark: body.strip() for mark, body in blocks(read(repository / "README.md"), "sh")}
+    assert found == COMMANDS
+    assert not [path for path in pages() if path.name != "README.md" and blocks(read(path), "sh")]
+
+
+def test_the_readme_names_every_command(repository: Path):
+    text = read(repository / "README.md")
+    for name, command in cli.commands.items():
+        assert command.hidden or f"| `derivations {name}" in text
+
+
+def test_every_result_and_layer_is_on_a_page(repository: Path):
+    text = "".join(read(path) for path in (repository / "docs").glob("*.md"))
+    assert [name for name in names() if f"`{name}`" not in text] == []
+    variants = ("masked_", "_gelu", "_with_biases")  # of layers that are shown
+    plain = [name for name in LAYERS if not any(mark in name for mark in variants)]
+    assert [name for name in plain if f"(`{name}`)" not in text] == []
+
+
+def test_the_pages_are_listed(repository: Path):
+    index = read(repository / "docs" / "index.md")
+    others = {path.name for path in (repository / "docs").glob("*.md")} - {"index.md"}
+    assert [name for name in sorted(others) if f"({name})" not in index] == []
+
+
+# --- the checks say no ----------------------------------------------------------------------------------------------
+
+
+def test_a_stale_page_is_noticed():
+    page = refreshed("<!-- show softmax.ratio -->\n<!-- end -->\n")
+    assert r"\frac{y_{i}}{y_{k}} = e^{x_{i} - x_{k}}" in page
+    assert refreshed(page) == page
+    assert refreshed(page.replace("x_{i} - x_{k}", "x_{i} + x_{k}")) == page
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("<!-- show softmax.nothing -->\n<!-- end -->\n", "the nearest are"),
+        ("<!-- results nothing -->\n<!-- end -->\n", "there are no results about nothing"),
+        ("<!-- shapes softmax q=2 -->\n<!-- end -->\n", "has no size q"),
+        ("<!-- help nothing -->\n<!-- end -->\n", "cannot be filled"),
+        ("<!-- rules -->\n", "has no end"),
+        ("<!-- rules -->\n<!-- trusted -->\n<!-- end -->\n", "has no end before the next mark"),
+        ("<!-- end -->\n", "an end has no mark"),
+    ],
+)
+def test_a_bad_mark_is_refused(text: str, sentence: str):
+    with pytest.raises(PageError, match=sentence):
+        refreshed(text)
+
+
+def test_text_outside_the_marks_is_left_alone():
+    text = "# A page\n\n<!-- command: tests -->\n<!-- rules -->\nold\n<!-- end -->\nprose | with `signs`\n"
+    before, after = text.split("old\n")
+    assert refreshed(text).startswith(before) and refreshed(text).endswith(after)
+    assert "quotient rule" in refreshed(text)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_every_kind_of_mark_is_used(kind: str):
+    assert any(f"<!-- {kind}" in read(path) for path in pages())
+
+
+def test_a_wrong_example_is_noticed():
+    count, report = failures_of_python("```python\n>>> 1 + 1\n3\n```\n\n```python\n>>> 2\n2\n```\n", "page")
+    assert count == 2
+    assert len([line for line in report if "Expected:\n    3\nGot:\n    2\n" in line]) == 1
+
+
+def test_a_wrong_output_is_noticed():
+    assert matches("one\n...\nthree", "one\ntwo\nthree\n")
+    assert not matches("one\n...\nfour", "one\ntwo\nthree\n")
+    with pytest.raises(AssertionError, match="no example"):
+        matches("...", "anything")
+
+
+@pytest.mark.parametrize(
+    ("section", "arguments"),
+    [
+        ("## list", ["list"]),
+        ("## show\n", ["show", "dot_product.variance"]),
+        ("## show, for a layer", ["show", "multi_head_attention"]),
+        ("## verify", ["verify", "softmax.jacobian"]),
+    ],
+)
+def test_the_fields_of_json_are_those_documented(repository: Path, section: str, arguments: list[str]):
+    text = read(repository / "docs" / "json.md").partition(section)[2].partition("\n## ")[0]
+    tables = [re.findall(r"^\| `(\w+)` \| ([a-z]+)", table, re.M) for table in text.split("| field |")[1:]]
+    printed = json.loads(CliRunner().invoke(cli, [*arguments, "--json"]).stdout)
+    found = list(objects(printed))
+    assert found
+    for each in found:
+        kinds = [(key, {str: "text", list: "list", dict: "object"}[type(value)]) for key, value in each.items()]
+        assert kinds in tables
+    for table in tables:
+        assert any(list(each) == [name for name, _ in table] for each in found)
+
+
+def objects(printed: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a JSON value that have fields; the keys of `ranges` are indices, not fields."""
+    if isinstance(printed, list):
+        for each in printed:
+            yield from objects(each)
+    elif isinstance(printed, dict):
+        yield printed
+        for name, value in printed.items():
+            if name != "ranges":
+                yield from objects(value)
+
+
+def test_a_block_is_read_with_its_mark():
+    text = "<!-- file: a.toml -->\n```toml\nx = 1\n```\n\n```console\n$ derivations list\na\n$ derivations verify\n```\n"
+    assert blocks(text, "toml") == [("file: a.toml", "x = 1\n")]
+    ((_, body),) = blocks(text, "console")
+    assert transcript(body) == [("derivations list", "a\n"), ("derivations verify", "")]
