@@ -30,7 +30,8 @@ __all__ = ["LAYERS", "get", "layer", "layers", "names", "results", "verify"]
 
 CONCEPTS = (
     "softmax", "dot_product", "attention", "multi_head", "linear", "activation", "feed_forward", "layer_norm",
-    "batch_norm", "residual", "dropout", "positional_encoding", "embedding", "encoder", "decoder", "transformer", "parameters", "flops",
+    "batch_norm", "residual", "dropout", "positional_encoding", "embedding", "encoder", "decoder", "transformer",
+    "parameters", "flops",
 )  # fmt: skip
 
 LAYERS: dict[str, Callable[[], Layer]] = {

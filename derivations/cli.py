@@ -4,6 +4,7 @@ SymPy, NumPy and the tables are imported when a command needs them, so that `--h
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ __all__ = ["cli", "main"]
 
 FORMATS = ("latex", "markdown", "text", "json", "python")
 MATHS = ("dollars", "brackets", "fence", "equation")
+PROCESSES = min(4, os.cpu_count() or 1)
 LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 
 
@@ -103,11 +105,21 @@ def run_command(file: str | None, out: str, seed: int) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, title, topic, evidence.")
 @_clean_errors
 def list_command(as_json: bool) -> None:
-    """List the results: ids, titles, topics, evidence. The evidence is decided anew, not read from a file."""
-    from derivations.catalogue import get, names
+    r"""List the results: ids, titles, topics, evidence. The evidence is decided anew, not read from a file.
 
-    results = [get(name) for name in names()]
-    rows = [{"id": r.id, "title": r.title, "topic": r.topic, "evidence": r.evidence.level} for r in results]
+    \b
+    derivations list
+    derivations list --json
+    """
+    from derivations.catalogue import results, verify
+
+    found = results()
+    with _progress(len(found), "proving") as advance:
+        levels = {}
+        for name, level, _ in verify(found, PROCESSES):
+            levels[name] = level
+            advance()
+    rows = [{"id": r.id, "title": r.title, "topic": r.topic, "evidence": levels[r.id]} for r in found.values()]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return

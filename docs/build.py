@@ -14,7 +14,7 @@ A page holds marks; what stands between a mark and its end is written here, the 
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -169,8 +169,8 @@ def help_text(*commands: str) -> str:
     return f"```text\n{chosen.get_help(context)}\n```\n"
 
 
-def _table(heads: tuple[str, ...], rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> str:
-    lines = [heads, tuple("---" for _ in heads), *rows]
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines: list[tuple[str, ...]] = [heads, tuple("---" for _ in heads), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 

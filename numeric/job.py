@@ -5,7 +5,7 @@ Definition   bytes of the text are tokens; the window is its first 512 bytes at 
 Result       one table on the console, progress on standard error, the proved results as LaTeX and Markdown in a folder
 Assumes      bad input is found before any work; what is not proved is not written
 
-The proofs run in a process of their own, beside the numeric work.
+The model runs first, on all processors; the proofs run in a process of their own, beside the other comparisons.
 """
 
 import signal
@@ -116,11 +116,13 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
     if seed < 0:
         raise ValueError(f"the seed must be an integer >= 0, not {seed}")
     check_writable(out)
-    with _progress() as follow, _proving() as proofs:
-        origin = file.name if file else "the package's description"
-        summary = Summary(f"The mathematics of the Transformer, run on {len(window)} bytes of {origin}")
-        _cross_check(summary, window, seed, follow)
-        summary.proofs += follow(proofs, "proving the catalogue", len(names()))
+    origin = file.name if file else "the package's description"
+    summary = Summary(f"The mathematics of the Transformer, run on {len(window)} bytes of {origin}")
+    with _progress() as follow:
+        _run_model(summary, window, seed, follow)
+        with _proving() as proofs:
+            _cross_check(summary, seed, follow)
+            summary.proofs += follow(proofs, "proving the catalogue", len(names()))
         proved = {proof.id for proof in summary.proofs if proof.passed}
         shown = {name: result for name, result in results().items() if name in proved}
         for _ in follow([None], "writing LaTeX and Markdown", 1):
@@ -135,23 +137,27 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
 Follow = Callable[[Iterable[Any], str, int | None], Iterable[Any]]
 
 
-def _cross_check(summary: Summary, window: bytes, seed: int, follow: Follow) -> None:
-    """Run the model on the window, and compare everything that is computed with another route."""
+def _run_model(summary: Summary, window: bytes, seed: int, follow: Follow) -> None:
+    """Run the base-size model on the window, and compare it with the float64 route and with its counts."""
     (run,) = follow((agreement.run(window, Transformer(**BASE, seed=seed)) for _ in [0]), "running the model", 1)
-    summary.agreements += follow(agreement.against_reference(SIZES, seed), "layers against loops", None)
     summary.agreements += follow((agreement.base_agreement(run) for _ in [0]), "the model against the float64 route", 1)
+    summary.checks += follow(agreement.base_checks(run), "the model's properties", None)
+    summary.counts += _counts(run)
+
+
+def _cross_check(summary: Summary, seed: int, follow: Follow) -> None:
+    """Compare every layer with its loops, and with what the catalogue derives."""
     known = results().values()
+    summary.agreements += follow(agreement.against_reference(SIZES, seed), "layers against loops", None)
     stages: list[tuple[str, Iterable[Check]]] = [
         ("properties", agreement.property_checks(SIZES, seed)),
         ("derivatives", agreement.derivative_checks(known, seed)),
         ("moments", agreement.moment_checks(known)),
         ("wrong variances", agreement.rejections()),
         ("counts", agreement.count_checks()),
-        ("the model's properties", agreement.base_checks(run)),
     ]
     for words, checks in stages:
         summary.checks += follow(checks, words, None)
-    summary.counts += _counts(run)
 
 
 def _counts(run: Run) -> Iterator[tuple[str, str, str]]:

@@ -53,7 +53,8 @@ def test_help_waits_for_nothing(repository: Path, arguments: list[str]):
         "import sys; from derivations.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print([name for name in ('sympy', 'numpy', 'scipy', 'mpmath', 'rich') if name in sys.modules], file=sys.stderr)"
+        "late = ('sympy', 'numpy', 'scipy', 'mpmath', 'rich')\n"
+        "print([name for name in late if name in sys.modules], file=sys.stderr)"
     )
     command = [sys.executable, "-c", program, *arguments]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=repository, check=True)
@@ -72,7 +73,7 @@ def test_every_command_has_help_with_examples(command: tuple[str, ...]):
     text = printed(*command, "--help")
     assert text.startswith("Usage: derivations")
     examples = [line for line in text.splitlines() if line.startswith("  derivations")]
-    assert examples or command == ("list",)
+    assert examples
     assert "\\b" not in text
 
 
@@ -85,6 +86,7 @@ def listed() -> list[dict[str, str]]:
     return json.loads(printed("list", "--json"))
 
 
+@pytest.mark.slow
 def test_the_list_as_json_has_every_result(listed: list[dict[str, str]]):
     assert [row["id"] for row in listed] == names()
     for row in listed:
@@ -94,10 +96,12 @@ def test_the_list_as_json_has_every_result(listed: list[dict[str, str]]):
         assert row["evidence"] in LEVELS
 
 
+@pytest.mark.slow
 def test_the_whole_catalogue_is_proved(listed: list[dict[str, str]]):
     assert [row for row in listed if row["evidence"] not in ("definition", "proved")] == []
 
 
+@pytest.mark.slow
 def test_the_table_has_every_result(listed: list[dict[str, str]]):
     table = printed("list")
     assert f"{len(listed)} results" in table
@@ -177,7 +181,7 @@ def test_each_built_in_notation_is_taken(name: str):
 def test_a_notation_of_ones_own_is_taken(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text('[names]\nn = "L"\n[layers.feed_forward]\nH = "z_1"\n', encoding="utf-8")
-    assert "i = 1, ..., L" in printed("show", "softmax.jacobian", "--notation", str(file))
+    assert "i, k = 1, ..., L" in printed("show", "softmax.jacobian", "--notation", str(file))
     assert r"z_{1} &= X W_{1} + b_{1}" in printed("show", "feed_forward", "--notation", str(file), "--format", "latex")
 
 
@@ -336,7 +340,7 @@ def test_the_source_of_a_layer_runs_without_the_package(tmp_path: Path):
 def test_every_layer_has_source(name: str):
     source = printed("code", name)
     compile(source, name, "exec")
-    assert f"def {name}(" in source
+    assert f"def {layer(name).name}(" in source
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------
@@ -430,5 +434,3 @@ def test_formats_are_those_of_the_design():
         "export",
         "code",
     }
-
-

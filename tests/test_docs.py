@@ -230,7 +230,9 @@ def objects(printed: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_a_block_is_read_with_its_mark():
-    text = "<!-- file: a.toml -->\n```toml\nx = 1\n```\n\n```console\n$ derivations list\na\n$ derivations verify\n```\n"
+    text = (
+        "<!-- file: a.toml -->\n```toml\nx = 1\n```\n\n```console\n$ derivations list\na\n$ derivations verify\n```\n"
+    )
     assert blocks(text, "toml") == [("file: a.toml", "x = 1\n")]
     ((_, body),) = blocks(text, "console")
     assert transcript(body) == [("derivations list", "a\n"), ("derivations verify", "")]

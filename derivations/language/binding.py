@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from sympy import Basic, Max, Min, Sum, Symbol
+from sympy import Add, Basic, Max, Min, Pow, Sum, Symbol
 
 __all__ = ["free_symbols", "fresh_index", "replace_free"]
 
@@ -42,6 +42,8 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
     parts = [replace_free(part, {**values, **aside}) for part in node.args]
     if isinstance(node, (Max, Min)):  # SymPy would ask for the sign of every argument, which takes long
         return node.func(*parts, evaluate=False)
+    if isinstance(node, Pow) and isinstance(parts[0], Add):  # the same: it would ask whether the sum is infinite
+        return Pow(*parts, evaluate=False)
     return node.func(*parts)
 
 

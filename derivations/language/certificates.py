@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import sympy
 from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Mul, Pow, Sum, Symbol, exp
 
 from derivations.language.normal_form.context import Condition, Context, Undecided

@@ -343,9 +343,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     Indexed: _indexed,
     Sum: _sum,
     KroneckerDelta: _delta,
-    sympy.Mod: lambda e, sample, bound: iv.mpf(
-        _integer(e.args[0], sample, bound) % _integer(e.args[1], sample, bound)
-    ),
+    sympy.Mod: lambda e, sample, bound: iv.mpf(_integer(e.args[0], sample, bound) % _integer(e.args[1], sample, bound)),
     Iverson: _iverson,
     Derivative: _derivative,
     sympy.Piecewise: _piecewise,

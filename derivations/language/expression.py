@@ -20,8 +20,8 @@ from sympy import (
     KroneckerDelta,
     Lambda,
     Mul,
-    Pow,
     Ne,
+    Pow,
     Symbol,
     sympify,
 )

@@ -43,7 +43,9 @@ class Equation(Basic):
                 f"the right-hand side has shape {shape_text(value.shape)}"
             )
         if target.kind != value.kind:
-            raise ShapeError(f"equation {target} = {value}: {target} is {target.kind}, the right-hand side {value.kind}")
+            raise ShapeError(
+                f"equation {target} = {value}: {target} is {target.kind}, the right-hand side {value.kind}"
+            )
         return super().__new__(cls, target, value, *over)
 
     @property

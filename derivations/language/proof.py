@@ -159,7 +159,7 @@ class _Case:
         """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
         captured = free_symbols(equation) & set(self.context.symbols)
         if captured:
-            raise Undecided(f"the index {captured.pop()} of a sum also occurs in the definition {equation}")
+            raise Undecided(f"the index {min(captured, key=str)} of a sum also occurs in the definition {equation}")
         pairs: list[Any] = []
         for place, along in zip(places, equation.variable.shape, strict=True):
             at = read(place, self.context)
@@ -198,7 +198,8 @@ class _Case:
             context.minimum[left.name] = int(right)
             return
         limits = {
-            symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in assumption.ranges.items()
+            symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE))
+            for i, size in assumption.ranges.items()
         }
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []

@@ -176,7 +176,7 @@ def test_proofs_run_in_a_process_of_their_own():
 @pytest.fixture
 def idle(monkeypatch):
     """Fail where any work is begun."""
-    for name in ("_proving", "_cross_check", "export"):
+    for name in ("_run_model", "_proving", "_cross_check", "export"):
         monkeypatch.setattr(job, name, lambda *given: pytest.fail("work was begun"))
 
 

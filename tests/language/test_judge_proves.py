@@ -523,12 +523,18 @@ true(
     ranges={i: n, k: d_m},
 )
 
+tokens, T = token_array("q", n), array("T", m)
+true(
+    "an assumption puts tokens in the range of a table",
+    lambda: (total(2 * T[tokens[j]]), 2 * total(T[tokens[j]])),
+    assuming=[Assumption(Ge(tokens[i], 0), {i: n}), Assumption(Le(tokens[i], m - 1), {i: n})],
+)
+
 WITHIN = tuple(TABLE)
 
 # --- true and within the language, but beyond the judge as it is: each is named after what is missing ----------------
 GROUP = "beyond"
 z_d = array("z", d)
-tokens, T = token_array("q", n), array("T", m)
 true(
     "a fact is known up to a factor d^2",
     lambda: (
@@ -551,12 +557,6 @@ true(
     assuming=[Assumption(Ne(a, 0))],
 )
 true("a common denominator under a sum", lambda: (total(1 / (1 + exp(x[j]))) + total(1 / (1 + exp(-x[j]))), n))
-true(
-    "an assumption puts tokens in the range of a table",
-    lambda: (total(2 * T[tokens[j]]), 2 * total(T[tokens[j]])),
-    assuming=[Assumption(Ge(tokens[i], 0), {i: n}), Assumption(Le(tokens[i], m - 1), {i: n})],
-)
-
 BEYOND = TABLE[len(WITHIN) :]
 
 

@@ -77,7 +77,7 @@ from derivations.language.functions import (
 from derivations.language.layer import Equation, Equations
 from derivations.language.proof import judge
 from derivations.language.scalars import Expectation, Iverson, Rounded, Variance
-from derivations.language.shapes import ShapeError, Blocks
+from derivations.language.shapes import Blocks, ShapeError
 from derivations.language.statements import Conformable, Rank
 from derivations.layer_norm import layer_norm
 from derivations.softmax import softmax

@@ -27,7 +27,14 @@ from derivations.language.normal_form.terms import (
     subtract,
 )
 
-__all__ = ["always_nonnegative", "difference_indicator", "is_integer", "linear_part", "order_indicator", "plain_product"]
+__all__ = [
+    "always_nonnegative",
+    "difference_indicator",
+    "is_integer",
+    "linear_part",
+    "order_indicator",
+    "plain_product",
+]
 
 
 def plain_product(p: Poly, q: Poly) -> Poly:

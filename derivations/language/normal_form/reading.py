@@ -272,7 +272,13 @@ def _variable(variable: Any, context: Context) -> Atom:
     defined = isinstance(variable, Indexed) and variable.base.label.name in context.definitions
     if not defined and variable not in context.scalar_definitions and not variable.is_integer:
         p = read(variable, context)
-        if len(p) == 1 and p[0][1] == 1 and len(p[0][0]) == 1 and p[0][0][0][1] == 1 and p[0][0][0][0][0] in ("x", "sym"):
+        if (
+            len(p) == 1
+            and p[0][1] == 1
+            and len(p[0][0]) == 1
+            and p[0][0][0][1] == 1
+            and p[0][0][0][0][0] in ("x", "sym")
+        ):
             return p[0][0][0][0]
     raise Undecided(f"{variable} is no free variable to differentiate by")
 

@@ -12,6 +12,7 @@ indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator fa
 """
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from derivations.language.normal_form.algebra import (
@@ -39,10 +40,10 @@ from derivations.language.normal_form.terms import (
     Number,
     Poly,
     add,
+    atoms_of,
     constant,
     constant_value,
     contains,
-    atoms_of,
     level_of,
     monomial,
     rename_mono,
@@ -103,6 +104,7 @@ def _may_enter(key: Atom, other: Atom) -> bool:
     return contains(other, key) and not (_is_random(key) and atoms_of(other, "E"))
 
 
+@lru_cache(maxsize=1 << 16)
 def _inner_indicator(atom: Atom) -> Atom | None:
     """Return the first indicator inside an atom that speaks of no index bound there."""
     if atom[0] == "E" or atoms_of(atom, "E"):

@@ -25,6 +25,7 @@ Coefficients and exponents are integers or fractions, so equal terms are equal t
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 __all__ = [
@@ -115,21 +116,24 @@ def _tidy(value: Number) -> Number:
     return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def walk(part: Any) -> Iterable[Atom]:
-    """Yield every tuple inside a term that starts with a word, which are its atoms, the term itself included."""
+def _walk(part: Any) -> Iterable[Atom]:
     if isinstance(part, tuple):
         if part and isinstance(part[0], str):
             yield part
         for inner in part:
             if isinstance(inner, tuple):
-                yield from walk(inner)
+                yield from _walk(inner)
+
+
+@lru_cache(maxsize=1 << 16)
+def walk(part: Any) -> frozenset[Atom]:
+    """Return every atom inside a term, at any depth, the term itself included when it is one."""
+    return frozenset(_walk(part))
 
 
 def contains(part: Any, wanted: Atom) -> bool:
     """Say whether an atom occurs anywhere inside a term."""
-    if part == wanted:
-        return True
-    return any(contains(inner, wanted) for inner in part if isinstance(inner, tuple)) if part else False
+    return wanted in walk(part)
 
 
 def atoms_of(part: Any, kind: str) -> set[Atom]:
@@ -137,6 +141,7 @@ def atoms_of(part: Any, kind: str) -> set[Atom]:
     return {atom for atom in walk(part) if atom[0] == kind}
 
 
+@lru_cache(maxsize=1 << 16)
 def level_of(part: Any) -> int:
     """Return the highest nesting level of the bound indices inside a term, 0 where there are none."""
     return max((atom[1] for atom in walk(part) if atom[0] == "b"), default=0)

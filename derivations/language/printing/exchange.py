@@ -29,7 +29,7 @@ from sympy import (
 )
 from sympy.printing.pycode import PythonCodePrinter
 
-from derivations.language.derivation import Assumption, Claim, Derivation
+from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.expression import Variable
 from derivations.language.layer import Layer
 from derivations.language.printing.order import natural
@@ -106,6 +106,11 @@ def statement_json(derivation: Derivation | Layer) -> dict[str, Any]:
         "id": derivation.id,
         "title": derivation.title,
         "topic": derivation.topic,
+        "evidence": derivation.evidence.level,
+        "lhs": srepr(derivation.lhs),
+        "relation": derivation.relation,
+        "rhs": srepr(derivation.rhs),
+        "steps": [_step(step) for step in derivation.steps],
         "claims": [_claim(claim) for claim in derivation.claims],
         "definitions": [srepr(equation) for equation in derivation.definitions],
         "ranges": _ranges(derivation.ranges),
@@ -128,12 +133,16 @@ def _variable(variable: Variable) -> dict[str, Any]:
     return {"name": variable.name, "kind": variable.kind, "shape": [srepr(along) for along in variable.shape]}
 
 
+def _step(step: Step) -> dict[str, str]:
+    return {"rule": step.rule, "relation": step.relation, "expression": srepr(step.expression)}
+
+
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
         "lhs": srepr(claim.lhs),
         "relation": claim.relation,
         "rhs": srepr(claim.rhs),
-        "steps": [{"rule": s.rule, "relation": s.relation, "expression": srepr(s.expression)} for s in claim.steps],
+        "steps": [_step(step) for step in claim.steps],
         "given": [_assumption(assumption) for assumption in claim.given],
     }
 

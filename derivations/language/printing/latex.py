@@ -11,12 +11,13 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
+from derivations.language.binding import fresh_index
 from derivations.language.expression import Array, Tabulated
 from derivations.language.functions import CausalMask, Interleave, RowSum
 from derivations.language.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.printing.notation import Notation
-from derivations.language.shapes import Pair, fresh_index, total
+from derivations.language.shapes import Pair, total
 
 __all__ = ["LatexPrinter", "Line", "latex_of"]
 

@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Note:
-    """One sentence below a display: a word of `derivations.language.printing.words`, then items of a formula and words."""
+    """One sentence below a display: a word of the module `words`, then items of a formula and words."""
 
     lead: str
     items: tuple[tuple[str, str], ...]
