@@ -85,8 +85,15 @@ LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (ou
     ),
     "encoder_layer": (("A", "attention sub-layer"), ("F", "feed-forward sub-layer"), ("Z", "output")),
 }
-FUNCTIONS = ("softmax", "relu", "concat", "scaled_dot_product_attention", "multi_head_attention", "feed_forward")
-FUNCTIONS += ("layer_norm",)
+FUNCTIONS = (
+    "softmax",
+    "relu",
+    "concat",
+    "scaled_dot_product_attention",
+    "multi_head_attention",
+    "feed_forward",
+    "layer_norm",
+)
 
 
 class PageError(ValueError):
@@ -123,7 +130,10 @@ def shapes(name: str, *sizes: str) -> str:
 
 def rules() -> str:
     """Return the rules as a table: name, law, what decides."""
-    uses = ((rule, " with ".join([rule.method, *sorted(rule.features)])) for rule in RULES.values())
+    uses = (
+        (rule, rule.method + " with " * bool(rule.features) + ", ".join(sorted(rule.features)))
+        for rule in RULES.values()
+    )
     return _table(("rule", "law", "decided by"), ((rule.name, f"`{rule.law}`", how) for rule, how in uses))
 
 

@@ -190,8 +190,8 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
 @contextmanager
 def _proving() -> Iterator[Iterator[Proof]]:
     """Start the proofs of all results in a process of their own; yield them in order as they come."""
-    ignore = (signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which then cancels what is left
-    with ProcessPoolExecutor(1, get_context("spawn"), initializer=signal.signal, initargs=ignore) as pool:
+    stop = (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the prover at once, without a word
+    with ProcessPoolExecutor(1, get_context("spawn"), initializer=signal.signal, initargs=stop) as pool:
         try:
             yield pool.map(prove, names())
         finally:

@@ -102,6 +102,11 @@ class Array(Basic):
 
     binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
 
+    @property
+    def is_mask(self) -> bool:
+        """Say whether every entry is 0 or 1."""
+        return self.kind == "boolean"
+
     def _infer(self) -> Shape:
         raise NotImplementedError
 
@@ -436,9 +441,9 @@ class Tabulated(Array):
         return super().__new__(cls, formula, *map(axis, shape))
 
     @property
-    def kind(self) -> str:
-        """What the entries are: boolean where the formula is a product of brackets."""
-        return "boolean" if all(isinstance(f, Iverson) for f in Mul.make_args(self.args[0].expr)) else "real"
+    def is_mask(self) -> bool:
+        """Say whether the formula is a product of brackets, so that every entry is 0 or 1."""
+        return all(isinstance(factor, Iverson) for factor in Mul.make_args(self.args[0].expr))
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1

@@ -77,7 +77,10 @@ JACOBIAN = Derivation(
 
 def test_json_holds_the_whole_statement():
     data = statement_json(JACOBIAN)
-    assert list(data) == ["id", "title", "topic", "claims", "definitions", "ranges", "assumptions", "source"]
+    head = ["id", "title", "topic", "evidence", "lhs", "relation", "rhs", "steps"]
+    assert list(data) == [*head, "claims", "definitions", "ranges", "assumptions", "source"]
+    assert [data[name] for name in head[4:]] == [data["claims"][0][name] for name in head[4:]]
+    assert data["evidence"] == JACOBIAN.evidence.level
     assert data["topic"] == "softmax"
     assert data["claims"][0]["lhs"] == srepr(Derivative(y[i], x[0]))
     assert data["claims"][0]["rhs"] == srepr(y[i] * y[0])
