@@ -42,10 +42,8 @@ class Equation(Basic):
                 f"equation {target} = {value}: {target} has shape {shape_text(target.shape)}, "
                 f"the right-hand side has shape {shape_text(value.shape)}"
             )
-        if target.kind != value.kind:
-            raise ShapeError(
-                f"equation {target} = {value}: {target} is {target.kind}, the right-hand side {value.kind}"
-            )
+        if target.is_mask and not value.is_mask:
+            raise ShapeError(f"equation {target} = {value}: {target} is boolean, the right-hand side is not")
         return super().__new__(cls, target, value, *over)
 
     @property
