@@ -9,8 +9,9 @@ Source       Vaswani et al. (2017), section 3.2.1, equation 1
 
 from sympy import Derivative, Eq, Expr, Function, Ge, Gt, KroneckerDelta, Lambda, Le, Rational, Sum, Symbol, exp, sqrt
 
+from derivations.language.arrangements import Explicit, Tabulated
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import Array, Explicit, Tabulated, array, mask_array
+from derivations.language.expression import Array, array, mask_array
 from derivations.language.functions import CausalMask, RowSum, row_softmax
 from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.scalars import Iverson

@@ -13,9 +13,10 @@ from sympy import Eq, Expr, Lambda, Le, Sum, exp, sqrt
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.feed_forward import feed_forward
+from derivations.language.arrangements import Tabulated
 from derivations.language.costs import Count
 from derivations.language.derivation import Derivation, claim, derivation, result, step
-from derivations.language.expression import Array, Tabulated, array, mask_array
+from derivations.language.expression import Array, array, mask_array
 from derivations.language.functions import CausalMask, Named, relu
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson

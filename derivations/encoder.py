@@ -11,9 +11,10 @@ Source       Vaswani et al. (2017), section 3.1
 from sympy import Expr, Function, Lambda
 
 from derivations.feed_forward import feed_forward
+from derivations.language.arrangements import Tabulated
 from derivations.language.costs import Count
 from derivations.language.derivation import Derivation, claim, derivation, result, step
-from derivations.language.expression import Tabulated, array, mask_array
+from derivations.language.expression import array, mask_array
 from derivations.language.functions import Named, relu
 from derivations.language.layer import Equations, Layer, part
 from derivations.layer_norm import layer_norm

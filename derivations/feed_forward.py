@@ -11,9 +11,10 @@ Source       Vaswani et al. (2017), section 3.3; Geva, Schuster, Berant and Levy
 from sympy import Derivative, Eq, Expr, Function, Gt, Integer, KroneckerDelta, Lambda, Max, Ne, Rational, Sum
 
 from derivations.activation import normal_distribution
+from derivations.language.arrangements import Tabulated
 from derivations.language.costs import Count
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import Tabulated, array
+from derivations.language.expression import array
 from derivations.language.functions import Named, gelu, named, opaque, relu
 from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.scalars import Iverson

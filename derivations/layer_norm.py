@@ -10,8 +10,9 @@ Source       Ba, Kiros and Hinton (2016)
 
 from sympy import Derivative, Expr, Ge, KroneckerDelta, Lambda, Sum, sqrt
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, Tabulated, array
+from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, array
 from derivations.language.functions import Hadamard, Named, RowMean, named, square
 from derivations.language.layer import Equations, Layer, part
 from derivations.symbols import d, epsilon, i, index, j, k, l, n, scalar

@@ -9,9 +9,10 @@ Source       Vaswani et al. (2017), section 3.3; PyTorch, torch.nn.Linear
 
 from sympy import Derivative, Integer, KroneckerDelta, Lambda, Sum
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.costs import Count
 from derivations.language.derivation import Derivation, claim, derivation, result, step
-from derivations.language.expression import Array, Tabulated, array
+from derivations.language.expression import Array, array
 from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.shapes import total
 from derivations.symbols import d_in, d_out, i, index, j, k, l, n

@@ -11,9 +11,10 @@ Source       Vaswani et al. (2017), section 3.2.2
 from sympy import Eq, Integer, KroneckerDelta, Lambda, Sum, symbols
 
 from derivations.attention import scaled_dot_product_attention
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.costs import Count
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import Concatenate, Explicit, Tabulated, array, column_block, mask_array
+from derivations.language.expression import array, mask_array
 from derivations.language.layer import Equation, Equations, Layer, part
 from derivations.language.shapes import Blocks
 from derivations.language.statements import Conformable

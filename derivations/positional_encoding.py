@@ -10,8 +10,9 @@ Source       Vaswani et al. (2017), section 3.5
 
 from sympy import Eq, Expr, Integer, Lambda, Mod, Sum, cos, sin
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import Tabulated, array
+from derivations.language.expression import array
 from derivations.language.functions import Interleave, named
 from derivations.language.layer import Equations, Layer
 from derivations.symbols import d_model, i, index, k, n, pos, scalar

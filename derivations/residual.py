@@ -10,8 +10,9 @@ Source       post-norm: Vaswani et al. (2017), section 3.1; pre-norm: Xiong et a
 from sympy import Derivative, Expr, KroneckerDelta, Lambda, Sum
 
 from derivations.feed_forward import feed_forward
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import Derivation, claim, derivation, result, step
-from derivations.language.expression import Tabulated, array
+from derivations.language.expression import array
 from derivations.language.functions import opaque
 from derivations.language.layer import Equation, Equations, Layer, part
 from derivations.layer_norm import layer_norm

@@ -9,8 +9,9 @@ Source       Bridle (1990); Goodfellow, Bengio and Courville (2016), section 6.2
 
 from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Limit, Rational, Sum, exp, oo
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import Assumption, Claim, Derivation, claim, derivation, result, step
-from derivations.language.expression import Array, Tabulated, array
+from derivations.language.expression import Array, array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.scalars import Rounded

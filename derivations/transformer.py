@@ -13,8 +13,9 @@ from sympy import Eq, Ge, Indexed, Integer, Lambda, Le, Sum, cos, exp, sin, sqrt
 from derivations.decoder import decoder
 from derivations.embedding import embedding
 from derivations.encoder import encoder
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
-from derivations.language.expression import RowBroadcast, Tabulated, array, mask_array, token_array
+from derivations.language.expression import RowBroadcast, array, mask_array, token_array
 from derivations.language.functions import Both, CausalMask, Named, relu, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson

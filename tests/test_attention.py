@@ -49,8 +49,9 @@ from derivations.attention import (
     weights_of_hidden_keys,
     weights_sum_to_one,
 )
+from derivations.language.arrangements import Explicit, Tabulated
 from derivations.language.derivation import RESULTS, Claim, Derivation, Step, claim, derivation, step
-from derivations.language.expression import Explicit, Tabulated, array, mask_array
+from derivations.language.expression import array, mask_array
 from derivations.language.functions import CausalMask, row_softmax
 from derivations.language.proof import StepEvidence, judge
 from derivations.language.scalars import Iverson

@@ -26,8 +26,9 @@ from derivations.decoder import (
     third_norm,
     third_sub_layer,
 )
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.expression import Tabulated, array, mask_array
+from derivations.language.expression import array, mask_array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equations
 from derivations.language.proof import judge

@@ -22,8 +22,9 @@ from derivations.encoder import (
     second_norm,
     sub_layers,
 )
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.expression import Tabulated, array
+from derivations.language.expression import array
 from derivations.language.proof import judge
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, i, j, l, n
 from tests.broken import broken_steps, is_refused, of_topic, with_step

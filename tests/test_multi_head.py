@@ -9,9 +9,10 @@ import pytest
 from sympy import Basic, Eq, Indexed, Integer, KroneckerDelta, Lambda, Sum, symbols
 
 from derivations.attention import scaled_dot_product_attention
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.costs import Count
 from derivations.language.derivation import RESULTS, Derivation, claim, derivation, step
-from derivations.language.expression import Concatenate, Explicit, Tabulated, array, column_block
+from derivations.language.expression import array
 from derivations.language.proof import StepEvidence, judge
 from derivations.multi_head import (
     W_K,

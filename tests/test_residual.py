@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sympy import Basic, Derivative, KroneckerDelta, Lambda
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.expression import Tabulated
 from derivations.language.proof import judge
 from derivations.language.shapes import ShapeError
 from derivations.linear import linear

@@ -8,8 +8,9 @@ import pytest
 from sympy import Basic, Eq, Indexed, Integer, Lambda, Le, Lt, Sum, cos, exp, sin, sqrt
 
 from derivations.embedding import embedding
+from derivations.language.arrangements import Tabulated
 from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.expression import Tabulated, array, token_array
+from derivations.language.expression import array, token_array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equations, part
 from derivations.language.proof import judge

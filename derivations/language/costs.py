@@ -16,7 +16,8 @@ from sympy import Expr, Integer, expand
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
-from derivations.language.expression import Array, Concatenate, Shape, Variable
+from derivations.language.arrangements import Concatenate
+from derivations.language.expression import Array, Shape, Variable
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.operations import CONVENTION, Flops, count_operations, entries, node_operations
 from derivations.language.shapes import ShapeError, Sized, axis, same_size, shape_text, total

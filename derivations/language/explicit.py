@@ -17,18 +17,15 @@ from sympy import Expr, Integer, KroneckerDelta, MatrixBase, Symbol, diag, exp, 
 from sympy import ImmutableDenseMatrix as Matrix
 from sympy.core.symbol import Str
 
+from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
 from derivations.language.expression import (
     Array,
-    ColumnBlock,
     ColumnBroadcast,
-    Concatenate,
-    Explicit,
     Member,
     Plus,
     Product,
     RowBroadcast,
     Scaled,
-    Tabulated,
     Transpose,
     Variable,
 )

@@ -13,12 +13,9 @@ from typing import Any, ClassVar
 from sympy import (
     Basic,
     Expr,
-    ImmutableDenseMatrix,
     Indexed,
     IndexedBase,
     Integer,
-    KroneckerDelta,
-    Lambda,
     Mul,
     Ne,
     Pow,
@@ -29,7 +26,6 @@ from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
-from derivations.language.binding import replace_free
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import (
     Axis,
@@ -41,7 +37,6 @@ from derivations.language.shapes import (
     axis,
     flat,
     join,
-    pair,
     same_size,
     shape_text,
     sum_along,
@@ -50,22 +45,17 @@ from derivations.language.shapes import (
 
 __all__ = [
     "Array",
-    "ColumnBlock",
     "ColumnBroadcast",
-    "Concatenate",
-    "Explicit",
     "Member",
     "Plus",
     "Product",
     "RowBroadcast",
     "Scaled",
     "Shape",
-    "Tabulated",
     "Transpose",
     "Variable",
     "array",
     "avoiding",
-    "column_block",
     "guarded",
     "mask_array",
     "require",
@@ -393,114 +383,6 @@ class ColumnBroadcast(Array):
 
     def _entry(self, *places: Place) -> Expr:
         return self.args[0].entry(places[0])
-
-
-class Concatenate(Array):
-    """The members of a family side by side: [B_1 ... B_h], columns made of h blocks (head 1, head 2, ...)."""
-
-    def __new__(cls, body: Array, over: Symbol, size: Sized) -> Array:
-        """Build the concatenation of `body` over the index `over` = 0, ..., size - 1."""
-        return super().__new__(cls, body, over, axis(size))
-
-    def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything but the index, which is bound."""
-        rule = {key: value for key, value in rule.items() if key != self.args[1]}
-        if any(self.args[1] in value.free_symbols for value in rule.values()):
-            return replace_free(self, rule), True
-        return super()._xreplace(rule)
-
-    @property
-    def bound_symbols(self) -> list[Symbol]:
-        """The index of the family."""
-        return [self.args[1]]
-
-    def _infer(self) -> Shape:
-        body, _, size = self.args
-        require(
-            len(body.shape) in (1, 2), lambda: f"concatenation of {body}: shape {shape_text(body.shape)} has no columns"
-        )
-        require(
-            not isinstance(body.shape[-1], Blocks), lambda: f"concatenation of {body}: its columns are blocks already"
-        )
-        return (*body.shape[:-1], Blocks(size, body.shape[-1]))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"Concat({self.args[1]} < {self.args[2]}: {self.args[0]})"
-
-    def _entry(self, *places: Place) -> Expr:
-        body, over, _ = self.args
-        column = pair(places[-1], self.shape[-1])
-        return replace_free(body, {over: column.block}).entry(*places[:-1], column.place)
-
-
-class Tabulated(Array):
-    """An array given by a formula for its entries: `Tabulated(Lambda((i, j), f), n, m)` has f in row i, column j."""
-
-    def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
-        """Build the array whose entries the formula gives, one argument for each axis."""
-        return super().__new__(cls, formula, *map(axis, shape))
-
-    @property
-    def is_mask(self) -> bool:
-        """Say whether the formula is a product of brackets, so that every entry is 0 or 1."""
-        return all(isinstance(factor, Iverson) for factor in Mul.make_args(self.args[0].expr))
-
-    def _infer(self) -> Shape:
-        count = len(self.args) - 1
-        require(
-            len(self.args[0].variables) == count, lambda: f"{self.args[0]} must take {count} places, one for each axis"
-        )
-        return self.args[1:]
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"[{self.args[0].expr}]"
-
-    def _entry(self, *places: Place) -> Expr:
-        formula = self.args[0]
-        return replace_free(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
-
-
-class Explicit(Array):
-    """An array written out: a SymPy matrix of numbers or expressions."""
-
-    def __new__(cls, matrix: Any) -> Array:
-        """Build the array from nested lists or a SymPy matrix."""
-        return super().__new__(cls, ImmutableDenseMatrix(matrix))
-
-    def _infer(self) -> Shape:
-        return tuple(map(Integer, self.args[0].shape))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return str(self.args[0].tolist())
-
-    def _entry(self, *places: Place) -> Expr:
-        matrix, (row, column) = self.args[0], map(flat, places)
-        return sum(
-            KroneckerDelta(row, r) * KroneckerDelta(column, c) * matrix[r, c]
-            for r in range(matrix.rows)
-            for c in range(matrix.cols)
-        )
-
-
-def column_block(wide: Array, block: Expr) -> Array:
-    """Return one block of columns of a matrix whose columns are made of blocks, as `Tabulated` does by its entries."""
-    columns = wide.shape[-1]
-    require(isinstance(columns, Blocks), lambda: f"{wide} has columns of size {columns}, not blocks")
-    return ColumnBlock(wide, sympify(block, strict=True))
-
-
-class ColumnBlock(Array):
-    """The columns of one block: places block * size, ..., block * size + size - 1."""
-
-    def _infer(self) -> Shape:
-        return (*self.args[0].shape[:-1], self.args[0].shape[-1].size)
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"{self._text(0, 3)}[:, block {self.args[1]}]"
-
-    def _entry(self, *places: Place) -> Expr:
-        wide, block = self.args
-        return wide.entry(*places[:-1], Pair(block, flat(places[-1]), wide.shape[-1].size))
 
 
 def guarded(value: Expr, parts: list[Expr]) -> Expr:

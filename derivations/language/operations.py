@@ -18,18 +18,15 @@ from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
+from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
 from derivations.language.expression import (
     Array,
-    ColumnBlock,
     ColumnBroadcast,
-    Concatenate,
-    Explicit,
     Member,
     Plus,
     Product,
     RowBroadcast,
     Scaled,
-    Tabulated,
     Transpose,
     Variable,
 )

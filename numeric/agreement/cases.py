@@ -28,7 +28,7 @@ from numeric import reference
 from numeric.structure import applications
 from numeric.weights import initialise
 
-__all__ = ["BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", "subjects"]
+__all__ = ["BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", "drawn", "subjects"]
 
 BATCH = 2
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -90,7 +90,7 @@ def case(name: str, sizes: Mapping[str, int], dtype: DTypeLike, seed: int = 0) -
     inputs = {}
     for variable in layer.inputs:
         shape = (BATCH, *(int(total(along).xreplace(values)) for along in variable.shape))
-        inputs[variable.name] = _drawn(variable.kind, shape, chosen, rng, np.dtype(dtype))
+        inputs[variable.name] = drawn(variable.kind, shape, chosen, rng, np.dtype(dtype))
     weights = _shaken(initialise(layer, chosen, seed, dtype), rng)
     given: dict[str, Any] = {} if layer.inputs else dict(chosen)
     given |= {scalar.name: RATE for scalar in layer.scalars if scalar.name == "rate"}
@@ -110,7 +110,10 @@ def _halves(layer: Layer) -> bool:
     return halved or any(_halves(node.layer) for node in applications(layer))
 
 
-def _drawn(kind: str, shape: tuple[int, ...], sizes: Mapping[str, int], rng: Any, dtype: np.dtype[Any]) -> Any:
+def drawn(
+    kind: str, shape: tuple[int, ...], sizes: Mapping[str, int], rng: np.random.Generator, dtype: DTypeLike = float
+) -> Any:
+    """Return a random array: normal numbers, a mask of which 7 in 10 entries are True, or tokens of the vocabulary."""
     if kind == "boolean":
         return rng.random(shape) < 0.7
     if kind == "integer":

@@ -24,6 +24,7 @@ from derivations.language.functions import Named
 from derivations.language.layer import Apply, Equations, Layer
 from derivations.language.shapes import total
 from derivations.symbols import n
+from numeric.agreement.cases import drawn
 from numeric.agreement.formula import number, place
 from numeric.agreement.report import Check
 from numeric.agreement.rounding import rounding_bound, roundings
@@ -31,7 +32,20 @@ from numeric.compile import compile_layer
 
 __all__ = ["derivative_checks", "derivative_claims", "jacobian_check", "scalar_check", "slopes"]
 
-SIZES = {"n": 5, "m": 3, "d": 7, "d_in": 3, "d_out": 2, "d_model": 3, "d_k": 2, "d_v": 5, "d_ff": 7, "h": 2}
+SIZES = {
+    "n": 5,
+    "m": 3,
+    "d": 7,
+    "d_in": 3,
+    "d_out": 2,
+    "d_model": 3,
+    "d_k": 2,
+    "d_v": 5,
+    "d_ff": 7,
+    "h": 2,
+    "vocab": 11,
+}
+OTHER_SIZE = 3
 KINKED = (Max, Min, Abs, Piecewise, Heaviside)
 COMPLEX_STEP = 1e-200
 REAL_STEP = 2.0**-20
@@ -54,13 +68,15 @@ def derivative_checks(derivations: Iterable[Derivation], seed: int = 0) -> Itera
 def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
     """Yield the claims of a derivation that state a first derivative whose function can be compiled.
 
-    Assumes      no function of which nothing is known, and no layer applied in the definitions
+    Assumes      no function of which nothing is known, no layer applied in the definitions, no derivative on the right
     """
     if any(equation.value.atoms(AppliedUndef, Apply) for equation in derivation.definitions):
         return
     defined = {equation.variable.name for equation in derivation.definitions}
     for claim in derivation.claims:
-        if claim.relation == "=" and isinstance(claim.lhs, Derivative) and len(claim.lhs.variables) == 1:
+        if claim.relation != "=" or claim.rhs.atoms(Derivative, AppliedUndef):
+            continue
+        if isinstance(claim.lhs, Derivative) and len(claim.lhs.variables) == 1:
             function, variable = claim.lhs.expr, claim.lhs.variables[0]
             entries = isinstance(function, Indexed) and isinstance(variable, Indexed)
             if (entries and _name(function) in defined and _name(variable) not in defined) or (
@@ -76,14 +92,14 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
     """
     output, variable = _name(claim.lhs.expr), _name(claim.lhs.variables[0])
     layer = _defining(derivation, output)
-    sizes = {size: SIZES[size.name] for size in layer.sizes}
+    sizes = {size: _sizes(layer)[size.name] for size in layer.sizes}
     rng = np.random.default_rng([seed, *derivation.id.encode()])
     given: dict[str, Any] = {}
 
     def redraw() -> Any:
-        given.update(
-            {v.name: rng.standard_normal([int(total(a).xreplace(sizes)) for a in v.shape]) for v in layer.inputs}
-        )
+        for each in layer.inputs:
+            shape = tuple(int(total(along).xreplace(sizes)) for along in each.shape)
+            given[each.name] = drawn(each.kind, shape, SIZES, rng)
         return given[variable]
 
     compiled = compile_layer(layer)
@@ -135,8 +151,7 @@ def slopes(function: Function, redraw: Callable[[], Any], layer: Layer) -> tuple
         here = function(at)
         unit = float(np.spacing(np.abs(here).max())) / REAL_STEP
         right, left = (_columns(_difference(function, at, here, step), at) for step in (REAL_STEP, -REAL_STEP))
-        bound = rounding_bound(GRADIENT_COST * roundings(layer, SIZES))
-        if np.abs(right - left).max() <= bound * unit:
+        if np.abs(right - left).max() <= _bound(layer) * unit:
             return (right + left) / 2, unit
     raise ArithmeticError(f"{layer.name}: {TRIES} random points all lie near a kink")
 
@@ -157,7 +172,15 @@ def _has_kinks(layer: Layer) -> bool:
 
 
 def _check(derivation: Derivation, layer: Layer, error: float, what: str) -> Check:
-    return Check(derivation.id, float(error), rounding_bound(GRADIENT_COST * roundings(layer, SIZES)), f"ULP, {what}")
+    return Check(derivation.id, float(error), _bound(layer), f"ULP, {what}")
+
+
+def _bound(layer: Layer) -> float:
+    return rounding_bound(GRADIENT_COST * roundings(layer, _sizes(layer)))
+
+
+def _sizes(layer: Layer) -> dict[str, int]:
+    return {symbol.name: SIZES.get(symbol.name, OTHER_SIZE) for symbol in layer.sizes}
 
 
 def _name(entry: Indexed) -> str:

@@ -19,7 +19,8 @@ from math import sqrt
 
 from sympy import Basic, Integer
 
-from derivations.language.expression import Array, Plus, Product, Scaled, Tabulated, Variable
+from derivations.language.arrangements import Tabulated
+from derivations.language.expression import Array, Plus, Product, Scaled, Variable
 from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSoftmax, RowSum
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.operations import count_operations

@@ -2,8 +2,9 @@
 
 from sympy import Integer, Lambda, Limit, Sum, Symbol, oo
 
+from derivations.language.arrangements import Concatenate, Tabulated
 from derivations.language.binding import fresh_index, replace_free
-from derivations.language.expression import Concatenate, Tabulated, array
+from derivations.language.expression import array
 from derivations.language.functions import named
 from derivations.language.layer import Equations, Layer
 from derivations.language.proof import prove_equal

@@ -16,6 +16,7 @@ from derivations.catalogue import layers
 from derivations.decoder import decoder_layer
 from derivations.encoder import encoder, encoder_layer
 from derivations.feed_forward import feed_forward
+from derivations.language.arrangements import Concatenate, Tabulated
 from derivations.language.costs import (
     CONVENTION,
     Count,
@@ -26,7 +27,7 @@ from derivations.language.costs import (
     parameters_by_part,
     shape_table,
 )
-from derivations.language.expression import Array, ColumnBroadcast, Concatenate, RowBroadcast, Tabulated, array
+from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, array
 from derivations.language.functions import Hadamard, RowMean, RowSum, gelu, named, opaque, relu
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson

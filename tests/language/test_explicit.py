@@ -36,19 +36,16 @@ from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
 from derivations.decoder import decoder
 from derivations.encoder import encoder, encoder_layer
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.explicit import explicit, explicit_layer, symbolic
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
-    Concatenate,
-    Explicit,
     Plus,
     Product,
     RowBroadcast,
-    Tabulated,
     Variable,
     array,
-    column_block,
     mask_array,
     token_array,
 )

@@ -6,18 +6,15 @@ import pytest
 from sympy import Add, Function, Integer, KroneckerDelta, Lambda, Mul, Sum, Symbol, exp, sqrt
 from sympy.utilities.exceptions import SymPyDeprecationWarning
 
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
-    Concatenate,
-    Explicit,
     Member,
     Product,
     RowBroadcast,
-    Tabulated,
     Transpose,
     array,
-    column_block,
     mask_array,
     token_array,
 )

@@ -37,18 +37,9 @@ from sympy import (
 )
 
 from derivations.attention import scaled_dot_product_attention
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.derivation import Assumption, claim, derivation, step
-from derivations.language.expression import (
-    ColumnBroadcast,
-    Concatenate,
-    Explicit,
-    Scaled,
-    Tabulated,
-    array,
-    column_block,
-    mask_array,
-    token_array,
-)
+from derivations.language.expression import ColumnBroadcast, Scaled, array, mask_array, token_array
 from derivations.language.functions import (
     CausalMask,
     Hadamard,

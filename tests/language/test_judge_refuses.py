@@ -48,20 +48,10 @@ from sympy import (
 )
 
 from derivations.attention import scaled_dot_product_attention
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.derivation import Assumption, claim, derivation, step
 from derivations.language.evaluate import Sample
-from derivations.language.expression import (
-    Concatenate,
-    Explicit,
-    Member,
-    Scaled,
-    Tabulated,
-    Variable,
-    array,
-    column_block,
-    mask_array,
-    token_array,
-)
+from derivations.language.expression import Member, Scaled, Variable, array, mask_array, token_array
 from derivations.language.functions import (
     CausalMask,
     Hadamard,

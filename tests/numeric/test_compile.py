@@ -16,17 +16,8 @@ from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
 from derivations.encoder import encoder_layer
 from derivations.feed_forward import feed_forward
-from derivations.language.expression import (
-    ColumnBroadcast,
-    Concatenate,
-    Explicit,
-    RowBroadcast,
-    Tabulated,
-    array,
-    column_block,
-    mask_array,
-    token_array,
-)
+from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
+from derivations.language.expression import ColumnBroadcast, RowBroadcast, array, mask_array, token_array
 from derivations.language.functions import Hadamard, Interleave, Lookup, RowSum, gelu, named, opaque, relu, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson

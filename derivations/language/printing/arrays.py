@@ -12,7 +12,8 @@ from typing import Any
 
 from sympy import Basic, Integer, Symbol
 
-from derivations.language.expression import Array, Member, Tabulated, Transpose, Variable
+from derivations.language.arrangements import Tabulated
+from derivations.language.expression import Array, Member, Transpose, Variable
 from derivations.language.layer import Apply, Repeat
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
 from derivations.language.shapes import Axis, total

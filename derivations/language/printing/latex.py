@@ -11,8 +11,9 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.binding import fresh_index
-from derivations.language.expression import Array, Tabulated
+from derivations.language.expression import Array
 from derivations.language.functions import CausalMask, Interleave, RowSum
 from derivations.language.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter

@@ -28,15 +28,8 @@ from sympy import (
     sqrt,
 )
 
-from derivations.language.expression import (
-    ColumnBlock,
-    Concatenate,
-    Explicit,
-    Tabulated,
-    array,
-    mask_array,
-    token_array,
-)
+from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
+from derivations.language.expression import array, mask_array, token_array
 from derivations.language.functions import (
     Both,
     CausalMask,
