@@ -2,7 +2,7 @@
 
 What it trusts:
     the normal form (`normal_form`): its rules are listed in the heads of its modules;
-    the entry rule of every array node (`expression`, `arrangements`, `functions`): what a matrix expression means, entry by entry;
+    the entry rule of every array node (`expression`, `arrangements`, `functions`): what a matrix expression means;
     certificates (`certificates`): forms that show a sign, their equalities proved by the normal form;
     the limits exp(-c g) -> 0 as g -> infinity for c > 0, and of a constant;
     interval arithmetic of mpmath, for rounded numbers and for witnesses;
