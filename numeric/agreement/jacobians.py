@@ -20,7 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from derivations.language.derivation import Claim, Derivation
 from derivations.language.expression import Variable, array
-from derivations.language.functions import Named
+from derivations.language.functions import Lookup, Named
 from derivations.language.layer import Apply, Equations, Layer
 from derivations.language.shapes import total
 from derivations.symbols import n
@@ -32,20 +32,8 @@ from numeric.compile import compile_layer
 
 __all__ = ["derivative_checks", "derivative_claims", "jacobian_check", "scalar_check", "slopes"]
 
-SIZES = {
-    "n": 5,
-    "m": 3,
-    "d": 7,
-    "d_in": 3,
-    "d_out": 2,
-    "d_model": 3,
-    "d_k": 2,
-    "d_v": 5,
-    "d_ff": 7,
-    "h": 2,
-    "vocab": 11,
-}
-OTHER_SIZE = 3
+SIZES = {"n": 5, "d": 7, "d_in": 3, "d_out": 2, "d_model": 3, "d_k": 2, "d_v": 5, "d_ff": 7, "h": 2, "vocab": 11}
+OTHER_SIZE = 3  # m among them
 KINKED = (Max, Min, Abs, Piecewise, Heaviside)
 COMPLEX_STEP = 1e-200
 REAL_STEP = 2.0**-20
@@ -97,7 +85,7 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
     given: dict[str, Any] = {}
 
     def redraw() -> Any:
-        for each in layer.inputs:
+        for each in (*layer.inputs, *layer.parameters):
             shape = tuple(int(total(along).xreplace(sizes)) for along in each.shape)
             given[each.name] = drawn(each.kind, shape, SIZES, rng)
         return given[variable]
@@ -188,12 +176,14 @@ def _name(entry: Indexed) -> str:
 
 
 def _defining(derivation: Derivation, output: str) -> Layer:
-    """Return the definitions of a derivation up to one of its arrays, as a layer of all that they take as given."""
+    """Return the definitions of a derivation as a layer of what they take as given; a table is a parameter of it."""
     defined = {equation.variable for equation in derivation.definitions}
     used = set().union(*(equation.value.atoms(Variable) for equation in derivation.definitions))
-    inputs = sorted(used - defined, key=lambda variable: variable.name)
+    given = sorted(used - defined, key=lambda variable: variable.name)
+    tables = {node.args[0] for equation in derivation.definitions for node in equation.value.atoms(Lookup)}
     variable = next(variable for variable in defined if variable.name == output)
-    return Layer("definitions", inputs, (), derivation.definitions, variable)
+    inputs, parameters = ([each for each in given if (each in tables) is table] for table in (False, True))
+    return Layer("definitions", inputs, parameters, derivation.definitions, variable)
 
 
 def _intermediates(derivation: Derivation, given: Mapping[str, Any]) -> dict[str, Any]:

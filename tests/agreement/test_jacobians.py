@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Symbol, exp
+from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Symbol, exp, sqrt
 
 from derivations import activation, feed_forward, layer_norm, linear, softmax
+from derivations.embedding import embedding
 from derivations.language.derivation import claim, derivation, step
 from derivations.language.expression import array
 from derivations.language.functions import relu
 from derivations.language.layer import Equations
-from derivations.symbols import i, k, n, scalar
+from derivations.symbols import d_model, i, index, j, k, n, scalar, vocab
 from numeric.agreement.jacobians import derivative_checks, derivative_claims, slopes
 
 STATED = [
@@ -100,3 +101,14 @@ def test_only_first_derivatives_of_what_can_be_compiled_are_taken():
     for lhs in (Derivative(exp(t), (t, 2)), exp(t), Derivative(exp(t) * Symbol("a"), t)):
         assert not list(derivative_claims(derivation("", claim(lhs, step("algebra", 1)))))
     assert list(derivative_claims(derivation("", claim(Derivative(exp(t), t), step("algebra", 1)))))
+
+
+def test_tokens_are_drawn_from_the_vocabulary():
+    """X_ij = sqrt(d_model) E_tj with t = tokens_i: the slope in E_pk is sqrt(d_model) where p = t and k = j."""
+    layer = embedding()
+    (tokens,), (E,), X, p = layer.inputs, layer.parameters, layer.output, index("p")
+    lhs, chosen = Derivative(X[i, j], E[p, k]), KroneckerDelta(tokens[i], p) * KroneckerDelta(j, k)
+    ranges = {i: n, j: d_model, p: vocab, k: d_model}
+    for rhs, right in ((sqrt(d_model) * chosen, True), (chosen, False), (sqrt(d_model) * KroneckerDelta(j, k), False)):
+        (check,) = derivative_checks([derivation("", claim(lhs, step("derivative", rhs)), about=layer, ranges=ranges)])
+        assert check.passed is right, check
