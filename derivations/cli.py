@@ -164,6 +164,8 @@ def show_command(
         if form == "text":
             options.pop("math", None)
         click.echo(getattr(shown, form)(notation_called(notation), **options).rstrip("\n"))
+        if form == "text" and "." in name:
+            click.echo(f"Evidence: {shown.evidence.level}.")
 
 
 def _sizes(settings: tuple[str, ...]) -> dict[str, int]:

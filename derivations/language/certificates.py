@@ -24,7 +24,7 @@ from derivations.language.normal_form.reading import read
 from derivations.language.normal_form.signs import is_nonnegative, is_positive
 from derivations.language.normal_form.sums import substitute
 from derivations.language.normal_form.terms import ONE, Atom, Poly, single, subtract
-from derivations.language.scalars import Iverson, declared_real
+from derivations.language.scalars import Iverson, Within, declared_real
 
 __all__ = ["Bound", "Inequalities", "nonnegative", "positive"]
 
@@ -68,6 +68,8 @@ def nonnegative(expression: Basic, use: Inequalities) -> bool:
     """Say whether the form of an expression shows that it is >= 0."""
     if positive(expression, use) or _zero_or_one(expression):
         return True
+    if isinstance(expression, Within):
+        return nonnegative(expression.args[0], use)
     if isinstance(expression, Add):
         termwise = all(nonnegative(term, use) for term in expression.args)
         return termwise or _increasing(expression, None, use) or _assumed(expression, use)
@@ -87,6 +89,8 @@ def positive(expression: Basic, use: Inequalities) -> bool:
     """Say whether the form of an expression shows that it is > 0."""
     if isinstance(expression, exp):
         return declared_real(expression)
+    if isinstance(expression, Within):
+        return positive(expression.args[0], use)
     if isinstance(expression, Add):
         return _sum_positive(expression, use)
     if isinstance(expression, Mul):

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, wraps
 from typing import Any
 
-from sympy import Basic, Expr, Limit, Symbol, sympify, true
+from sympy import Basic, Expr, Limit, Symbol, false, sympify, true
 
+from derivations.language.binding import replace_free
 from derivations.language.layer import Equation, Layer
 from derivations.language.shown import VIEWS, Shown
 
@@ -125,10 +126,12 @@ class Derivation(Shown):
         values = {symbols[name]: sympify(value, strict=True) for name, value in sizes.items()}
 
         def put(part: Any) -> Any:
-            return part.xreplace(values)
+            return replace_free(part, values)
 
         def assumed(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
-            kept = (replace(a, statement=put(a.statement), ranges=_each(put, a.ranges)) for a in assumptions)
+            kept = [replace(a, statement=put(a.statement), ranges=_each(put, a.ranges)) for a in assumptions]
+            if any(a.statement == false for a in kept):
+                raise ValueError(f"{self.id} does not hold at these numbers: an assumption of it fails")
             return tuple(a for a in kept if a.statement != true)
 
         def moved(s: Step) -> Step:
@@ -206,4 +209,5 @@ def derivation(
     `ranges` gives the number of values of each free index, `bijections` name, inverse and size of permutations.
     """
     definitions = about.equations if isinstance(about, Layer) else tuple(about)
-    return Derivation("", title, claims, definitions, ranges or {}, tuple(assuming), source, tuple(bijections))
+    sizes = {index: sympify(size, strict=True) for index, size in (ranges or {}).items()}
+    return Derivation("", title, claims, definitions, sizes, tuple(assuming), source, tuple(bijections))

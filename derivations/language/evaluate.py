@@ -20,7 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from derivations.language.costs import Count
 from derivations.language.expression import Array
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Iverson, Within
 from derivations.language.shown import view
 
 __all__ = ["NotEvaluable", "Sample", "evaluate", "holds"]
@@ -158,6 +158,8 @@ def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -
     define = sample.definitions.get(name)
     if define is not None:
         return _number(define(*map(sympy.Integer, places)), sample, {})
+    if expression.base.label.is_integer and name not in sample.arrays:
+        raise NotEvaluable(f"{name} holds integers, whose range is not known here")
     return _interval(sample.entry(name, places))
 
 
@@ -195,8 +197,18 @@ def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -
             if 0 in value and value.delta > 0:
                 raise NotEvaluable(f"the interval does not tell whether {left} is 0")
             return iv.mpf(int(0 not in value))
-        return iv.mpf(sample.visible(name, places))
+        label = left.base.label
+        if label.is_integer and label.is_nonnegative:
+            return iv.mpf(sample.visible(name, places))
+        return iv.mpf(int(_number(left, sample, bound) != 0))
     return iv.mpf(int(holds(condition, sample, bound)))
+
+
+def _within(expression: Within, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    value, place, size = expression.args
+    if not 0 <= _integer(place, sample, bound) < _integer(size, sample, bound):
+        raise NotEvaluable(f"{place} lies outside an axis of size {size}")
+    return _number(value, sample, bound)
 
 
 def holds(condition: Basic, sample: Sample, bound: Mapping[Symbol, int] | None = None) -> bool:
@@ -251,6 +263,8 @@ def _written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int])
         text = f"{name}{list(places)}"
         sample.entries[text] = sample.entry(name, places)
         return Symbol(text, real=True)
+    if isinstance(expression, Within):
+        return _written_out(expression.args[0], sample, bound)
     if isinstance(expression, (KroneckerDelta, Iverson)):
         return sympy.Integer(int(_number(expression, sample, bound).a))
     if isinstance(expression, Symbol) and (expression in bound or expression.name in sample.integers):
@@ -345,6 +359,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     KroneckerDelta: _delta,
     sympy.Mod: lambda e, sample, bound: iv.mpf(_integer(e.args[0], sample, bound) % _integer(e.args[1], sample, bound)),
     Iverson: _iverson,
+    Within: _within,
     Derivative: _derivative,
     sympy.Piecewise: _piecewise,
     sympy.Heaviside: _heaviside,

@@ -26,7 +26,7 @@ from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import MASK, Iverson, Within
 from derivations.language.shapes import (
     Axis,
     Blocks,
@@ -90,6 +90,7 @@ class Array(Basic):
         """What the entries are: "real", "boolean" or "integer"."""
         return "real"
 
+    unchecked: ClassVar[bool] = False  # whether an entry can forget one of its places
     binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
 
     @property
@@ -116,7 +117,13 @@ class Array(Basic):
                 f"{self} has shape {shape_text(self.shape)}: an entry takes {len(self.shape)} places, not {len(places)}"
             ),
         )
-        return self._entry(*(_place(p, a) for p, a in zip(places, self.shape, strict=True)))
+        given = [_place(p, a) for p, a in zip(places, self.shape, strict=True)]
+        value = self._entry(*given)
+        if self.unchecked:  # a place that is no mere index must be seen to lie on its axis
+            for place, along in zip(given, self.shape, strict=True):
+                if not flat(place).is_Symbol and not isinstance(place, Integer | Pair):
+                    value = Within(value, flat(place), total(along))
+        return value
 
     def __getitem__(self, places: Any) -> Any:
         """Return an entry when every axis gets a place, else the member at the leading place (row i is `X[i]`)."""
@@ -198,7 +205,8 @@ class Variable(Array):
     @property
     def base(self) -> IndexedBase:
         """The indexed base that carries the entries."""
-        label = Symbol(self.name, integer=True) if self.kind == "integer" else Symbol(self.name, real=True)
+        declared = {"real": {"real": True}, "integer": {"integer": True}, "boolean": MASK}[self.kind]
+        label = Symbol(self.name, **declared)
         return IndexedBase(label, shape=tuple(map(total, self.shape)))
 
     def _infer(self) -> Shape:
@@ -342,6 +350,8 @@ class Transpose(Array):
 class RowBroadcast(Array):
     """A vector repeated as every row of a matrix of `size` rows: 1 b^T."""
 
+    unchecked = True
+
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` rows, each equal to the vector."""
         return super().__new__(cls, vector, axis(size))
@@ -368,6 +378,8 @@ class RowBroadcast(Array):
 
 class ColumnBroadcast(Array):
     """A vector repeated as every column of a matrix of `size` columns: v 1^T."""
+
+    unchecked = True
 
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` columns, each equal to the vector."""

@@ -153,6 +153,8 @@ class Both(Array):
 class CausalMask(Array):
     """The mask that lets position i see the positions j <= i."""
 
+    unchecked = True
+
     def __new__(cls, size: Sized) -> Array:
         """Build the mask of `size` positions."""
         return super().__new__(cls, axis(size))
@@ -234,6 +236,8 @@ class RowMean(RowSum):
 
 class Interleave(Array):
     """Columns of two arrays in turn: even columns from the first, odd columns from the second."""
+
+    unchecked = True
 
     def _infer(self) -> Shape:
         *rows, pairs = _common("interleaving", self.args)

@@ -23,13 +23,30 @@ from functools import partial
 from typing import Any
 
 from mpmath import iv
-from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Limit, Lt, Mod, Ne, Symbol, oo
+from sympy import (
+    Basic,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Integer,
+    Le,
+    Limit,
+    Lt,
+    Mod,
+    Ne,
+    Pow,
+    Symbol,
+    log,
+    oo,
+)
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities, nonnegative, positive
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.evaluate import NotEvaluable, Sample, evaluate
 from derivations.language.expression import Array
+from derivations.language.functions import Elementwise
 from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer
@@ -40,7 +57,7 @@ from derivations.language.normal_form.terms import ONE, ZERO, Poly, atoms_of, co
 from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.rules import RULES, Rule
-from derivations.language.scalars import Rounded
+from derivations.language.scalars import Rounded, declared_real
 from derivations.language.shapes import Blocks, Pair, ShapeError, join, same_size, shape_text, split, total
 from derivations.language.shown import view
 from derivations.language.statements import Conformable, Rank
@@ -136,6 +153,9 @@ class _Case:
     def __init__(self, previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> None:
         self.previous, self.step, self.rule = previous, step, rule
         self.context = Context(features=rule.features)
+        for equation in derivation.definitions:
+            if not declared_real(equation.value):
+                raise Undecided(f"arrays are real, and the definition {equation} is not seen to be")
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.context.scalar_definitions = {
             e.variable.base.label: partial(self.unfold, e) for e in derivation.definitions if not e.variable.shape
@@ -169,6 +189,7 @@ class _Case:
                 pairs.append(place)
                 continue
             block, rest = split(place, along.size)
+            self.context.conditions += [Condition("integer", p) for p in (at, read(block, self.context))]
             inside = read(rest, self.context)
             last = subtract(subtract(read(along.size, self.context), ONE), inside)
             self.context.conditions += [Condition("in range", p) for p in (inside, last)]
@@ -197,19 +218,20 @@ class _Case:
         ):
             context.minimum[left.name] = int(right)
             return
-        limits = {
-            symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE))
-            for i, size in assumption.ranges.items()
-        }
+        sizes = {index: replace_free(size, anything) for index, size in assumption.ranges.items()}
+        if any(size.free_symbols & set(anything.values()) for size in sizes.values()):
+            raise Undecided("an assumption whose indices range over one another")
+        limits = {symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in sizes.items()}
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []
         context.features |= {"expectation"}
-        if isinstance(statement, Eq) and isinstance(left, Mod) and right == 0:
-            multiple = scale(read(left.args[0], context), Fraction(1, int(left.args[1])))
-            context.facts.append(Condition("integer", multiple))
-            return
-        low, high = read(right, context), read(left, context)
-        context.ranges, context.features, context.conditions = before
+        try:
+            if isinstance(statement, Eq) and isinstance(left, Mod) and right == 0:
+                self._assume_multiple(left)
+                return
+            low, high = read(right, context), read(left, context)
+        finally:
+            context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
             if "assumption" in self.rule.features:
                 self.rewrites.append(rewrite_rule(high, low, limits))
@@ -217,6 +239,14 @@ class _Case:
         kind, sign = _SIGNS[type(statement)]
         gap = subtract(high, low) if sign > 0 else subtract(low, high)
         self.inequalities.bounds.append(Bound(kind, gap, tuple(limits.items())))
+
+    def _assume_multiple(self, remainder: Mod) -> None:
+        """Assume that a size is a multiple of a number: their quotient is an integer."""
+        number, divisor = remainder.args
+        if not (divisor.is_Integer and divisor > 0):
+            raise Undecided(f"the divisor of {remainder} must be a positive integer")
+        quotient = scale(read(number, self.context), Fraction(1, int(divisor)))
+        self.context.facts.append(Condition("integer", quotient))
 
     def value(self, expression: Basic) -> Poly:
         """Return the normal form of a scalar, with the assumed equations used where the rule allows."""
@@ -279,9 +309,27 @@ def _by_normal_form(case: _Case) -> str | None:
         fits = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
         if not fits:
             return f"the shapes {shape_text(left.shape)} and {shape_text(right.shape)} differ"
+        for partial_function in _partial_functions(left, right, case):
+            case.value(partial_function)  # defined somewhere only: the condition must not be lost in a cancellation
         places = list(_places(left, right, case))
         left, right = left.entry(*places), right.entry(*places)
     return None if case.equal(left, right) else "the two sides are not seen to be equal"
+
+
+def _partial_functions(left: Array, right: Array, case: _Case) -> Iterable[Expr]:
+    """Yield a general entry of every elementwise function with a quotient, a root or a log that has no index bound."""
+    for node in {*_outside_layers(left), *_outside_layers(right)}:
+        partial_function = isinstance(node, Elementwise) and node.args[0].formula.expr.has(Pow, log)
+        indices = (s for s in free_symbols(node) if symbol_atom(s)[2] == "index")
+        if partial_function and all(symbol_atom(s) in case.context.ranges for s in indices):
+            yield node.entry(*_places(node, node, case))
+
+
+def _outside_layers(node: Basic) -> Iterable[Basic]:
+    if not getattr(node, "closed", False):
+        yield node
+        for part in node.args:
+            yield from _outside_layers(part)
 
 
 def _places(left: Array, right: Array, case: _Case) -> Iterable[Any]:

@@ -10,13 +10,16 @@ from sympy import Basic, Expr, Function, I, Integer, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["Expectation", "Iverson", "Rounded", "Variance", "declared_real"]
+__all__ = ["MASK", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
 
 
 def declared_real(expression: Basic) -> bool:
     """Say whether every symbol, array and function in an expression was declared real, and I does not occur."""
     named = expression.atoms(Symbol, AppliedUndef)
     return not expression.has(I) and all(each.is_real or each.is_integer for each in named)
+
+
+MASK = {"integer": True, "nonnegative": True}  # what is declared of the entries of a mask, and of nothing else
 
 
 class Iverson(Function):
@@ -38,7 +41,7 @@ class Iverson(Function):
 
 
 class Expectation(Function):
-    """The expectation E[x] of a random scalar; array entries are random, sizes and scalar symbols are constants."""
+    """The expectation E[x] of a random scalar; array entries are random; masks, sizes and scalar symbols are not."""
 
     nargs = 1
 
@@ -53,6 +56,15 @@ class Variance(Function):
 
     def _eval_is_real(self) -> bool:
         return True
+
+
+class Within(Function):
+    """A value that counts only where a place lies on its axis: `Within(value, place, size)` with 0 <= place < size."""
+
+    nargs = 3
+
+    def _eval_is_real(self) -> bool | None:
+        return self.args[0].is_real
 
 
 class Rounded(Function):

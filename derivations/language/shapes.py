@@ -115,6 +115,9 @@ def pair(place: Place, along: Blocks) -> Pair:
     if isinstance(place, Pair):
         if place.size != along.size:
             raise ShapeError(f"a place in a block of {place.size} is none in a block of {along.size}")
+        for number, size in ((place.block, along.count), (place.place, along.size)):
+            if isinstance(number, Integer) and (number < 0 or (isinstance(size, Integer) and number >= size)):
+                raise ShapeError(f"place {number} lies outside an axis of size {size} (places count from 0)")
         return place
     if isinstance(place, Integer) and isinstance(along.size, Integer):
         return Pair(place // along.size, Mod(place, along.size), along.size)
@@ -132,8 +135,11 @@ def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
     block, rest = Integer(0), Integer(0)
     for term in Add.make_args(expand(place)):
         quotient = term / size
-        whole = quotient.is_integer if isinstance(size, Integer) else not quotient.has(size) and term.has(size)
-        block, rest = (block + quotient, rest) if whole else (block, rest + term)
+        whole = bool(quotient.is_integer) and not quotient.has(size)
+        if isinstance(size, Integer) and isinstance(term, Integer):
+            block, rest = block + term // size, rest + Mod(term, size)
+        else:
+            block, rest = (block + quotient, rest) if whole else (block, rest + term)
     return block, rest
 
 

@@ -50,8 +50,8 @@ def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivat
     if not isinstance(left, Array) and not hasattr(left, "is_commutative"):
         return None
     for attempt in range(_TRIES):
-        sample = _sample(left, right, derivation, attempt)
         try:
+            sample = _sample(left, right, derivation, attempt)
             found = _try(left, relation, right, assumptions, derivation, sample)
         except (NotEvaluable, ShapeError, TypeError, AttributeError, OverflowError):
             continue
@@ -70,6 +70,8 @@ def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> 
         if symbol.is_integer and symbol.is_positive:
             integers[symbol.name] = 1 + (attempt + source.randrange(3)) % 3
         elif not symbol.is_integer:
+            if symbol.is_real is False or symbol.is_rational is not None:
+                raise NotEvaluable(f"{symbol} was declared to be of a kind that no sample has")
             value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
             negative = symbol.is_nonpositive or (not symbol.is_nonnegative and source.random() < 0.5)
             scalars[symbol.name] = -value if negative else value

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from sympy import Derivative, Expr, Integer, KroneckerDelta, Le, Max, Ne, Rational, Sum, Symbol, exp, log, sqrt
+from sympy import Derivative, Expr, Integer, KroneckerDelta, Le, Max, Rational, Sum, Symbol, exp, log, sqrt
 
 from derivations.language.evaluate import NotEvaluable, Sample, evaluate
-from derivations.language.expression import array
+from derivations.language.expression import array, mask_array
 from derivations.language.normal_form.context import Context, Undecided
 from derivations.language.normal_form.reading import read, symbol_atom
 from derivations.language.normal_form.terms import ONE, ZERO, subtract
@@ -20,7 +20,7 @@ from derivations.language.normal_form.writing import write
 from derivations.language.scalars import Iverson
 from derivations.symbols import i, k, n, scalar
 
-x, A, M = array("x", n), array("A", n, n), array("M", n, n)
+x, A, M = array("x", n), array("A", n, n), mask_array("M", n, n)
 t = scalar("t")
 NARROW = 1e-6  # an interval wider than this tells too little to count as a comparison
 BOUND = [Symbol(name, integer=True) for name in ("j", "l", "p", "i", "k")]  # two of them shadow the free indices
@@ -75,7 +75,7 @@ class Generator:
                 Integer(2),
                 Rational(-1, 3),
                 Iverson(Le(a, b, evaluate=False)),
-                Iverson(Ne(M[a, b], 0, evaluate=False)),
+                M[a, b],
             ]
         )
 

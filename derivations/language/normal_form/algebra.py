@@ -49,6 +49,7 @@ INDICATORS = ("delta", "ge", "true", "step")
 IMAGINARY: Atom = ("I",)
 PI: Atom = ("pi",)
 _LARGEST_POWER = 12
+_LARGEST_EXPONENT = 4096
 
 
 def require(kind: str, p: Poly, context: Context) -> None:
@@ -133,6 +134,8 @@ def power(p: Poly, exponent: Number, context: Context) -> Poly:
     if len(p) == 1:
         return _power_of_term(p[0][0], p[0][1], exponent, context)
     coefficient, mono, rest = _content(p, whole, context)
+    if exponent < 0 and not whole:
+        context.facts.append(Condition("positive", rest))  # as p is, by the condition just kept, and its content
     outside = _power_of_term(mono, coefficient, exponent, context)
     return multiply(outside, single(("poly", rest), exponent), context)
 
@@ -147,6 +150,8 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
             require("nonnegative", single(atom), context)
         value = e * exponent
         exponents[atom] = int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+    if whole and abs(exponent) > _LARGEST_EXPONENT and coefficient not in (1, -1):
+        raise Undecided(f"the number {coefficient} to the power {exponent} is too long to write down")
     if whole:
         return collect(exponents, Fraction(coefficient) ** int(exponent), context)
     if coefficient < 0:

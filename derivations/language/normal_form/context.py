@@ -11,7 +11,9 @@ from typing import Any
 
 from derivations.language.normal_form.terms import Atom, Poly
 
-__all__ = ["Condition", "Context", "Undecided"]
+__all__ = ["INTEGER", "Condition", "Context", "Undecided"]
+
+INTEGER = " (integer)"  # ends the names of arrays that were declared integer
 
 
 class Undecided(Exception):
@@ -38,7 +40,6 @@ class Context:
     definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     booleans: set[str] = field(default_factory=set)  # defined arrays whose entries are 0 or 1
-    integer_arrays: set[Atom] = field(default_factory=set)  # ("x", name) of arrays of integers
     features: frozenset[str] = frozenset()
     budget: int = 200_000  # terms that may be written down before the answer is "undecided"
     serial: int = 0

@@ -40,6 +40,8 @@ def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
             inner = _of_atom(atom, variable, context)
             if inner == ZERO:
                 continue
+            if not isinstance(exponent, int) and exponent < 1 and atom[0] not in ("exp", "prime", "pi"):
+                require("positive", atom[1] if atom[0] == "poly" else single(atom), context)  # no slope at 0
             rest = collect({**dict(mono), atom: exponent - 1}, c * exponent, context)
             terms.append(times(rest, inner, context))
     return settle(add(*terms), context)

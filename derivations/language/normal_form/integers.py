@@ -8,7 +8,7 @@ its minimum plus s', s' >= 0, it is nonnegative when no coefficient is negative.
 from fractions import Fraction
 from math import gcd
 
-from derivations.language.normal_form.context import Context
+from derivations.language.normal_form.context import INTEGER, Context
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -128,7 +128,7 @@ def _integral(atom: Atom, exponent: Number, context: Context) -> bool:
         return False
     if atom[0] == "sym":
         return atom[2] in ("size", "index")
-    return atom[0] in ("t", "b") or context.range_of(atom) is not None or atom[:2] in context.integer_arrays
+    return atom[0] in ("t", "b") or context.range_of(atom) is not None or (atom[0] == "x" and atom[1].endswith(INTEGER))
 
 
 def difference_indicator(p: Poly, context: Context) -> Poly:

@@ -28,7 +28,7 @@ from derivations.language.normal_form.algebra import (
     sine,
     unit_step,
 )
-from derivations.language.normal_form.context import Condition, Context, Undecided
+from derivations.language.normal_form.context import INTEGER, Condition, Context, Undecided
 from derivations.language.normal_form.derivative import derivative
 from derivations.language.normal_form.integers import (
     always_nonnegative,
@@ -48,7 +48,7 @@ from derivations.language.normal_form.terms import (
     single,
     subtract,
 )
-from derivations.language.scalars import Expectation, Iverson, Variance, declared_real
+from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
 
 __all__ = ["limit", "read", "symbol_atom"]
 
@@ -167,13 +167,12 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     if define is not None:
         return read(define(*expression.indices), context)
     label = expression.base.label
-    if label.is_integer:
-        context.integer_arrays.add(("x", name))
-    elif not label.is_real:
-        name += COMPLEX
+    name += INTEGER if label.is_integer else "" if label.is_real else COMPLEX
     places = tuple(read(place, context) for place in expression.indices)
     for place, size in zip(places, expression.base.shape or (), strict=False):
         last = subtract(read(size, context), ONE)
+        if not is_integer(place, context):
+            context.conditions.append(Condition("integer", place))
         for bound in (place, subtract(last, place)):
             if not always_nonnegative(bound, context):
                 context.conditions.append(Condition("in range", bound))
@@ -245,12 +244,23 @@ _ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
 }
 
 
+def _within(expression: Within, context: Context) -> Poly:
+    value, place, size = expression.args
+    at = limit(place, context)
+    last = subtract(subtract(read(size, context), ONE), at)
+    context.conditions += [Condition("in range", p) for p in (at, last) if not always_nonnegative(p, context)]
+    return read(value, context)
+
+
 def _shown(entry: Indexed, context: Context) -> Poly:
     name = entry.base.label.name
     define = context.definitions.get(name)
     if define is not None and name in context.booleans:
         return read(define(*entry.indices), context)
-    if define is not None:
+    label = entry.base.label
+    if label.is_integer and not label.is_nonnegative:
+        return subtract(ONE, difference_indicator(read(entry, context), context))
+    if define is not None or not label.is_integer:
         raise Undecided(f"a bracket of {name}, which is no mask")
     return single(("true", name, tuple(read(place, context) for place in entry.indices)))
 
@@ -363,6 +373,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Sum: _sum,
     KroneckerDelta: _delta,
     Iverson: _iverson,
+    Within: _within,
     Derivative: _derivative,
     Expectation: _expectation,
     Variance: _variance,

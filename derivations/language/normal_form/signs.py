@@ -13,8 +13,8 @@ from derivations.language.normal_form.terms import (
     Poly,
     add,
     contains,
-    level_of,
     negate,
+    own_level,
     rename_mono,
     single,
     subtract,
@@ -127,7 +127,7 @@ def _shown(limits: tuple[Poly, Poly], mono: Mono, context: Context) -> bool:
     rest = tuple(pair for pair in mono if pair not in indicators)
     if not indicators or _term(rest, 1, context) != "positive":
         return False
-    bound = next(a for a in walk(mono) if a[0] == "b" and a[1] == level_of(mono))
+    bound = ("b", own_level(mono), 0)
     alone = ("sum", (limits,), rename_mono(indicators, {bound: ("b", 1, 0)}))
     if Condition("positive", single(alone)) in context.facts:
         return True

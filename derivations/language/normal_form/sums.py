@@ -46,6 +46,7 @@ from derivations.language.normal_form.terms import (
     constant_value,
     contains,
     monomial,
+    own_level,
     rename_mono,
     rename_poly,
     scale,
@@ -205,7 +206,7 @@ def function(name: str, order: int, places: tuple[Poly, ...], context: Context) 
 def open_sum(atom: Atom, context: Context, visit: Visit | None = None) -> tuple[Poly, list[Atom]]:
     """Return the body of a sum over new bound indices, and these indices, the outermost first."""
     _, ranges, mono = atom
-    level = max((a[1] for a in walk((mono, ranges)) if a[0] == "b"), default=1)
+    level = own_level(mono)
     names: dict[Atom, Atom] = {}
     indices = []
     for number, (low, high) in enumerate(ranges):

@@ -44,6 +44,7 @@ __all__ = [
     "level_of",
     "monomial",
     "negate",
+    "own_level",
     "rename_mono",
     "rename_poly",
     "scale",
@@ -145,6 +146,12 @@ def atoms_of(part: Any, kind: str) -> set[Atom]:
 def level_of(part: Any) -> int:
     """Return the highest nesting level of the bound indices inside a term, 0 where there are none."""
     return max((atom[1] for atom in walk(part) if atom[0] == "b"), default=0)
+
+
+@lru_cache(maxsize=1 << 16)
+def own_level(mono: Mono) -> int:
+    """Return the level that a sum with this body gives its own indices: one above the sums inside."""
+    return 1 + max((own_level(atom[2]) for atom in walk(mono) if atom[0] == "sum"), default=0)
 
 
 def rename_poly(p: Poly, names: dict[Atom, Atom]) -> Poly:
