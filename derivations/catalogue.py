@@ -4,6 +4,7 @@ A result enters by `@result` in the module of its concept; importing the modules
 build on one another, fills the catalogue.
 """
 
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from difflib import get_close_matches
@@ -101,8 +102,16 @@ def verify(ids: Iterable[str], jobs: int = 1) -> Iterator[tuple[str, str, tuple[
     if jobs == 1:
         yield from map(_verify, ids)
         return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_verify, ids, chunksize=4)
+    with ProcessPoolExecutor(jobs, initializer=_leave_stopping_to_the_parent) as pool:
+        try:
+            yield from pool.map(_verify, ids, chunksize=4)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _leave_stopping_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify(name: str) -> tuple[str, str, tuple[str, ...]]:

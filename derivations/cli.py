@@ -97,7 +97,7 @@ def run_command(file: str | None, out: str, seed: int) -> None:
         raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
     from numeric.job import main_job  # the numeric side is needed by this command alone
 
-    if not main_job(None if file is None else Path(file), Path(out), seed):
+    if not main_job(None if file is None else Path(file), _folder(out), seed):
         sys.exit(1)
 
 
@@ -168,6 +168,12 @@ def show_command(
             click.echo(f"Evidence: {shown.evidence.level}.")
 
 
+def _folder(name: str) -> Path:
+    if not name.strip():
+        raise ValueError("the name of the folder is empty; give one, such as pages")
+    return Path(name)
+
+
 def _sizes(settings: tuple[str, ...]) -> dict[str, int]:
     sizes = {}
     for setting in settings:
@@ -228,7 +234,7 @@ def export_command(folder: str, notation: str, math: str, lang: str) -> None:
     from derivations.language.printing.export import export
     from derivations.language.printing.notation_file import notation_called
 
-    files = export(Path(folder), results(), layers(), notation_called(notation), math, lang)
+    files = export(_folder(folder), results(), layers(), notation_called(notation), math, lang)
     click.echo(f"{len(files)} files in {folder}", err=True)
 
 

@@ -372,16 +372,35 @@ _RULES: dict[Any, Callable[..., Any]] = {
 def function_of(derivation: Any) -> Callable[..., float]:
     """Return the right-hand side of a derivation as a function of names: numbers, and nested lists for arrays.
 
-    Raises `TypeError` where a name is missing, `NotEvaluable` where the value is undefined.
+    Raises `TypeError` for a name that is missing or unknown, `NotEvaluable` where the value is undefined.
     """
     definitions = {e.variable.name: e.value_at for e in derivation.definitions}
+    known = {s.name for s in derivation.rhs.free_symbols if isinstance(s, Symbol)}
+    known |= {s.name for e in derivation.definitions for s in e.value.free_symbols}
+    known |= {v.name for e in derivation.definitions for v in e.value.atoms(Array) if hasattr(v, "base")}
 
     def function(**values: Any) -> float:
         """Return the value at the given numbers and arrays."""
-        arrays = {name: value for name, value in values.items() if hasattr(value, "__getitem__")}
-        numbers = {name: Fraction(value) for name, value in values.items() if name not in arrays}
+        unknown = sorted(set(values) - known | set(values) & set(definitions))
+        if unknown:
+            wanted = ", ".join(sorted(known - set(definitions)))
+            raise TypeError(f"{derivation.id} has no free {unknown[0]}; it depends on {wanted}")
+        arrays = {name: value for name, value in values.items() if getattr(value, "ndim", hasattr(value, "__len__"))}
+        numbers = {name: _exact(name, value) for name, value in values.items() if name not in arrays}
         integers = {name: int(value) for name, value in numbers.items() if value.denominator == 1}
-        sample = Sample(integers, numbers, 0, definitions, arrays=arrays)
-        return float(evaluate(derivation.rhs, sample).mid)
+        sample = Sample(integers, numbers, 0, definitions, arrays=arrays, closed=True)
+        try:
+            return float(evaluate(derivation.rhs, sample).mid)
+        except IndexError as error:
+            raise TypeError(f"{derivation.id}: an array is smaller than the sizes say") from error
+        except NotEvaluable as error:
+            raise TypeError(f"{derivation.id}: {error}; give it by name") from error
 
     return function
+
+
+def _exact(name: str, value: Any) -> Fraction:
+    try:
+        return Fraction(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} must be a finite number, not {value!r}") from error

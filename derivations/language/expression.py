@@ -135,6 +135,8 @@ class Array(Basic):
         )
         return Member(self, sympify(places[0], strict=True))
 
+    __iter__ = None  # an axis has a symbolic size: there is nothing to count through
+
     @property
     def T(self) -> Array:
         """The transpose."""

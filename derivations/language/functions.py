@@ -73,7 +73,16 @@ class Named(Basic):
 
 def named(name: str, formula: Any, *variables: Symbol) -> Named:
     """Return the elementwise function `name` with the given formula in the given variables."""
-    return Named(name, Lambda(variables, formula))
+    function = Named(name, Lambda(variables, formula))
+    _check_name(function)
+    return function
+
+
+def _check_name(function: Named) -> None:
+    """Refuse a function that has the name of a built-in one, and another formula: it would print as that one."""
+    built_in = BUILT_IN.get(function.name)
+    if built_in is not None and built_in != function.formula:
+        raise ValueError(f"there is a function {function.name!r} with another formula; choose another name")
 
 
 def opaque(name: str) -> Named:
@@ -81,11 +90,15 @@ def opaque(name: str) -> Named:
     return named(name, Function(name, real=True)(_x), _x)
 
 
+BUILT_IN: dict[str, Lambda] = {}
 _x = Symbol("x", real=True)
 relu = named("relu", Max(0, _x), _x)
 gelu = named("gelu", _x * (1 + erf(_x / sqrt(2))) / 2, _x)
 square = named("square", _x**2, _x)
 exponential = named("exp", exp(_x), _x)
+
+
+BUILT_IN |= {function.name: function.formula for function in (relu, gelu, square, exponential)}
 
 
 class Elementwise(Array):

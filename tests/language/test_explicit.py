@@ -108,7 +108,7 @@ def number(expression: Expr, masks: set[str] = frozenset(), bound: dict[Symbol, 
         case Indexed():
             places = tuple(int(value(place)) for place in expression.indices)
             name = expression.base.label.name
-            if expression.base.label.is_integer:
+            if expression.base.label.is_integer and name not in masks:
                 return Random(f"{name}{places}").randrange(VOCABULARY)
             return mpf(drawn(name, places, masks))
         case Symbol():

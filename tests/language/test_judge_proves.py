@@ -521,10 +521,6 @@ true(
     assuming=[Assumption(Ge(tokens[i], 0), {i: n}), Assumption(Le(tokens[i], m - 1), {i: n})],
 )
 
-WITHIN = tuple(TABLE)
-
-# --- true and within the language, but beyond the judge as it is: each is named after what is missing ----------------
-GROUP = "beyond"
 z_d = array("z", d)
 true(
     "a fact is known up to a factor d^2",
@@ -535,6 +531,11 @@ true(
     by,
     **norm,
 )
+
+WITHIN = tuple(TABLE)
+
+# --- true and within the language, but beyond the judge as it is: each is named after what is missing ----------------
+GROUP = "beyond"
 true("relu(g p) = g relu(p) for a positive symbol g", lambda: (W @ relu(g * x), g * (W @ relu(x))))
 true("a sum of brackets is a count", lambda: (total(Iverson(Le(j, i))), total(Integer(1), last=i)), ranges={i: n})
 true(

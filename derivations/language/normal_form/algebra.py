@@ -150,7 +150,7 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
             require("nonnegative", single(atom), context)
         value = e * exponent
         exponents[atom] = int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
-    if whole and abs(exponent) > _LARGEST_EXPONENT and coefficient not in (1, -1):
+    if whole and not -_LARGEST_EXPONENT <= exponent <= _LARGEST_EXPONENT and coefficient not in (1, -1):
         raise Undecided(f"the number {coefficient} to the power {exponent} is too long to write down")
     if whole:
         return collect(exponents, Fraction(coefficient) ** int(exponent), context)

@@ -3,8 +3,9 @@
 import sympy
 from sympy import Expr, IndexedBase, KroneckerDelta, Mul, Ne, Sum, Symbol
 
+from derivations.language.normal_form.context import INTEGER
 from derivations.language.normal_form.terms import Atom, Mono, Number, Poly
-from derivations.language.scalars import Expectation, Iverson
+from derivations.language.scalars import MASK, Expectation, Iverson
 
 __all__ = ["write"]
 
@@ -35,9 +36,10 @@ def _atom(atom: Atom) -> Expr:
     if kind in ("b", "t", "c"):
         return Symbol("_".join(map(str, atom)), integer=True)
     if kind == "x":
-        return IndexedBase(atom[1])[tuple(map(write, atom[2]))]
+        return IndexedBase(Symbol(atom[1].removesuffix(INTEGER), real=True))[tuple(map(write, atom[2]))]
     if kind == "true":
-        return Iverson(Ne(IndexedBase(atom[1])[tuple(map(write, atom[2]))], 0, evaluate=False))
+        mask = IndexedBase(Symbol(atom[1], **MASK))
+        return Iverson(Ne(mask[tuple(map(write, atom[2]))], 0, evaluate=False))
     if kind == "fun":
         return sympy.Function(atom[1] + "'" * atom[2])(*map(write, atom[3]))
     if kind == "sum":
