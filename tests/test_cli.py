@@ -117,6 +117,7 @@ def test_the_text_is_shown_by_default():
         "    dy_i/dx_k = y_i (delta_ik - y_k)\n"
         "Where y = softmax(x), i, k = 1, ..., n.\n"
         "Source: Bridle (1990).\n"
+        "Evidence: proved.\n"
     )
 
 
@@ -133,6 +134,8 @@ def test_steps_are_shown_with_their_rules():
 def test_a_format_is_that_of_the_object(name: str, form: str, steps: bool):
     shown = get(name) if "." in name else layer(name)
     expected = getattr(shown, form)(steps=steps).rstrip("\n") + "\n"
+    if form == "text" and "." in name:
+        expected += f"Evidence: {shown.evidence.level}.\n"
     assert printed("show", name, "--format", form, *["--steps"] * steps) == expected
 
 
