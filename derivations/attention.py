@@ -61,7 +61,8 @@ def over_keys(of: Expr, key: Symbol = l) -> Expr:
 
 def dot(query: Expr, key: Expr) -> Expr:
     """Return the dot product of a query and a key, by their numbers."""
-    return Sum(Q[query, k] * K[key, k], (k, 0, d_k - 1))
+    p = index("p")  # not k, which names the keys
+    return Sum(Q[query, p] * K[key, p], (p, 0, d_k - 1))
 
 
 def visible(row: Expr, mask: Array) -> Assumption:

@@ -43,6 +43,8 @@ class Sample:
     definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
+    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were asked for
+    arrays_read: set[str] = field(default_factory=set)
     entries: dict[str, Fraction] = field(default_factory=dict)
     closed: bool = False  # nothing but numbers and definitions: an entry or an unknown function has no value
     spent: int = 0
@@ -57,7 +59,10 @@ class Sample:
         if self.closed:
             raise NotEvaluable(f"{name}{list(places)} has no value")
         source = random.Random(f"{self.seed} {name} {places}")
-        return Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7)))
+        value = Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7)))
+        self.read[f"{name}{list(places)}"] = value
+        self.arrays_read.add(name)
+        return value
 
     def visible(self, name: str, places: tuple[int, ...]) -> int:
         """Return the entry of a mask: 1 or 0."""
@@ -65,7 +70,10 @@ class Sample:
             return int(bool(self.entry(name, places)))
         if self.closed:
             raise NotEvaluable(f"{name}{list(places)} has no value")
-        return int(random.Random(f"{self.seed} {name} {places}").random() < 0.6)
+        shown = int(random.Random(f"{self.seed} {name} {places}").random() < 0.6)
+        self.read[f"{name}{list(places)}"] = Fraction(shown)
+        self.arrays_read.add(name)
+        return shown
 
 
 def evaluate(expression: Basic, sample: Sample) -> Any:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from mpmath import iv
+import mpmath
 from sympy import Basic, Eq, Integer, Symbol
 
 from derivations.language.derivation import Assumption, Claim, Derivation
@@ -25,21 +25,26 @@ __all__ = ["Witness", "find_witness"]
 
 _TRIES = 12
 _PLACES = 40
+_SHOWN = 8  # entries printed with a witness; the seed gives the others
 
 
 @dataclass(frozen=True)
 class Witness:
-    """Where a step fails: the sizes, indices and scalars, and enclosures of the two sides."""
+    """Where a step fails: sizes, indices, scalars and the entries that were read, and enclosures of the two sides."""
 
     values: tuple[tuple[str, str], ...]
+    entries: tuple[tuple[str, str], ...]
     left: str
     right: str
     seed: int
 
     def __str__(self) -> str:
         """Return the witness as one sentence."""
-        at = ", ".join(f"{name} = {value}" for name, value in self.values)
-        return f"at {at} (entries from seed {self.seed}) the left side is {self.left}, the right side {self.right}"
+        shown = [f"{name} = {value}" for name, value in (*self.values, *self.entries[:_SHOWN])]
+        more = len(self.entries) - _SHOWN
+        if more > 0:
+            shown.append(f"{more} more entries from seed {self.seed}")
+        return f"at {', '.join(shown)} the left side is {self.left}, the right side {self.right}"
 
 
 def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivation: Derivation) -> Witness | None:
@@ -114,10 +119,16 @@ def _try(
         if not _inside(assumptions, sample):
             continue
         sample.spent = 0
+        sample.read.clear()
         a, b = evaluate(left, sample), evaluate(right, sample)
         if _FAILS[relation](a, b):
-            values = tuple(sorted((n, str(v)) for n, v in {**sample.integers, **sample.scalars}.items()))
-            return Witness(values, _show(a), _show(b), sample.seed)
+            stated = {s.name for part in (left, right, *ranges.values()) for s in part.atoms(Symbol)} | set(names)
+            numbers = {**sample.scalars, **sample.integers}
+            hidden = {*sample.arrays_read, *sample.definitions}
+            stated -= hidden
+            values = tuple(sorted((n, str(v)) for n, v in numbers.items() if n in stated))
+            entries = tuple(sorted((name, str(value)) for name, value in sample.read.items()))
+            return Witness(values, entries, _show(a), _show(b), sample.seed)
     return None
 
 
@@ -142,11 +153,7 @@ def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
 
 
 def _show(value: Any) -> str:
-    before = iv.dps
-    iv.dps = 12
-    text = str(value.mid)
-    iv.dps = before
-    return text
+    return str(mpmath.nstr(mpmath.mpf(value.mid.a), 12))
 
 
 _FAILS = {
