@@ -148,6 +148,7 @@ def show_command(
     """
     from derivations.catalogue import get
     from derivations.catalogue import layer as layer_called
+    from derivations.language.printing.loops import python_source
     from derivations.language.printing.notation_file import notation_called
 
     shown = get(name) if "." in name else layer_called(name)
@@ -156,7 +157,7 @@ def show_command(
     if as_json or form == "json":
         click.echo(json.dumps(shown.json(), ensure_ascii=False, indent=1))
     elif form == "python":
-        click.echo(shown.python() if "." in name else _source(shown, "numpy"), nl=False)
+        click.echo(python_source(shown) if "." in name else _source(shown, "numpy"), nl=False)
     else:
         options: dict[str, Any] = {"steps": steps, "lang": lang}
         if math is not None:
