@@ -381,7 +381,6 @@ BAD = {
     "bad notation file": (["show", "softmax.ratio", "--notation", "bad.toml"], "W_Q"),
     "unknown format": (["show", "softmax.ratio", "--format", "html"], "markdown"),
     "marks that LaTeX lacks": (["show", "softmax.ratio", "--format", "latex", "--math", "fence"], "dollars"),
-    "no closed form": (["show", "softmax.jacobian", "--format", "python"], "closed form"),
     "unknown language": (["show", "softmax.ratio", "--lang", "fr"], "zh-Hant"),
     "no id": (["show"], "ID"),
     "no processes": (["verify", "softmax.ratio", "--jobs", "0"], "jobs"),
