@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sympy import Abs, Basic, Derivative, Eq, Gt, I, Integer, Lambda, Max, Mod, Ne, Rational, Sum, Symbol, exp, sqrt
+from sympy import Abs, Basic, Derivative, Eq, Ge, Gt, I, Integer, Lambda, Max, Mod, Ne, Rational, Sum, Symbol, exp, sqrt
 
 from derivations.language.arrangements import Concatenate, Explicit, Tabulated, column_block
 from derivations.language.derivation import Assumption, claim, derivation, step
@@ -51,7 +51,17 @@ def zero_everywhere() -> Assumption:
     return Assumption(Eq(A[i, j], 0, evaluate=False), {i: n, j: i + 1})
 
 
+def hidden_on_the_diagonal() -> str:
+    """Decide with a sum of roots whose terms a fact about the diagonal of a mask does not make positive."""
+    M = mask_array("M", n, n)
+    inner = Sum(M[j, i] * exp(x[j]), (j, 0, n - 1))
+    s = Sum(sqrt(inner), (i, 2, n - 1))
+    shown = Assumption(Gt(Sum(M[j, j], (j, 0, n - 1)), 0))
+    return equal(a / s + b / s, (a + b) / s, assuming=[shown, Assumption(Ge(n, 3))])
+
+
 FALSE: dict[str, Callable[[], str]] = {
+    "a fact about a diagonal is none about columns": hidden_on_the_diagonal,
     "an odd column of an interleaving is not 0": lambda: equal(
         Interleave(A, B).entry(i, 2 * k - 1), 0, ranges={i: n, k: m}
     ),
