@@ -6,6 +6,7 @@ intervals are a rigorous witness that an equality fails.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -120,24 +121,14 @@ def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> 
     if expression.is_Integer:
         return int(expression)
     if isinstance(expression, (sympy.Add, sympy.Mul)):
-        parts = [_integer(part, sample, bound) for part in expression.args if not _halves(part)]
-        total = Fraction(0 if isinstance(expression, sympy.Add) else 1)
-        for part in parts:
-            total = total + part if isinstance(expression, sympy.Add) else total * part
-        for part in expression.args:
-            if _halves(part):
-                total = (
-                    total + Fraction(part.p, part.q)
-                    if isinstance(expression, sympy.Add)
-                    else total * Fraction(part.p, part.q)
-                )
+        parts = (
+            Fraction(int(part.p), int(part.q)) if part.is_Rational else _integer(part, sample, bound)
+            for part in expression.args
+        )
+        total = Fraction(sum(parts) if isinstance(expression, sympy.Add) else math.prod(parts))
         if total.denominator == 1:
             return int(total)
     raise NotEvaluable(f"{expression} is no integer")
-
-
-def _halves(expression: Basic) -> bool:
-    return bool(expression.is_Rational and not expression.is_Integer)
 
 
 def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> Any:

@@ -56,9 +56,7 @@ def require(kind: str, p: Poly, context: Context) -> None:
     """Keep the side condition on p unless it is settled here."""
     settled = {"nonnegative": is_nonnegative, "nonzero": is_nonzero, "positive": is_positive}[kind]
     if not settled(p, context):
-        condition = Condition(kind, p)
-        if condition not in context.conditions:
-            context.conditions.append(condition)
+        context.keep(kind, p)
 
 
 def product(*factors: Poly, context: Context) -> Poly:

@@ -52,6 +52,12 @@ class Context:
         self.ranges[atom] = (low, high)
         return atom
 
+    def keep(self, kind: str, p: Poly) -> None:
+        """Keep a side condition, once."""
+        condition = Condition(kind, p)
+        if condition not in self.conditions:
+            self.conditions.append(condition)
+
     def spend(self, terms: int) -> None:
         """Take terms off the budget."""
         self.budget -= terms

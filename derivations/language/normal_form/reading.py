@@ -172,7 +172,7 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     for place, size in zip(places, expression.base.shape or (), strict=False):
         last = subtract(read(size, context), ONE)
         if not is_integer(place, context):
-            context.conditions.append(Condition("integer", place))
+            context.keep("integer", place)
         for bound in (place, subtract(last, place)):
             if not always_nonnegative(bound, context):
                 context.conditions.append(Condition("in range", bound))
@@ -199,9 +199,7 @@ def limit(expression: Any, context: Context) -> Poly:
     """Return a limit of a sum or a number of places, which must be an integer: else that is a side condition."""
     p = read(expression, context)
     if not is_integer(p, context):
-        condition = Condition("integer", p)
-        if condition not in context.conditions:
-            context.conditions.append(condition)
+        context.keep("integer", p)
     return p
 
 

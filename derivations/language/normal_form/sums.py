@@ -26,7 +26,7 @@ from derivations.language.normal_form.algebra import (
     power,
     unit_step,
 )
-from derivations.language.normal_form.context import Condition, Context, Undecided
+from derivations.language.normal_form.context import Context, Undecided
 from derivations.language.normal_form.integers import (
     always_nonnegative,
     difference_indicator,
@@ -55,7 +55,7 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["expectation", "open_sum", "settle", "substitute", "sum_over", "times", "transform"]
+__all__ = ["expectation", "open_sum", "settle", "substitute", "times", "transform"]
 
 _WRITTEN_OUT = 16
 Visit = Callable[[Atom], Poly | None]
@@ -230,9 +230,7 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
         low, high = context.ranges[index]
         length = add(subtract(high, low), ONE)
         if not always_nonnegative(length, context):
-            condition = Condition("nonnegative", length)
-            if condition not in context.conditions:
-                context.conditions.append(condition)
+            context.keep("nonnegative", length)
         number = constant_value(length)
         alone = not any(contains(context.ranges[other], index) for other in indices if other != index)
         if alone and number is not None and 0 <= number <= _WRITTEN_OUT:
@@ -255,11 +253,6 @@ def _written_out(p: Poly, outside: list[Atom], index: Atom, inside: list[Atom], 
             values[other] = single(copies[-1])
         terms.append(close(substitute(p, values, context), copies, context))
     return close(add(*terms), outside, context)
-
-
-def sum_over(index: Atom, p: Poly, context: Context) -> Poly:
-    """Return the sum of p over one open index."""
-    return close(p, [index], context)
 
 
 def _sum(indices: list[Atom], p: Poly, context: Context) -> Poly:
