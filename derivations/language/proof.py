@@ -50,7 +50,7 @@ from derivations.language.functions import Elementwise
 from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer
-from derivations.language.normal_form.reading import limit, read, symbol_atom
+from derivations.language.normal_form.reading import keep_in_range, limit, read, symbol_atom
 from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rule
 from derivations.language.normal_form.signs import is_nonnegative, is_nonzero, is_positive
 from derivations.language.normal_form.terms import ONE, ZERO, Poly, atoms_of, contains, negate, scale, subtract
@@ -183,16 +183,13 @@ class _Case:
         pairs: list[Any] = []
         for place, along in zip(places, equation.variable.shape, strict=True):
             at = read(place, self.context)
-            last = subtract(subtract(read(total(along), self.context), ONE), at)
-            self.context.conditions += [Condition("in range", p) for p in (at, last)]
+            keep_in_range(at, read(total(along), self.context), self.context)
             if not isinstance(along, Blocks) or (place.is_Integer and along.size.is_Integer):
                 pairs.append(place)
                 continue
             block, rest = split(place, along.size)
             self.context.conditions += [Condition("integer", p) for p in (at, read(block, self.context))]
-            inside = read(rest, self.context)
-            last = subtract(subtract(read(along.size, self.context), ONE), inside)
-            self.context.conditions += [Condition("in range", p) for p in (inside, last)]
+            keep_in_range(read(rest, self.context), read(along.size, self.context), self.context)
             pairs.append(Pair(block, rest, along.size))
         return equation.value_at(*pairs)
 

@@ -50,7 +50,7 @@ from derivations.language.normal_form.terms import (
 )
 from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
 
-__all__ = ["limit", "read", "symbol_atom"]
+__all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 
 
 def read(expression: Basic, context: Context) -> Poly:
@@ -170,12 +170,9 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     name += INTEGER if label.is_integer else "" if label.is_real else COMPLEX
     places = tuple(read(place, context) for place in expression.indices)
     for place, size in zip(places, expression.base.shape or (), strict=False):
-        last = subtract(read(size, context), ONE)
         if not is_integer(place, context):
             context.keep("integer", place)
-        for bound in (place, subtract(last, place)):
-            if not always_nonnegative(bound, context):
-                context.conditions.append(Condition("in range", bound))
+        keep_in_range(place, read(size, context), context)
     return single(("x", name, places))
 
 
@@ -193,6 +190,13 @@ def _sum(expression: Sum, context: Context) -> Poly:
     with context.naming(names):
         body = read(expression.function, context)
     return close(body, indices, context)
+
+
+def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
+    """Keep the side condition 0 <= place < size, as far as it is not certain."""
+    for bound in (place, subtract(subtract(size, ONE), place)):
+        if not always_nonnegative(bound, context):
+            context.keep("in range", bound)
 
 
 def limit(expression: Any, context: Context) -> Poly:
@@ -244,9 +248,7 @@ _ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
 
 def _within(expression: Within, context: Context) -> Poly:
     value, place, size = expression.args
-    at = limit(place, context)
-    last = subtract(subtract(read(size, context), ONE), at)
-    context.conditions += [Condition("in range", p) for p in (at, last) if not always_nonnegative(p, context)]
+    keep_in_range(limit(place, context), read(size, context), context)
     return read(value, context)
 
 
