@@ -1,4 +1,4 @@
-r"""From a layer to a NumPy function: one readable Python function for each distinct layer, a line for each equation.
+r"""From a layer to a function over arrays: one readable Python function for each distinct layer, a line per equation.
 
 Definition   compile_layer(layer)(*inputs, *parameters, *weights of parts, *sizes, **scalars) is the layer's output
 Shapes       those of the layer; every input may have batch axes in front, which broadcast; weights have none
@@ -17,15 +17,11 @@ shape of an input or a parameter tells it; a scalar such as epsilon is a keyword
 
 import ast
 import inspect
-import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 
-import numpy as np
-from scipy import special
 from sympy import Basic, Expr, Integer, Symbol, lambdify
 
 from derivations.language.differentiation.preparation import prepared
@@ -41,32 +37,25 @@ from derivations.language.differentiation.tape import (
 from derivations.language.expression import Variable
 from derivations.language.layer import Apply, Layer
 from derivations.language.shapes import shape_text
-from numeric import checks, primitives
+from numeric import checks
+from numeric.backends import BACKENDS, Backend, backend_called
+from numeric.backends.arguments import checked_call
 from numeric.folding import WIDTH, folded, wrapped
 from numeric.formula_printer import CompileError
-from numeric.printer import AxisLength, Call, NumPyLayerPrinter, Verbatim
+from numeric.printer import AxisLength, Call, Verbatim
 from numeric.program import lines_of
 from numeric.structure import RESERVED, WeightTree, applications, applied_in, identifier, instance, weight_tree
 
 __all__ = ["CompiledLayer", "compile_layer", "source"]
 
-MODULES = {"math": math, "np": np, "reduce": reduce, "special": special}
-IMPORTS = (  # of the emitted module, in its order: the standard library, then the others
-    {"math": "import math", "reduce": "from functools import reduce"},
-    {"np": "import numpy as np", "special": "from scipy import special"},
-)
-_PRIMITIVES = sorted(
-    (getattr(primitives, name) for name in primitives.__all__), key=lambda f: f.__code__.co_firstlineno
-)
-PRIMITIVES = {function.__name__: function for function in _PRIMITIVES}  # in the order of the module that defines them
+PRIMITIVES = BACKENDS["numpy"].primitives
 DEFAULTS = {"epsilon": "1e-5"}
-PRINTERS = {"numpy": NumPyLayerPrinter}
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class CompiledLayer:
-    """A layer as a function over NumPy arrays, which checks what it is given unless called with `check=False`.
+    """A layer as a function over arrays, which checks what it is given unless called with `check=False`.
 
     Raises       InputError where an argument does not fit the layer
     """
@@ -75,13 +64,14 @@ class CompiledLayer:
     source: str
     function: Function
     sizes: tuple[Symbol, ...]
+    backend: str = "numpy"
 
     def __call__(self, *arguments: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
-        if check:
-            given = checks.check_call(self.layer, self.function, self.sizes, arguments, named)
-            return self.function(**given)
-        return self.function(*arguments, **named)
+        if not check:
+            return self.function(*arguments, **named)
+        check_call = checks.check_call if self.backend == "numpy" else checked_call(self.backend)
+        return self.function(**check_call(self.layer, self.function, self.sizes, arguments, named))
 
     def __repr__(self) -> str:
         """Return the name and the signature."""
@@ -136,29 +126,36 @@ class _Printed:
 
 @lru_cache(maxsize=256)
 def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
-    """Return a layer as a function over arrays; its source is at `.source`.
+    """Return a layer as a function over the arrays of NumPy, JAX or PyTorch; its source is at `.source`.
 
-    Raises       CompileError where an equation has no NumPy form, ValueError for an unknown backend, TypeError for what
-                 is no layer
+    Raises       CompileError where an equation has no form there, ValueError for an unknown backend, ImportError for
+                 one that is not installed, TypeError for what is no layer
     """
+    return _compiled(layer, backend, runs=True)
+
+
+def source(layer: Layer, backend: str = "numpy") -> str:
+    """Return a layer as the text of a Python module that runs without this package; no backend need be installed.
+
+    Raises       CompileError, ValueError and TypeError as for compile_layer
+    """
+    return (compile_layer(layer) if backend == "numpy" else _compiled(layer, backend, runs=False)).source
+
+
+def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
     if not isinstance(layer, Layer):
         raise TypeError(f"a layer is needed, such as feed_forward() or layer('feed_forward'), not {layer!r}")
-    if backend not in PRINTERS:
-        raise ValueError(f"the backend {backend!r} is unknown; choose one of {', '.join(PRINTERS)}")
+    backend = backend_called(backend_name)
+    namespace = backend.namespace() if runs else {}
     program, general = _program(layer)
     names = {unit: _local_names(unit) for unit in program}
     functions = _function_names(program, general, names)
     printed: dict[_Unit, _Printed] = {}
     for unit in program:
-        printed[unit] = _print_layer(unit, names[unit], functions, general, printed, PRINTERS[backend])
+        printed[unit] = _print_layer(unit, names[unit], functions, general, printed, backend, namespace)
     main = printed[_Unit(layer)]
-    text = _module_text(layer, [printed[unit].text for unit in program])
-    return CompiledLayer(layer, text, main.function, tuple(main.sizes.values()))
-
-
-def source(layer: Layer, backend: str = "numpy") -> str:
-    """Return a layer as the text of a Python module that runs without this package."""
-    return compile_layer(layer, backend).source
+    text = _module_text(layer, [printed[unit].text for unit in program], backend)
+    return CompiledLayer(layer, text, main.function, tuple(main.sizes.values()), backend_name)
 
 
 # Which functions there are
@@ -260,7 +257,8 @@ def _print_layer(
     functions: dict[_Unit, str],
     general: dict[Layer, Layer],
     printed: dict[_Unit, _Printed],
-    printer_class: type[NumPyLayerPrinter],
+    backend: Backend,
+    namespace: dict[str, Any],
 ) -> _Printed:
     layer = unit.layer
     taped = {e.value.applied for e in layer.equations if isinstance(e.value, Tape)}
@@ -271,10 +269,13 @@ def _print_layer(
         sizes = instance(general[node.layer], node.layer) or {}
         return Call(callee.name, {name: sizes.get(s, s) for name, s in callee.sizes.items()}, callee.scalars)
 
-    taken = {*RESERVED, *functions.values(), "tape"}
-    printer = printer_class(layer, names, call, frozenset(taken))
+    taken = {*RESERVED, *backend.names, *functions.values(), "tape"}
+    printer = backend.printer(layer, names, call, frozenset(taken), unit.kept)
     lines = list(lines_of(unit.of, unit.role, layer, unit.kept, names, printer))
     used = _names_used("\n".join(line.right for line in lines))
+    lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
+    if lacking:
+        raise CompileError(f"layer {layer.name}: {lacking[0]} has no form in {backend.name}; compile it for NumPy")
     lengths = _axis_lengths(layer)
     sizes = [size for size in _sizes_by_appearance(layer) if names[size] in used]
     asked = {names[size]: size for size in sizes if size not in lengths}
@@ -291,7 +292,7 @@ def _print_layer(
     function = lambdify(
         arguments,
         Verbatim(last.right),
-        modules=[{**MODULES, **PRIMITIVES, **{p.name: p.function for p in printed.values()}}],
+        modules=[{**namespace, **{p.name: p.function for p in printed.values()}}],
         printer=printer,
         use_imps=False,
         cse=lambda output: (assignments, output),  # every equation a line, in order
@@ -369,19 +370,13 @@ def _described(variable: Variable) -> str:
 # The module
 
 
-def _module_text(layer: Layer, functions: list[str]) -> str:
-    """Return imports, the primitives in use and the functions, as one module."""
+def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
+    """Return imports, the array functions in use and the functions, as one module."""
     used, helpers = _names_used("\n".join(functions)), set[str]()
-    while new := (used & PRIMITIVES.keys()) - helpers:
+    while new := (used & backend.primitives.keys()) - helpers:
         helpers |= new
-        used |= _names_used("\n".join(_primitive_text(name) for name in new))
-    texts = [_primitive_text(name) for name in PRIMITIVES if name in helpers]
-    head = f'"""The layer `{layer.name}` over NumPy arrays; inputs may have batch axes in front."""\n'
-    imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in IMPORTS]
+        used |= _names_used("\n".join(backend.primitives[name] for name in new))
+    texts = [text for name, text in backend.primitives.items() if name in helpers]
+    head = f'"""The layer `{layer.name}` over {backend.arrays}; inputs may have batch axes in front."""\n'
+    imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in backend.imports]
     return "\n\n".join(["\n".join([head, *filter(None, imports)]).rstrip("\n") + "\n", *texts, *functions])
-
-
-def _primitive_text(name: str) -> str:
-    """Return the text of a primitive, without its type hints."""
-    head, newline, body = inspect.getsource(PRIMITIVES[name]).partition("\n")
-    return re.sub(r": (Any|int)\b| -> Any", "", head) + newline + body.replace(": Any = ", " = ")

@@ -55,11 +55,11 @@ class _Quotients:
             return f"(1 / {self.parenthesize(1 / expr, PRECEDENCE['Pow'])})"
         return str(self._hprint_Pow(expr, rational=rational, sqrt=f"{self._module}.sqrt"))
 
-    def _module_format(self, fqn: str, register: bool = True) -> str:
+    def _module_format(self: Any, fqn: str, register: bool = True) -> str:
         module, _, name = fqn.rpartition(".")
-        if module not in MODULES:
+        if module not in self._modules:
             raise CompileError(f"{fqn} is not among the functions of NumPy and SciPy that compiled layers call")
-        return f"{MODULES[module]}.{name}"
+        return f"{self._modules[module]}.{name}"
 
     def _print_not_supported(self, expr: Any) -> str:
         raise CompileError(f"{type(expr).__name__} in {expr} has no NumPy form: write it with functions that have one")
@@ -74,6 +74,7 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
     """Prints scalars made of sizes and constants, as Python numbers."""
 
     _module = "math"
+    _modules = MODULES
 
     def __init__(self, names: Mapping[Basic, str]) -> None:
         super().__init__()
@@ -105,7 +106,11 @@ def _logistic(factor: Expr) -> Expr | None:
 
 
 class FormulaPrinter(_Quotients, SciPyPrinter):
-    """Prints formulas of entries over whole arrays."""
+    """Prints formulas of entries over whole arrays; the attributes and `_cast` are what other libraries change."""
+
+    _modules: Mapping[str, str] = MODULES
+    _arrays = MODULES["numpy"]  # the library of the arrays, as the source calls it
+    _float64 = "float"  # its name of the number type
 
     def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
         super().__init__()
@@ -120,6 +125,14 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         if isinstance(expr, Expr | Boolean) and not (expr.free_symbols & self._bindings.keys()):
             return str(self._scalar._print(expr))
         return str(super()._print(expr, **settings))
+
+    def _cast(self, text: str, dtype: str) -> str:
+        """Return the text of an array of another number type."""
+        return f"{text}.astype({dtype})"
+
+    def _number(self, text: str) -> str:
+        """Return a number as a choice takes it where every alternative is a number."""
+        return text
 
     @contextmanager
     def _with(self, **state: Any) -> Iterator[None]:
@@ -179,12 +192,12 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         if argument is None:
             return str(super()._print_Pow(expr, rational))
         power = "" if expr.exp == -1 else f" ** {-expr.exp}"
-        return f"special.expit({self._print(argument)}){power}"
+        return f"{self._modules['scipy.special']}.expit({self._print(argument)}){power}"
 
     def _extremum(self, function: str, expr: Expr) -> str:
         first, *rest = map(self._print, expr.args)
         for text in rest:
-            first = f"np.{function}({first}, {text})"
+            first = f"{self._arrays}.{function}({first}, {text})"
         return first
 
     def _print_Max(self, expr: Expr) -> str:
@@ -195,13 +208,14 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     def _print_Piecewise(self, expr: Expr) -> str:
         *cases, last = expr.args
+        numbers_alone = not any(value.free_symbols & self._bindings.keys() for value, _ in expr.args)
+        number = self._number if numbers_alone else str
         text, behind = "", ""
         for value, condition in cases if last.cond == true else expr.args:
-            text += f"np.where({self._print(condition)}, {self._print(value)}, "
+            text += f"{self._arrays}.where({self._print(condition)}, {number(self._print(value))}, "
             behind += ")"
-        text += (self._print(last.expr) if last.cond == true else "np.nan") + behind
-        numbers_alone = not any(value.free_symbols & self._bindings.keys() for value, _ in expr.args)
-        return f"{text}.astype({self._dtype})" if numbers_alone else text
+        text += number(self._print(last.expr) if last.cond == true else f"{self._arrays}.nan") + behind
+        return self._cast(text, self._dtype) if numbers_alone else text
 
     def _print_Relational(self, expr: Expr) -> str:
         return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
@@ -220,7 +234,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         return f"(~{self._print(expr.args[0])})"
 
     def _print_Iverson(self, expr: Expr) -> str:
-        return f"{self._print(expr.args[0])}.astype({self._dtype})"
+        return self._cast(self._print(expr.args[0]), self._dtype)
 
     def _print_KroneckerDelta(self, expr: Expr) -> str:
-        return f"({self._print(expr.args[0])} == {self._print(expr.args[1])}).astype({self._dtype})"
+        return self._cast(f"({self._print(expr.args[0])} == {self._print(expr.args[1])})", self._dtype)

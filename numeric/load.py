@@ -6,7 +6,7 @@ Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..
 Assumes      every token is visible (no padding); a mask of causality or of a window is part of the equations
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from numeric.checkpoints.names import FAMILIES
 from numeric.checkpoints.reading import read_weights
 from numeric.checks import InputError
 from numeric.compile import compile_layer
+from numeric.decoding import Decoder
 from numeric.structure import identifier, weight_tree
 
 __all__ = ["LoadedModel", "load"]
@@ -115,11 +116,18 @@ class LoadedModel:
         return self._until("pooled", tokens, segments)[..., 0, :]
 
     def generate(
-        self, tokens: Any, longest: int, *, end: int | Sequence[int] | None = None, start: int | None = None
+        self,
+        tokens: Any,
+        longest: int,
+        *,
+        end: int | Sequence[int] | None = None,
+        start: int | None = None,
+        cached: bool = True,
     ) -> Any:
         """Return the highest-scored token after those before it, time and again, until an end token or `longest`.
 
-        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding token
+        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding token;
+                     each step computes the new position from what the others left, or all of them unless `cached`
         Shapes       tokens, or the source of an encoder-decoder, (..., n) -> what follows (..., at most longest)
         Assumes      end tokens are those of the configuration when None, none when (); `start`, and tokens that it
                      forces to stand first or last, are its own; nothing else that it says of generation is followed
@@ -135,8 +143,9 @@ class LoadedModel:
         text = np.full((*given.shape[:-1], 1), self._start(start)) if source else given
         ends, before = _several(self.special.get("eos_token_id") if end is None else end), text.shape[-1]
         padding = [*_several(self.special.get("pad_token_id")), *ends, 0][0]
+        following_scores = self._scores_by_step(source, before + int(longest), cached)
         for place in range(longest):
-            following = self.logits(*source, text)[..., -1, :].argmax(axis=-1)
+            following = following_scores(text).argmax(axis=-1)
             if forced := self._forced(text.shape[-1], place == longest - 1):
                 following = np.full_like(following, forced[0])
             following = np.where(np.isin(text[..., before:], ends).any(axis=-1), padding, following)
@@ -144,6 +153,27 @@ class LoadedModel:
             if np.isin(text[..., before:], ends).any(axis=-1).all():
                 break
         return text[..., before:]
+
+    def _scores_by_step(self, source: tuple[Any, ...], longest: int, cached: bool) -> Callable[[Any], Any]:
+        """Return the function that scores what follows a text, which grows from call to call."""
+        if not cached:
+            return lambda text: self.logits(*source, text)[..., -1, :]
+        name = "target" if source else "tokens"
+        room = min(longest, self._longest.get(name, longest))
+        kept = self._decoder.start(room, *source)
+
+        def following(text: Any) -> Any:
+            if text.shape[-1] > room:
+                self._tokens(name, text)  # says that there are no positions for so many
+            return kept.extend(text[..., kept.length :])
+
+        return following
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        capped = self.model.architecture.head.soft_cap is not None
+        sizes = {size.name: value for size, value in self.model.values.items()}
+        return Decoder(self.layer.until("capped" if capped else "logits"), self.weights, sizes)
 
     def _forced(self, written: int, is_last: bool) -> list[int]:
         """Return the token that the configuration puts behind `written` others, if any."""

@@ -18,7 +18,9 @@ __all__ = [
     "forward_through",
     "interleave",
     "like",
+    "masked_row_exponentials",
     "masked_row_softmax",
+    "normalised",
     "pick",
     "place_block",
     "place_rows",
@@ -27,6 +29,7 @@ __all__ = [
     "routed_outer",
     "routed_outer_over_batch",
     "routed_product",
+    "row_exponentials",
     "row_log_sum_exp",
     "row_softmax",
     "scatter_rows",
@@ -55,6 +58,25 @@ def row_softmax(x: Any) -> Any:
 def masked_row_softmax(x: Any, visible: Any) -> Any:
     """Return the softmax of every row over its visible entries; a row without any gives zeros."""
     return row_softmax(np.where(visible, x, -np.inf))
+
+
+def row_exponentials(x: Any, base: float) -> Any:
+    """Return the powers base^(x_ij - r_i) with r_i the largest entry of the row; of an entry -inf the power is 0."""
+    largest = x.max(axis=-1, keepdims=True, initial=np.finfo(x.dtype).min)
+    with np.errstate(over="ignore"):  # a difference too large for the number type is -inf, and its power 0
+        if base == np.e:
+            return np.exp(x - largest)
+        return np.exp2(x - largest) if base == 2 else np.power(base, x - largest)
+
+
+def masked_row_exponentials(x: Any, visible: Any, base: float) -> Any:
+    """Return the powers of the visible entries of every row, and 0 at the others."""
+    return row_exponentials(np.where(visible, x, -np.inf), base)
+
+
+def normalised(rows: Any, sums: Any) -> Any:
+    """Return every row divided by its sum; where that is 0 the row is one of zeros, and stays so."""
+    return rows / np.where(sums == 0, 1, sums)[..., None]
 
 
 def row_log_sum_exp(x: Any) -> Any:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Integer, Symbol, together
+from sympy import Basic, Expr, Integer, Symbol, expand, together
 from sympy.core.symbol import Str
 
 from derivations.language.arrangements import SumOver, Tabulated
 from derivations.language.differentiation.tape import Pulled
+from derivations.language.exponentials import RowExponentials
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
@@ -70,7 +71,12 @@ class NumPyLayerPrinter(FormulaPrinter):
     """Prints the right-hand sides of one layer's equations; a rule for each node, one method each."""
 
     def __init__(
-        self, layer: Layer, names: Mapping[Basic, str], call: Callable[[Apply | Pulled], Call], taken: Iterable[str]
+        self,
+        layer: Layer,
+        names: Mapping[Basic, str],
+        call: Callable[[Apply | Pulled], Call],
+        taken: Iterable[str],
+        kept: Iterable[Variable] = (),
     ) -> None:
         super().__init__(names, taken)
         self._names, self._call = names, call
@@ -99,8 +105,12 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print(self, expr: Any, **settings: Any) -> str:
         if isinstance(expr, Array) and not self._casting and expr.kind == "real" and self._is_constant(expr):
             with self._with(_casting=True):
-                return f"{super()._print(expr, **settings)}.astype({self._dtype_of}.dtype)"
+                return self._cast_like(super()._print(expr, **settings), str(self._dtype_of))
         return super()._print(expr, **settings)
+
+    def _cast_like(self, text: str, array: str) -> str:
+        """Return the text of an array of constants in the number type of another array."""
+        return self._cast(text, f"{array}.dtype")
 
     # What an expression depends on
 
@@ -230,6 +240,14 @@ class NumPyLayerPrinter(FormulaPrinter):
         body, block, count = node.args
         return f"place_block({self._exact(body)}, {self._scalar.whole(block)}, {self._scalar.whole(total(count))})"
 
+    def _print_ColumnRange(self, node: Array) -> str:
+        matrix, start, along = node.args
+        first, end = (self._scalar.whole(number) for number in (start, expand(start + total(along))))
+        return f"{self._exact(matrix)}[..., {first}:{end}]"
+
+    def _print_Beside(self, node: Array) -> str:
+        return f"{self._arrays}.concatenate([{', '.join(map(self._exact, node.args))}], axis=-1)"
+
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"
 
@@ -240,6 +258,15 @@ class NumPyLayerPrinter(FormulaPrinter):
         if masks:
             return f"masked_row_softmax({self._exact(array)}, {self._print(masks[0])})"
         return f"row_softmax({self._exact(array)})"
+
+    def _print_RowExponentials(self, node: RowExponentials) -> str:
+        scores, base = self._exact(node.args[0]), self._scalar.whole(node.base)
+        if node.mask is not None:
+            return f"masked_row_exponentials({scores}, {self._print(node.mask)}, {base})"
+        return f"row_exponentials({scores}, {base})"
+
+    def _print_Normalised(self, node: Array) -> str:
+        return f"normalised({', '.join(map(self._exact, node.args))})"
 
     def _print_RowLogSumExp(self, node: Array) -> str:
         return f"row_log_sum_exp({self._exact(node.args[0])})"
@@ -274,7 +301,10 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_OneHot(self, node: Array) -> str:
         tokens, size = self._exact(node.args[0]), self._scalar.whole(total(node.args[1]))
-        return f"({tokens}[..., None] == np.arange({size})).astype(float)"
+        return self._cast(f"({tokens}[..., None] == {self._arange(size)})", self._float64)
+
+    def _arange(self, count: str) -> str:
+        return f"{self._arrays}.arange({count})"
 
     def _print_ScatterRows(self, node: Array) -> str:
         rows, tokens, size = node.args
@@ -335,11 +365,11 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(node.args[0])}[..., {node.args[1]}::2]"
 
     def _print_CausalMask(self, node: Array) -> str:
-        return f"np.tri({self._scalar.whole(node.args[0])}, dtype=bool)"
+        return f"{self._arrays}.tri({self._scalar.whole(node.args[0])}, dtype=bool)"
 
     def _print_WindowMask(self, node: Array) -> str:
         size, width = (self._scalar.whole(total(along)) for along in node.args)
-        return f"(np.tri({size}, dtype=bool) & ~np.tri({size}, k=-({width}), dtype=bool))"
+        return f"({self._arrays}.tri({size}, dtype=bool) & ~{self._arrays}.tri({size}, k=-({width}), dtype=bool))"
 
     def _print_Both(self, node: Array) -> str:
         return f"({self._print(node.args[0])} & {self._print(node.args[1])})"
@@ -356,7 +386,8 @@ class NumPyLayerPrinter(FormulaPrinter):
         function, *arrays = node.args
         texts = [self._aligned(a, len(node.shape)) for a in arrays]
         if not (set(function.formula.variables) & function.formula.expr.free_symbols):
-            return f"np.full_like({self._exact(arrays[0])}, {self._scalar._print(function.formula.expr)})"
+            value = self._scalar._print(function.formula.expr)
+            return f"{self._arrays}.full_like({self._exact(arrays[0])}, {value})"
         return self._formula(function.formula, texts)
 
     def _print_Tabulated(self, node: Array) -> str:
@@ -366,17 +397,21 @@ class NumPyLayerPrinter(FormulaPrinter):
         shape = ", ".join(self._scalar.whole(total(along)) for along in axes)
         used = [place in formula.expr.free_symbols for place in formula.variables]
         if not any(used):
-            return f"np.full(({shape},), float({self._scalar._print(formula.expr)}))"
+            return self._table(f"{self._arrays}.full(({shape},), float({self._scalar._print(formula.expr)}))")
         places = []
         for number, along in enumerate(axes, start=1):
             behind = ", None" * (len(axes) - number)
-            places.append(f"np.arange({self._scalar.real(total(along))})" + (f"[:{behind}]" if behind else ""))
-        text = self._formula(formula, places, dtype="float")
+            places.append(self._arange(self._scalar.real(total(along))) + (f"[:{behind}]" if behind else ""))
+        text = self._table(self._formula(formula, places, dtype=self._float64))
         return text if all(used) else f"stretch({text}, {shape})"
+
+    def _table(self, text: str) -> str:
+        """Return the entries of a table, of which none but sizes and scalars tell."""
+        return text
 
     def _print_Explicit(self, node: Array) -> str:
         rows = (", ".join(map(self._scalar._print, row)) for row in node.args[0].tolist())
-        return f"np.array([{', '.join(f'[{row}]' for row in rows)}], dtype=float)"
+        return f"{self._arrays}.array([{', '.join(f'[{row}]' for row in rows)}], dtype={self._float64})"
 
     def _aligned(self, node: Array, rank: int) -> str:
         text = self._print(node)

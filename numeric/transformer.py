@@ -141,6 +141,23 @@ class Transformer:
             target[..., place + 1] = np.where(target[..., place] == end, end, following)
         return target[..., 1:]
 
+    def generate(self, source: Any, start: int, end: int, longest: int) -> Any:
+        """Return what `greedy` does, each position computed once: keys and values are kept from step to step.
+
+        Shapes       source (..., m) -> tokens (..., longest)
+        Raises       InputError where tokens or weights do not fit
+        """
+        source = np.asarray(source)
+        check_call_of = self.layer().until("logits")
+        following = np.full(source.shape[:-1], start)
+        self.logits(source, following[..., None][..., :0])
+        target = [following]
+        kept = Decoder(check_call_of, self.weights, self.sizes).start(longest, source)
+        for _ in range(longest):
+            following = kept.extend(target[-1][..., None]).argmax(axis=-1)
+            target.append(np.where(target[-1] == end, end, following))
+        return np.stack(target[1:], axis=-1)
+
     def parameters(self) -> int:
         """Return the number of entries of the weights.
 

@@ -11,6 +11,7 @@ from derivations.cli.shared import clean_errors, folder_called, progress_of, tab
 
 __all__ = ["code_command", "export_command", "list_command", "show_command", "verify_command"]
 
+BACKENDS = ("numpy", "jax", "torch")
 FORMATS = ("latex", "markdown", "text", "json", "python")
 MATHS = ("dollars", "brackets", "fence", "equation")
 LANGUAGES = ("en", "zh-Hant", "zh-Hans")
@@ -178,7 +179,7 @@ def export_command(folder: str, notation: str, math: str, lang: str) -> None:
 
 @click.command("code")
 @click.argument("name", metavar="LAYER")
-@click.option("--backend", type=click.Choice(("numpy",)), default="numpy", show_default=True)
+@click.option("--backend", type=click.Choice(BACKENDS), default="numpy", show_default=True, help="The library.")
 @click.option("--gradient", is_flag=True, help="The source of the layer's gradient, forward and backward pass.")
 @clean_errors
 def code_command(name: str, backend: str, gradient: bool) -> None:
@@ -187,6 +188,7 @@ def code_command(name: str, backend: str, gradient: bool) -> None:
     \b
     derivations code scaled_dot_product_attention
     derivations code scaled_dot_product_attention --gradient
+    derivations code transformer --backend jax
     derivations code transformer > transformer.py
     """
     from derivations.catalogue import layer as layer_called

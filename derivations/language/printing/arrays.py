@@ -24,6 +24,7 @@ _LEVELS = {
     "Plus": SUM,
     **dict.fromkeys(("SumOver", "ScatterRows", "RoutedProduct"), PRODUCT),
     "Product": PRODUCT,
+    "Normalised": PRODUCT,
     "Hadamard": PRODUCT,
     "Both": PRODUCT,
 }
@@ -335,6 +336,29 @@ class ArrayPrinter(ScalarPrinter):
         body, start, _, step = expr.args
         rows = self._rows_between(start, total(body.shape[0]), step)
         return self.applied(self.subscripted(self.function_name("place"), rows), [self._print(body)])
+
+    def _print_ColumnRange(self, expr: Basic) -> str:
+        matrix, start, along = expr.args
+        columns = self._rows_between(start, total(along), Integer(1))
+        whole = self.notation.columns  # then the columns of ours are rows
+        places = f"{columns},:" if whole else f":,{columns}"
+        return self.subscripted(self.wrapped(self._print(matrix), "[]"), places if len(expr.shape) == 2 else columns)
+
+    def _print_Beside(self, expr: Basic) -> str:
+        between = r" \\ " if self.notation.columns else " & "
+        return r"\begin{bmatrix} " + between.join(map(self._print, expr.args)) + r" \end{bmatrix}"
+
+    def _print_RowExponentials(self, expr: Basic) -> str:
+        scores, base, *masks = expr.args
+        name = self.function_name("rowpow")
+        name = self.subscripted(name, self._print(base))
+        return self.applied(name, list(map(self._print, (scores, *masks))))
+
+    def _print_Normalised(self, expr: Basic) -> str:
+        rows, sums = expr.args
+        inverse = self.power(self.applied(self.function_name("diag"), [self._print(sums)]), "-1")
+        factors = [inverse, self.operand(rows, PRODUCT)]
+        return self.juxtaposed(factors[::-1] if self.notation.columns else factors)
 
     def _print_Stacked(self, expr: Basic) -> str:
         return self.one_above_other([self._print(part) for part in expr.args])

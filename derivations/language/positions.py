@@ -1,0 +1,271 @@
+"""The last positions alone: what an expression over t positions is at its last n, and which of them it may read.
+
+Definition   an axis of n places, n being the size of the positions, stands for t positions of which the last n are new.
+             `Positions.cut(node, whole)` is the node of the layer at t positions, along each such axis at all positions
+             where `whole` says so, else at the new ones
+Result       row t - n + i of the node at t positions is row i of what is returned
+Assumes      t >= n; what is refused would read later positions, so that rows once computed would not stay what they are
+Source       Shazeer (2019), section 2.4
+
+A rule is data: which axis of a node each axis of its operands becomes. An axis that is summed over, or divided by the
+sum of, must be cut by a mask that looks back only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from sympy import Basic, Expr, Lambda, Symbol
+
+from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.expression import (
+    Array,
+    ColumnBroadcast,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Transpose,
+    Variable,
+)
+from derivations.language.functions import (
+    Both,
+    CausalMask,
+    Elementwise,
+    Hadamard,
+    Interleave,
+    Lookup,
+    RowLogSumExp,
+    RowMean,
+    RowSoftmax,
+    RowSum,
+    WindowMask,
+)
+from derivations.language.layer import Apply
+from derivations.language.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.rows import RowRange
+from derivations.language.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
+from derivations.language.shapes import Axis, total
+
+__all__ = ["NotCausal", "Positions", "View", "looks_back"]
+
+View = tuple[bool, ...]  # for each axis, whether all positions are asked for; False where there are none
+
+
+class NotCausal(ValueError):
+    """A layer whose rows depend on later positions, or of which that cannot be seen."""
+
+
+# --- which axis of a node the axes of its operands become -------------------------------------------------------------
+
+Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the node, or None where it is summed over
+
+
+@singledispatch
+def operand_axes(node: Array) -> dict[int, Axes]:
+    """Return for the operands of a node, by their place among its arguments, what becomes of their axes."""
+    raise NotCausal(f"no rule says which positions {node} reads: decoding with a cache knows no {type(node).__name__}")
+
+
+def _arrays(node: Array) -> Iterator[Array]:
+    return (part for part in node.args if isinstance(part, Array))
+
+
+def _placed(node: Array) -> Iterator[tuple[int, Array]]:
+    return ((k, part) for k, part in enumerate(node.args) if isinstance(part, Array))
+
+
+def _rebuilt(node: Array, changed: Mapping[int, Basic]) -> Array:
+    return node.func(*(changed.get(k, part) for k, part in enumerate(node.args))) if changed else node
+
+
+def _same(node: Array) -> dict[int, Axes]:
+    return {k: tuple(range(len(a.shape))) for k, a in _placed(node)}
+
+
+for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
+    operand_axes.register(_entrywise, _same)
+for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
+    operand_axes.register(_columns, _same)
+for _leaf in (Explicit, CausalMask, WindowMask, RelativeBuckets, Tabulated):
+    operand_axes.register(_leaf, lambda node: {})
+for _reduced in (RowSum, RowMean, RowLogSumExp):
+    operand_axes.register(_reduced, lambda node: {0: (*range(len(node.shape)), None)})
+operand_axes.register(Transpose, lambda node: {0: (1, 0)})
+operand_axes.register(Member, lambda node: {0: (None, *range(len(node.shape)))})
+operand_axes.register(RowBroadcast, lambda node: {0: (1,)})
+operand_axes.register(ColumnBroadcast, lambda node: {0: (0,)})
+operand_axes.register(Lookup, lambda node: {0: (None, 1), 1: (0,)})
+operand_axes.register(OneHot, lambda node: {0: (0,)})
+operand_axes.register(Pick, lambda node: {0: (0, None), 1: (0,)})
+operand_axes.register(TopK, lambda node: {0: (1, None)})
+operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
+operand_axes.register(EachTransposed, lambda node: {0: (0, 2, 1)})
+operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
+
+
+@operand_axes.register
+def _(node: Product) -> dict[int, Axes]:
+    rows = len(node.args[0].shape) - 1
+    return {0: (*range(rows), None), 1: (None, *range(rows, len(node.shape)))}
+
+
+@operand_axes.register
+def _(node: RowRange) -> dict[int, Axes]:
+    return {0: (None, 1)}  # the rows of a table
+
+
+# --- zeros ahead ------------------------------------------------------------------------------------------------------
+
+
+def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
+    """Say whether it is seen that a matrix, or every matrix of a family, is 0 right of its diagonal.
+
+    `known` says it of variables and of applied layers.
+    """
+    if isinstance(node, Variable | Apply):
+        return known(node)
+    if isinstance(node, CausalMask | WindowMask):
+        return True
+    if isinstance(node, RowSoftmax):
+        return len(node.args) == 2 and looks_back(node.args[1], known)
+    if isinstance(node, Both | Hadamard):
+        return any(looks_back(part, known) for part in node.args)
+    if isinstance(node, Plus):
+        return all(looks_back(part, known) for part in node.args)
+    if isinstance(node, Member | SumOver):
+        return looks_back(node.args[0], known)
+    return isinstance(node, Scaled) and looks_back(node.args[1], known)
+
+
+# --- cutting ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Positions:
+    """The size `new` of the positions of a layer, and the number `all` of those that there are with the earlier ones.
+
+    `variable` and `applied` say what stands for a variable, or an applied layer, at the positions asked for; `back`
+    what is known to be 0 right of its diagonal.
+    """
+
+    new: Symbol
+    all: Symbol
+    variable: Callable[[Variable, View], Array]
+    applied: Callable[[Apply, View], Array]
+    back: Callable[[Array], bool]
+
+    def are_along(self, along: Axis) -> bool:
+        """Say whether an axis is one of positions.
+
+        Raises       NotCausal where it is longer or shorter by what is no position, or made of blocks of them
+        """
+        length = total(along)
+        if length != self.new and length.has(self.new):
+            raise NotCausal(f"an axis of {length} places shifts or mixes the {self.new} positions")
+        return bool(length == self.new)
+
+    def rows(self, node: Array) -> View:
+        """Return the view of the new rows: of several axes of positions the first at the new ones, others at all."""
+        axes = [self.are_along(along) for along in node.shape]
+        first = axes.index(True) if any(axes) else None
+        return tuple(here and k != first for k, here in enumerate(axes))
+
+    def whole(self, node: Array) -> View:
+        """Return the view of all positions."""
+        return tuple(self.are_along(along) for along in node.shape)
+
+    def shape(self, node: Array, view: View) -> tuple[Axis, ...]:
+        """Return the shape of a node at the positions asked for."""
+        return tuple(self._length(along, all_) for along, all_ in zip(node.shape, view, strict=True))
+
+    def cut(self, node: Array, view: View) -> Array:
+        """Return an expression at the positions asked for.
+
+        Raises       NotCausal where it reads later positions, or where no rule says what it reads
+        """
+        if isinstance(node, Variable):
+            return self.variable(node, view)
+        if isinstance(node, Apply):
+            return self.applied(node, view)
+        if not any(self.are_along(along) for part in (node, *_arrays(node)) for along in part.shape):
+            self._require_fixed(node, *(part for part in node.args if not isinstance(part, Array)))
+            return _rebuilt(node, {k: self.cut(a, (False,) * len(a.shape)) for k, a in _placed(node)})
+        if isinstance(node, CausalMask | WindowMask | RelativeBuckets):
+            return self._of_pairs(node, view)
+        if isinstance(node, Tabulated):
+            return self._tabulated(node, view)
+        if isinstance(node, RowRange) and self.are_along(node.args[2]):
+            return self._rows_of_table(node, view)
+        operands = operand_axes(node)
+        self._require_past(node, operands, view)
+        changed: dict[int, Basic] = {}
+        for place, argument in enumerate(node.args):
+            if place in operands:
+                changed[place] = self.cut(argument, self._view_of(argument, operands[place], view))
+            elif isinstance(node, RowBroadcast | ColumnBroadcast):
+                changed[place] = self._length(argument, view[0 if isinstance(node, RowBroadcast) else 1])
+            else:
+                self._require_fixed(node, argument)
+        return _rebuilt(node, changed)
+
+    def _length(self, along: Axis, all_: bool) -> Axis:
+        return (self.all if all_ else self.new) if self.are_along(along) else along
+
+    def _view_of(self, operand: Array, axes: Axes, view: View) -> View:
+        along = map(self.are_along, operand.shape)
+        return tuple(here and (axis is None or view[axis]) for here, axis in zip(along, axes, strict=True))
+
+    def _require_past(self, node: Array, operands: dict[int, Axes], view: View) -> None:
+        """Refuse a sum over positions that is not cut by a mask: later ones would change it."""
+        if isinstance(node, RowSoftmax) and self.are_along(node.shape[-1]):
+            if not (view[-1] and looks_back(node, self.back)):
+                raise NotCausal(f"{node} is over all positions, later ones too: it needs a mask that looks back only")
+            return
+        for place, axes in operands.items():
+            operand = node.args[place]
+            summed = [k for k, axis in enumerate(axes) if axis is None and self.are_along(operand.shape[k])]
+            if summed and not self._is_cut(node, view):
+                raise NotCausal(f"{node} reads all positions, later ones too: a cache needs sums over earlier ones")
+
+    def _is_cut(self, node: Array, view: View) -> bool:
+        """Say whether a sum over positions is one of earlier ones alone: a product with, or sums of, masked rows."""
+        left = node.args[0]
+        rows = isinstance(node, Product | RowSum) and not isinstance(node, RowMean)
+        square = len(left.shape) == 2 and all(map(self.are_along, left.shape)) if rows else False
+        return square and looks_back(left, self.back)
+
+    def _require_fixed(self, node: Array, *parts: Basic) -> None:
+        """Refuse what depends on the number of positions: it changes from step to step."""
+        if any(part.has(self.new) for part in parts):
+            raise NotCausal(f"{node} depends on the number {self.new} of positions, which grows from step to step")
+
+    def _of_pairs(self, node: Array, view: View) -> Array:
+        full: Array = node.xreplace({self.new: self.all})
+        self._require_fixed(node, *(node.args[1:] if isinstance(node, WindowMask) else node.args[2:]))
+        if not all(self.whole(node)):
+            raise NotCausal(f"{node} is about pairs of positions of two kinds")
+        return full if all(view) else RowRange(full, self.all - self.new, self.new)
+
+    def _rows_of_table(self, node: Array, view: View) -> Array:
+        table, start, _, step = node.args
+        self._require_fixed(node, table, start, step)
+        given = self.cut(table, (False,) * 2)
+        if view[0]:
+            return RowRange(given, start, self.all, step)
+        return RowRange(given, start + step * (self.all - self.new), self.new, step)
+
+    def _tabulated(self, node: Array, view: View) -> Array:
+        formula, *axes = node.args
+        self._require_fixed(node, formula)
+        moved: dict[Any, Expr] = {}
+        for variable, along, all_ in zip(formula.variables, axes, view, strict=True):
+            if self.are_along(along) and not all_:
+                moved[variable] = variable + self.all - self.new
+        table = Lambda(formula.variables, formula.expr.xreplace(moved))
+        return Tabulated(table, *self.shape(node, view))
+

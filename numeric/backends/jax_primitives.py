@@ -1,0 +1,37 @@
+"""Array functions in JAX's own terms, where NumPy's text is none that it traces.
+
+They are read as texts, whose `jax` and `jnp` are imported where they run: this module loads without JAX.
+"""
+
+from typing import Any
+
+__all__ = ["place_rows", "row_softmax", "scatter_rows"]
+
+jax: Any = None
+jnp: Any = None
+
+
+def row_softmax(x: Any) -> Any:
+    """Return the softmax of every row, exp(x_i) / sum_j exp(x_j); an entry -inf has weight 0.
+
+    The largest entry is subtracted first: that changes nothing (softmax.shift_invariance) and exp cannot overflow.
+    A row of -inf alone gives zeros.
+    """
+    hidden = (x == -jnp.inf).all(axis=-1, keepdims=True)
+    return jnp.where(hidden, 0, jax.nn.softmax(jnp.where(hidden, 0, x), axis=-1))
+
+
+def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
+    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    tokens = jnp.broadcast_to(tokens, rows.shape[:-1])
+    table = jnp.zeros((size, rows.shape[-1]), rows.dtype)
+    return table.at[tokens.reshape(-1)].add(rows.reshape(-1, rows.shape[-1]))
+
+
+def place_rows(body: Any, start: int, n: int, step: int) -> Any:
+    """Return n rows: the given ones as the rows start, start + step, ..., zeros elsewhere."""
+    last = start + step * (body.shape[-2] - 1)
+    if start < 0 or last >= n:
+        raise ValueError(f"rows {start} to {last} do not fit among {n} rows, which count from 0")
+    rows = jnp.zeros((*body.shape[:-2], n, body.shape[-1]), body.dtype)
+    return rows.at[..., start : last + 1 : step, :].set(body)

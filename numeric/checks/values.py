@@ -1,0 +1,96 @@
+"""The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
+
+import math
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from derivations.language.layer import Layer
+from numeric.checks.arrays import NUMBERS
+from numeric.checks.given import Given
+from numeric.checks.wanted import scores, token_bounds
+
+__all__ = ["check_finite", "check_not_nan", "check_tokens", "scalar", "size"]
+
+
+def size(given: Given, name: str, value: Any) -> int:
+    """Return a size as int.
+
+    Raises       InputError where it is no integer >= 1
+    """
+    try:
+        number = -1 if isinstance(value, bool | np.bool_) else index(value)
+    except TypeError:
+        number = -1
+    if number < 1:
+        raise given.refuse(f"the size {name} must be an integer >= 1, not {value!r}")
+    return number
+
+
+def scalar(given: Given, name: str, value: Any) -> float:
+    """Return a scalar as float, which leaves float32 what it is.
+
+    Raises       InputError where it is no positive number
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise given.refuse(f"the scalar {name} must be a positive number, not {value!r}")
+    return number
+
+
+def check_finite(given: Given, layer: Layer) -> None:
+    """Check that the inputs hold neither NaN nor infinities, but for -inf where a softmax takes it for a hidden key.
+
+    Raises       InputError
+    """
+    for name, variable, value, is_input in given.arrays:
+        if is_input and variable.kind == "real" and not _all_finite(value):
+            check_not_nan(given, name, value)
+            infinite = np.isposinf(value) if variable in scores(layer) else np.isinf(value)
+            if infinite.any():
+                where = _first(infinite)
+                raise given.refuse(f"{name} is {value[where]} at {where}: give finite numbers")
+
+
+def check_not_nan(given: Given, name: str, value: Any) -> None:
+    """Check that an array does not hold NaN.
+
+    Raises       InputError
+    """
+    if value.dtype in NUMBERS and np.isnan(value).any():
+        raise given.refuse(f"{name} is NaN at {_first(np.isnan(value))}: replace such entries first")
+
+
+def _all_finite(value: Any) -> bool:
+    """Say whether all entries are finite, by their sum, which is only then; False may also come of an overflow.
+
+    What an axis of stride 0 repeats is looked at once: such an array may be larger than any memory.
+    """
+    if 0 in value.strides:
+        value = value[tuple(slice(1) if stride == 0 else slice(None) for stride in value.strides)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(np.add.reduce(value, axis=None)) or bool(np.isfinite(value).all())
+
+
+def _first(marked: Any) -> tuple[int, ...]:
+    return tuple(int(place) for place in np.argwhere(marked)[0])
+
+
+def check_tokens(given: Given, layer: Layer) -> None:
+    """Check that every token names a row that there is.
+
+    Raises       InputError
+    """
+    for tokens, bound in token_bounds(layer):
+        for name, variable, value, is_input in given.arrays:
+            if tokens != variable or not is_input or not value.size:
+                continue
+            vocab = given.length(bound)
+            lowest, highest = value.min(), value.max()
+            if lowest < 0 or (vocab is not None and highest >= vocab):
+                outside = value[(value < 0) | (value >= vocab)] if vocab is not None else value[value < 0]
+                raise given.refuse(f"{name} holds the token {outside.flat[0]}; {bound} = {vocab} tokens count from 0")

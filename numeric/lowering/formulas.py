@@ -1,0 +1,94 @@
+"""Formulas of entries as operations that work in place: `x / sqrt(v + epsilon)` becomes three ufuncs.
+
+The formula is printed as Python by the printer of formulas, and the text is taken apart: an operation whose result has
+as many columns as its operand may overwrite it. What is no ufunc, such as a choice between cases, stays one expression.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from numeric.lowering.registers import Layout, Register
+
+__all__ = ["FormulaWriter"]
+
+UFUNCS = {ast.Add: "np.add", ast.Sub: "np.subtract", ast.Mult: "np.multiply", ast.Div: "np.divide", ast.Pow: "np.power"}
+CALLED = {
+    *(f"np.{name}" for name in ("exp", "exp2", "log", "sqrt", "tanh", "sin", "cos", "maximum", "minimum", "abs")),
+    *(f"special.{name}" for name in ("erf", "expit")),
+}
+
+Emit = Callable[..., Register]  # (ufunc, operands, last=whether it is the value of the formula)
+
+
+class FormulaWriter:
+    """Writes the operations of one formula; `emit` takes a ufunc and its operands and returns the result's register."""
+
+    def __init__(self, operands: Mapping[str, Register], emit: Emit, opaque: Callable[[str, list[Register]], Register]):
+        self.operands = dict(operands)
+        self.emit, self.opaque = emit, opaque
+        self.known: dict[str, Register | str] = {}
+        self.last: ast.expr | None = None
+
+    def write(self, text: str) -> Register | str:
+        """Return the register of a formula's value, or its text where it holds no array of the tile."""
+        body = ast.parse(text, mode="eval").body
+        self.last = body
+        return self._value(body)
+
+    def _value(self, node: ast.expr) -> Register | str:
+        if isinstance(node, ast.NamedExpr):
+            value = self._value(node.value)
+            if isinstance(value, str):
+                raise ValueError(f"{ast.unparse(node)}: a name for what is no array")
+            self.operands[node.target.id] = value
+            return value
+        if not self._arrays(node):
+            return ast.unparse(node)
+        if isinstance(node, ast.Name):
+            return self.operands[node.id]
+        key = ast.dump(node)
+        if key not in self.known:
+            self.known[key] = self._operation(node)
+        return self.known[key]
+
+    def _operation(self, node: ast.expr) -> Register | str:
+        last = node is self.last
+        match node:
+            case ast.BinOp(left, ast.Pow(), ast.Constant(2)):
+                return self.emit("np.square", (self._value(left),), last=last)
+            case ast.BinOp(left, ast.Pow(), ast.Constant(3)):
+                base = self._value(left)
+                return self.emit("np.multiply", (self.emit("np.square", (base,)), base), last=last)
+            case ast.BinOp(left, operator, right) if type(operator) in UFUNCS:
+                operands = (self._value(left), self._value(right))
+                return self.emit(UFUNCS[type(operator)], operands, last=last)
+            case ast.UnaryOp(ast.USub(), operand):
+                return self.emit("np.negative", (self._value(operand),), last=last)
+            case ast.Call(function, arguments, []) if ast.unparse(function) in CALLED:
+                return self.emit(ast.unparse(function), tuple(self._value(a) for a in arguments), last=last)
+        return self._opaque(node)
+
+    def _opaque(self, node: ast.expr) -> Register:
+        names = [name for name in dict.fromkeys(self._arrays(node)) if not self._is_bound_inside(node, name)]
+        registers = [self.operands[name] for name in names]
+        text = ast.unparse(node)
+        for name, register in zip(names, registers, strict=True):
+            text = ast.unparse(_Renamed(name, register.name).visit(ast.parse(text, mode="eval")))
+        return self.opaque(text, registers)
+
+    def _is_bound_inside(self, node: ast.expr, name: str) -> bool:
+        return any(isinstance(each, ast.NamedExpr) and each.target.id == name for each in ast.walk(node))
+
+    def _arrays(self, node: ast.expr) -> list[str]:
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        return [name for name in names if name in self.operands and self.operands[name].layout != Layout.FIXED]
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, old: str, new: str):
+        self.old, self.new = old, new
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.parse(self.new, mode="eval").body if node.id == self.old else node

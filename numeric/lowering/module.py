@@ -1,0 +1,117 @@
+"""A flat layer as a module of Python: a function for each layer that is repeated, and one for the layer itself.
+
+Result       text that imports NumPy and the tiles of this package; made a module by Python's own loader, so that
+             errors show its lines
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import linecache
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from types import CodeType, ModuleType
+from typing import Any
+
+from derivations.language.layer import Layer, Repeat
+from numeric.compile import PRIMITIVES, CompiledLayer, compile_layer
+from numeric.lowering.source import FunctionSource
+from numeric.printer import Call
+from numeric.structure import applications, identifier
+
+__all__ = ["LoweredLayer", "lowered"]
+
+TILES = ("each_tile", "flat_rows", "items_of", "shaped")
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class LoweredLayer:
+    """The code of a flat layer: its text, its function, and the sources of it and of the layers that it repeats."""
+
+    text: str
+    function: Any
+    source: FunctionSource
+
+
+@lru_cache(maxsize=256)
+def lowered(layer: Layer) -> LoweredLayer:
+    """Return the code of a flat layer.
+
+    Raises       CompileError where an equation has no NumPy form
+    """
+    blocks: dict[Layer, FunctionSource] = {}
+    plain: dict[str, CompiledLayer] = {}
+    main = _function(layer, blocks, plain)
+    sources = [*blocks.values(), main]
+    text = _text(sources, plain)
+    return LoweredLayer(text, getattr(_module(layer.name, text, plain), main.name), main)
+
+
+def _function(layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str, CompiledLayer]) -> FunctionSource:
+    for node in applications(layer):
+        if isinstance(node, Repeat) and node.layer not in blocks:
+            blocks[node.layer] = _function(node.layer, blocks, plain)
+
+    def call(node: Any) -> Call:
+        name = f"plain_{identifier(node.layer.name)}"
+        while name in plain and plain[name].layer != node.layer:
+            name += "_"
+        plain.setdefault(name, compile_layer(node.layer))
+        compiled = plain[name]
+        sizes = {identifier(s.name): s for s in compiled.sizes}
+        scalars = tuple(identifier(s.name) for s in node.layer.scalars)
+        return Call(name, sizes, scalars)
+
+    base = identifier(layer.name)
+    taken = {block.name for block in blocks.values()}
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return FunctionSource(name, layer, blocks, call, frozenset({*taken, name}))
+
+
+def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str:
+    functions = "\n\n".join(source.text for source in sources)
+    primitives = [name for name in PRIMITIVES if f"{name}(" in functions]
+    imports = ["import math", *(["from functools import reduce"] if "reduce(" in functions else []), "", "import numpy as np"]
+    imports += ["from scipy import special"] if "special." in functions else []
+    imports += ["", *([f"from numeric.primitives import {', '.join(primitives)}"] if primitives else [])]
+    tiles = [name for name in TILES if f"{name}(" in functions]
+    imports += [f"from numeric.tiles import {', '.join(tiles)}"] if tiles else []
+    head = f'"""The layer `{sources[-1].layer.name}` over NumPy arrays, in tiles of rows; inputs may have batch axes in front."""'
+    return "\n".join([head, "", *imports]).rstrip("\n") + "\n\n\n" + functions
+
+
+class _Loader(importlib.abc.InspectLoader):
+    """Loads a module from a text."""
+
+    def __init__(self, text: str, names: dict[str, Any]):
+        self.text, self.names = text, names
+
+    def get_source(self, fullname: str) -> str:
+        """Return the text."""
+        return self.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the text, compiled."""
+        return self.source_to_code(self.text, f"<{fullname}>")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its names from outside, then run it."""
+        module.__dict__.update(self.names)
+        super().exec_module(module)
+
+
+def _module(name: str, text: str, plain: dict[str, CompiledLayer]) -> ModuleType:
+    name = f"{identifier(name)}_{next(_numbers)}"
+    loader = _Loader(text, {each: compiled.function for each, compiled in plain.items()})
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    linecache.cache[f"<{name}>"] = len(text), None, text.splitlines(keepends=True), f"<{name}>"
+    return module

@@ -1,0 +1,135 @@
+"""Biases of keys drop out of softmax; biases of values move behind it, into the bias of the output.
+
+Definition   key_bias: K = X W^K + b^K becomes X W^K, where the scores are read by a softmax alone;
+             value_bias: V = X W^V + b^V becomes X W^V, and b^O becomes Concat(b_1^V, ..., b_h^V) W^O + b^O
+Assumes      value_bias: every query sees a key, be it that there is no mask, or a causal one, or a window
+Source       attention.key_bias_cancels, multi_head.effective_biases
+"""
+
+from __future__ import annotations
+
+from derivations.language.arrangements import Concatenate
+from derivations.language.binding import replace_free
+from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
+from derivations.language.functions import CausalMask, RowSoftmax, WindowMask
+from derivations.language.layer import Equation
+from numeric.optimize.draft import Draft
+from numeric.optimize.patterns import Affine, affine, biased, defined, is_name
+from numeric.optimize.rewrite import Proposal, sees_a_key
+
+__all__ = ["key_bias", "value_bias"]
+
+OF_KEYS, OF_VALUES = "attention.key_bias_cancels", "multi_head.effective_biases"
+
+
+def key_bias(draft: Draft) -> bool:
+    """Leave out biases of keys; say whether anything was done."""
+    done = False
+    for equation in list(draft.equations.values()):
+        keys = affine(equation, draft)
+        if keys is None or keys.bias is None:
+            continue
+        scores = draft.read_once(keys.variable)
+        weights = scores and draft.read_once(scores.variable)
+        if scores and weights and _are_scores(scores.value, keys.variable) and isinstance(weights.value, RowSoftmax):
+            done |= draft.propose("key_bias", _without_key_bias(draft, keys, scores, weights))
+    return done
+
+
+def _are_scores(node: Array, keys: Variable) -> bool:
+    """Say whether an expression has the keys in one term Q K^T, times a factor, of a sum."""
+    if isinstance(node, Plus):
+        return any(_are_scores(part, keys) for part in node.args)
+    if isinstance(node, Scaled):
+        return _are_scores(node.args[1], keys)
+    return isinstance(node, Product) and isinstance(node.args[1], Transpose) and _variable(node.args[1].args[0]) == keys
+
+
+def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equation) -> Proposal:
+    plain, _ = defined(draft.fresh(f"{keys.variable.name}_plain"), keys.rows @ keys.weight, keys.equation)
+    names = {keys.variable: plain.variable}
+    lower, _ = defined(draft.fresh(f"{scores.variable.name}_plain"), replace_free(scores.value, names), scores)
+    value = replace_free(weights.value, {scores.variable: lower.variable})
+    return Proposal(
+        OF_KEYS,
+        {weights.variable: value},
+        fresh=(plain, lower),
+        opened=(keys.variable, scores.variable),
+        assuming=sees_a_key(weights.value.args[1:]),
+        rule="exponent",
+    )
+
+
+def value_bias(draft: Draft) -> bool:
+    """Move biases of values behind the average; say whether anything was done."""
+    done = False
+    for equation in list(draft.equations.values()):
+        values = affine(equation, draft)
+        if values is None or values.bias is None:
+            continue
+        way = _way_out(draft, values)
+        if way is not None:
+            done |= draft.propose("value_bias", _behind_the_average(draft, values, values.bias, *way))
+    return done
+
+
+def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation | None, Affine] | None:
+    """Return the equations of the weights, of the heads, of their concatenation, and of the output, where they fit."""
+    heads = draft.read_once(values.variable)
+    if heads is None or not isinstance(heads.value, Product) or _variable(heads.value.args[1]) != values.variable:
+        return None
+    weights = draft.equation(heads.value.args[0])
+    if weights is None or not is_name(heads.value.args[0]) or not isinstance(weights.value, RowSoftmax):
+        return None
+    if any(not isinstance(draft.mask(mask), CausalMask | WindowMask) for mask in weights.value.args[1:]):
+        return None
+    beside = draft.read_once(heads.variable)
+    if beside is None:
+        return None
+    joined = None
+    if isinstance(beside.value, Concatenate) and _variable(beside.value.args[0]) == heads.variable:
+        joined, beside = beside, draft.read_once(beside.variable)
+    elif heads.over is not None:
+        return None
+    output = affine(beside, draft)
+    read = heads.variable if joined is None else joined.variable
+    return (weights, heads, joined, output) if output is not None and output.rows == read else None
+
+
+def _behind_the_average(
+    draft: Draft,
+    values: Affine,
+    bias: Array,
+    weights: Equation,
+    heads: Equation,
+    joined: Equation | None,
+    output: Affine,
+) -> Proposal:
+    chain = [values.equation, heads, *([joined] if joined else [])]
+    names = {each.variable: Variable(draft.fresh(f"{each.variable.name}_plain"), each.variable.shape) for each in chain}
+    fresh = [_renamed(values.equation, values.rows @ values.weight, names)]
+    fresh += [_renamed(each, replace_free(each.value, names), names) for each in chain[1:]]
+    beside: Array = bias if joined is None else Concatenate(bias, *(values.equation.over or ()))
+    shifted: Array = Product(beside, output.weight)
+    whole = shifted if output.bias is None else Plus(shifted, output.bias)
+    wanted = f"{output.bias.name}_all" if isinstance(output.bias, Variable) else f"{output.variable.name}_bias"
+    packed = Equation(Variable(draft.fresh(wanted), whole.shape), whole)
+    value = biased(replace_free(output.rows, names) @ output.weight, packed.variable)
+    masks = [(m, draft.mask(m)) for m in weights.value.args[1:] if isinstance(m, Variable)]
+    return Proposal(
+        OF_VALUES,
+        {output.variable: value},
+        fresh=tuple(fresh),
+        packed=(packed,),
+        opened=(weights.variable, *(each.variable for each in chain)),
+        known=tuple(Equation(m, written) for m, written in masks if written is not None),
+        rule="exponent",
+    )
+
+
+def _renamed(equation: Equation, value: Array, names: dict[Variable, Variable]) -> Equation:
+    return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
+
+
+def _variable(name: Array) -> Array:
+    return name.args[0] if isinstance(name, Member) else name

@@ -1,0 +1,60 @@
+"""Equations that nothing needs are left out; what is computed twice is computed once.
+
+Definition   dead_equations: the output is computed from the equations that it is computed from;
+             common_subexpressions: of two variables with one right-hand side, the first stands for both
+"""
+
+from __future__ import annotations
+
+from derivations.language.binding import replace_free
+from derivations.language.expression import Member, Variable
+from derivations.language.layer import Apply, Equation
+from numeric.optimize.draft import Draft, variables_of
+from numeric.optimize.patterns import subexpressions
+from numeric.optimize.rewrite import Proposal
+
+__all__ = ["common_subexpressions", "dead_equations"]
+
+
+def dead_equations(draft: Draft) -> bool:
+    """Leave out the equations that no output needs; say whether there were any."""
+    needed = draft.needed(draft.layer.outputs)
+    dead = [variable for variable in draft.equations if variable not in needed]
+    if dead:
+        draft.drop("dead_equations", "definition", dead)
+    return bool(dead)
+
+
+def common_subexpressions(draft: Draft) -> bool:
+    """Compute every right-hand side once; say whether anything was done."""
+    seen: dict[object, Equation] = {}
+    for equation in list(draft.equations.values()):
+        first = seen.setdefault(_general(equation), equation)
+        if first is equation or isinstance(equation.value, Variable) or equation.variable in draft.layer.outputs:
+            continue
+        if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
+            continue  # its weights are its own, even where the text is the same
+        names = {equation.variable: first.variable}
+        replaced = {r.variable: replace_free(r.value, names) for r in draft.readers(equation.variable)}
+        index = equation.over and equation.over[0]
+        same = first.variable if index is None else Member(first.variable, index)
+        read = dict.fromkeys(variables_of(first.value))
+        proposal = Proposal(
+            "definition",
+            replaced,
+            opened=(equation.variable,),
+            known=(first, *(draft.equations[v] for v in read if v in draft.equations)),
+            rule="definition",
+            equal={equation.variable: same},
+        )
+        if replaced and draft.propose("common_subexpressions", proposal):
+            return True
+    return False
+
+
+def _general(equation: Equation) -> object:
+    """Return a right-hand side apart from the letter of its index."""
+    if equation.over is None:
+        return equation.value
+    whole = Variable("(family)", equation.variable.shape)
+    return equation.func(Member(whole, equation.over[0]), equation.value, *equation.over)

@@ -1,0 +1,195 @@
+"""A layer while it is rewritten: its equations by variable, the weights it asks for now, and what was done so far.
+
+A draft makes a proposal only when the judge proves it. What is refused is kept with the reason, and not tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sympy import Basic
+
+from derivations.language.expression import Array, Member, Variable
+from derivations.language.layer import Equation, Gradient, Layer
+from numeric.optimize.rewrite import Proposal, Rewrite, stated
+
+__all__ = ["Draft", "variables_of"]
+
+
+@dataclass
+class Draft:
+    """The equations of a layer on the way, in order of evaluation.
+
+    `masks`: inputs that are known to be a certain mask; `fixed`: parameters that someone else owns, so that they
+    cannot be packed.
+    """
+
+    layer: Layer
+    masks: Mapping[Variable, Array] = field(default_factory=dict)
+    fixed: frozenset[Variable] = frozenset()
+    equations: dict[Variable, Equation] = field(default_factory=dict)
+    packing: list[Equation] = field(default_factory=list)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    refused: set[tuple[str, frozenset[Equation]]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.equations = {equation.variable: equation for equation in self.layer.equations}
+        self._names = {v.name for v in (*self.layer.inputs, *self.layer.parameters, *self.equations)}
+        self._readers: dict[Variable, list[Equation]] | None = None
+
+    # What there is
+
+    @property
+    def rearranges(self) -> bool:
+        """Say whether the weights may be packed and sums be rearranged: in a gradient they are asked for by name."""
+        return not isinstance(self.layer, Gradient)
+
+    def is_weight(self, node: Basic) -> bool:
+        """Say whether a variable is a weight that may be packed: a parameter, old or new, and not someone else's."""
+        old = node in self.layer.parameters and node not in self.fixed
+        return old or any(equation.variable == node for equation in self.packing)
+
+    def equation(self, name: Basic) -> Equation | None:
+        """Return the equation of a variable, or of the family that a member is of, or None."""
+        variable = name.args[0] if isinstance(name, Member) else name
+        return self.equations.get(variable)
+
+    def readers(self, variable: Variable) -> list[Equation]:
+        """Return the equations that read a variable, one entry for each occurrence."""
+        if self._readers is None:
+            self._readers = {}
+            for equation in self.equations.values():
+                for node in variables_of(equation.value):
+                    self._readers.setdefault(node, []).append(equation)
+        return self._readers.get(variable, [])
+
+    def read_once(self, variable: Variable) -> Equation | None:
+        """Return the one equation that reads a variable, at one place, or None; an output is read by the caller."""
+        readers = self.readers(variable)
+        return readers[0] if len(readers) == 1 and variable not in self.layer.outputs else None
+
+    def mask(self, node: Array) -> Array | None:
+        """Return a mask written out where it is known, as far as equations and callers say."""
+        equation = self.equation(node)
+        if equation is not None and equation.over is None:
+            return self.mask(equation.value)
+        return self.masks.get(node) if isinstance(node, Variable) else node
+
+    def fresh(self, wanted: str) -> str:
+        """Return a name that nothing in the layer has."""
+        name, number = wanted, 1
+        while name in self._names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._names.add(name)
+        return name
+
+    # What is done
+
+    def propose(self, name: str, proposal: Proposal) -> bool:
+        """Make a proposal if the judge proves it; say whether it was made."""
+        key = (name, frozenset(self.equations[v] for v in (*proposal.opened, *proposal.replaced)))
+        if key in self.refused:
+            return False
+        before = tuple(self.equations[v] for v in (*proposal.opened, *proposal.replaced))
+        after = (*proposal.fresh, *(self._at(v, new) for v, new in proposal.replaced.items()))
+        proof = stated(name, proposal, self.equations)
+        level, failures = proof.evidence.level, proof.evidence.failures
+        done = level in ("proved", "definition")
+        reason = "" if done else "; ".join(failures)
+        self.rewrites.append(Rewrite(name, proposal.theorem, before, after, proposal.packed, proof, level, reason))
+        if not done:
+            self.refused.add(key)
+            return False
+        self.packing += proposal.packed
+        self._put(after)
+        needed = self.needed(self.layer.outputs)
+        for variable in proposal.opened:  # what gave way
+            if variable not in needed:
+                self.equations.pop(variable, None)
+        self._readers = None
+        return True
+
+    def drop(self, name: str, theorem: str, dead: Iterable[Variable]) -> None:
+        """Leave out equations whose variables nothing reads."""
+        gone = tuple(self.equations.pop(variable) for variable in dead)
+        self.rewrites.append(Rewrite(name, theorem, gone, ()))
+        self._readers = None
+
+    def substitute(self, variable: Variable, value: Array) -> None:
+        """Put a right-hand side that is the same by definition, such as the application of an optimised layer."""
+        self.equations[variable] = self._at(variable, value)
+        self._readers = None
+
+    def _at(self, variable: Variable, value: Array) -> Equation:
+        equation = self.equations[variable]
+        return Equation(equation.target, value, *(equation.over or ()))
+
+    def _put(self, equations: Iterable[Equation]) -> None:
+        self.equations |= {equation.variable: equation for equation in equations}
+        self._readers = None
+        ordered: dict[Variable, Equation] = {}
+
+        def visit(variable: Variable) -> None:
+            if variable in ordered or variable not in self.equations:
+                return
+            for read in variables_of(self.equations[variable].value):
+                visit(read)
+            ordered[variable] = self.equations[variable]
+
+        for variable in list(self.equations):
+            visit(variable)
+        self.equations = ordered
+
+    # What comes out
+
+    def needed(self, roots: Iterable[Variable]) -> set[Variable]:
+        """Return every variable that some variables are computed from, themselves included."""
+        found: set[Variable] = set()
+        waiting = list(roots)
+        while waiting:
+            variable = waiting.pop()
+            if variable in found:
+                continue
+            found.add(variable)
+            equation = self.equations.get(variable)
+            waiting += variables_of(equation.value) if equation else []
+        return found
+
+    def finished(self) -> tuple[Layer, Layer]:
+        """Return the rewritten layer, with the weights that it still reads, and the packing of those weights."""
+        read = self.needed(self.layer.outputs)
+        old = [p for p in self.layer.parameters if p in read or not self.rearranges]
+        by_variable = {equation.variable: equation for equation in self.packing}
+        new = [variable for variable in by_variable if variable in read]
+        needed: set[Variable] = set()
+        waiting: list[Variable] = list(new)
+        while waiting:
+            variable = waiting.pop()
+            if variable not in needed:
+                needed.add(variable)
+                waiting += variables_of(by_variable[variable].value) if variable in by_variable else []
+        layer = self.layer
+        weights = tuple(p for p in (*old, *new))
+        packing = [equation for equation in self.packing if equation.variable in needed]
+        own = [p for p in layer.parameters if p not in self.fixed]
+        packed = [p for p in weights if p not in self.fixed]
+        return (
+            layer.func(layer.name, layer.inputs, weights, tuple(self.equations.values()), layer.args[4]),
+            Layer("packing", (), own, packing, packed),
+        )
+
+
+def variables_of(node: Basic) -> list[Variable]:
+    """Return the variables in an expression, one entry for each occurrence; the inside of a layer is its own."""
+    return list(_variables(node))
+
+
+def _variables(node: Basic) -> Iterator[Variable]:
+    if isinstance(node, Variable):
+        yield node
+        return
+    for child in node.args:
+        if not isinstance(child, Layer):
+            yield from _variables(child)

@@ -1,0 +1,144 @@
+"""From a layer to a faster layer of the same values: passes run until none of them finds anything.
+
+Definition   optimize(layer) has the outputs of the layer, for the weights that its packing makes of the old ones
+Result       every rewriting is proved for the layer at hand, and cites the theorem that permits it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sympy import Basic
+from sympy import Tuple as Sequence
+
+from derivations.language.binding import replace_free
+from derivations.language.expression import Array, Variable
+from derivations.language.inlining import inlined
+from derivations.language.layer import Apply, Gradient, Layer, Repeat
+from numeric.optimize.biases import key_bias, value_bias
+from numeric.optimize.cleaning import common_subexpressions, dead_equations
+from numeric.optimize.draft import Draft
+from numeric.optimize.folded_norm import folded_norm
+from numeric.optimize.late_division import base_two, late_division
+from numeric.optimize.patterns import subexpressions
+from numeric.optimize.rewrite import Rewrite
+from numeric.optimize.scaled_queries import scaled_queries
+from numeric.optimize.wide_projections import wide_projections
+
+__all__ = ["PASSES", "Optimised", "optimize"]
+
+PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they run
+    "dead_equations": dead_equations,
+    "common_subexpressions": common_subexpressions,
+    "folded_norm": folded_norm,
+    "key_bias": key_bias,
+    "value_bias": value_bias,
+    "late_division": late_division,
+    "base_two": base_two,
+    "scaled_queries": scaled_queries,
+    "wide_projections": wide_projections,
+}
+OF_GRADIENTS = ("dead_equations", "common_subexpressions")  # a gradient is asked for by the weights that there are
+_ROUNDS = 8
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """A faster layer: `layer` computes what `original` does, with the weights that `packing` makes of the old ones.
+
+    Definition   the parts of `original` are written out in `layer`; `packing` has the old weights by their dotted names
+                 as parameters and the new ones as outputs; `parts` holds the same of each layer that stays a part (a
+                 repetition, a layer in a family), by the name of its weights
+    """
+
+    original: Layer
+    layer: Layer
+    packing: Layer
+    rewrites: tuple[Rewrite, ...]
+    parts: Mapping[str, Optimised] = field(default_factory=dict)
+
+    def explain(self) -> str:
+        """Return every rewriting as text: pass, theorem, evidence, equations before and after, new weights."""
+        own = [f"layer {self.layer.name}", *(rewrite.text() for rewrite in self.rewrites)]
+        return "\n\n".join([*own, *(f"part {name}: {part.explain()}" for name, part in self.parts.items())])
+
+    def every_rewrite(self) -> Iterator[Rewrite]:
+        """Yield the rewritings of the layer and of its parts."""
+        yield from self.rewrites
+        for part in self.parts.values():
+            yield from part.every_rewrite()
+
+
+def optimize(layer: Layer, *, without: Iterable[str] = ()) -> Optimised:
+    """Return a faster layer of the same values; `without` names passes that are not to run.
+
+    Raises       ValueError for a pass that there is not
+    """
+    left_out = frozenset([without] if isinstance(without, str) else without)
+    unknown = sorted(left_out - set(PASSES))
+    if unknown:
+        raise ValueError(f"there is no pass called {unknown[0]!r}; the passes are {', '.join(PASSES)}")
+    return _optimised(layer, left_out, (), frozenset())
+
+
+@lru_cache(maxsize=128)
+def _optimised(
+    layer: Layer,
+    without: frozenset[str],
+    masks: tuple[tuple[Variable, Array], ...],
+    fixed: frozenset[Variable],
+) -> Optimised:
+    draft = Draft(layer if isinstance(layer, Gradient) else inlined(layer), dict(masks), fixed)
+    passes = [PASSES[name] for name in PASSES if name not in without and (name in OF_GRADIENTS or draft.rearranges)]
+    parts = _parts(draft, without) if draft.rearranges else {}
+    for _ in range(_ROUNDS):
+        found = [change(draft) for change in passes]
+        if not any(found):
+            break
+    rewritten, packing = draft.finished()
+    return Optimised(layer, rewritten, packing, tuple(draft.rewrites), parts)
+
+
+# --- layers that stay parts -----------------------------------------------------------------------------------------
+
+
+def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
+    """Optimise the layers that stay applied, each once; those that share weights under one name stay as they are."""
+    applied = {
+        e.variable: [n for n in subexpressions(e.value) if isinstance(n, Apply)] for e in draft.equations.values()
+    }
+    names = [node.name for nodes in applied.values() for node in nodes]
+    parts: dict[str, Optimised] = {}
+    for variable, nodes in applied.items():
+        for node in nodes:
+            if names.count(node.name) > 1:
+                continue
+            part = _optimised(node.layer, without, _known_masks(draft, node), _bound(node))
+            parts[node.name] = part
+            value = draft.equations[variable].value
+            draft.substitute(variable, replace_free(value, {node: _applied(node, part.layer)}))
+    return parts
+
+
+def _known_masks(draft: Draft, node: Apply) -> tuple[tuple[Variable, Array], ...]:
+    pairs = zip(node.layer.inputs, node.arguments, strict=True)
+    found = ((v, draft.mask(value)) for v, value in pairs if v.kind == "boolean")
+    return tuple((v, mask) for v, mask in found if mask is not None and not _variables_in(mask))
+
+
+def _variables_in(mask: Basic) -> bool:
+    return any(isinstance(node, Variable) for node in subexpressions(mask))
+
+
+def _bound(node: Apply) -> frozenset[Variable]:
+    return frozenset(p for p in node.layer.parameters if p.name in node.bound)
+
+
+def _applied(node: Apply, layer: Layer) -> Apply:
+    left = {p.name for p in layer.parameters}
+    bound = Sequence(*(pair for pair in node.args[3] if pair[0].name in left))
+    rest = (node.count,) if isinstance(node, Repeat) else ()
+    applied: Apply = node.func(node.args[0], layer, node.args[2], bound, *rest)
+    return applied

@@ -1,0 +1,75 @@
+"""The gain and the shift of a norm go into the weights that alone read its result.
+
+Definition   (gamma o x^ + beta) W + b becomes x^ (diag(gamma) W) + (beta W + b); RMS norm has no beta
+Source       layer_norm.affine_folds_into_weights, rms_norm.gamma_folds_into_weights
+"""
+
+from __future__ import annotations
+
+from derivations.language.expression import Array, ColumnBroadcast, Member, Plus, RowBroadcast, Variable
+from derivations.language.functions import Hadamard
+from derivations.language.layer import Equation
+from derivations.language.shapes import total
+from numeric.optimize.draft import Draft
+from numeric.optimize.patterns import Affine, affine, biased, defined
+from numeric.optimize.rewrite import Proposal
+
+__all__ = ["folded_norm"]
+
+THEOREM, WITHOUT_SHIFT = "layer_norm.affine_folds_into_weights", "rms_norm.gamma_folds_into_weights"
+
+
+def folded_norm(draft: Draft) -> bool:
+    """Fold the gains and shifts of norms; say whether anything was done."""
+    done = False
+    for equation in list(draft.equations.values()):
+        parts = _gain_and_shift(equation, draft)
+        readers = draft.readers(equation.variable)
+        if parts is None or not readers or equation.variable in draft.layer.outputs:
+            continue
+        products = [p for p in (affine(reader, draft) for reader in readers) if p and p.rows == equation.variable]
+        if len(products) == len(readers):
+            done |= draft.propose("folded_norm", _folded(draft, equation, parts, products))
+    return done
+
+
+def _gain_and_shift(equation: Equation, draft: Draft) -> tuple[Array, Variable, Variable | None] | None:
+    """Return x^, gamma and beta of an equation Y = gamma o x^ + beta, beta being None where there is none."""
+    value, shift = equation.value, None
+    if equation.over is not None:
+        return None
+    if isinstance(value, Plus) and isinstance(value.args[1], RowBroadcast):
+        value, shift = value.args[0], value.args[1].args[0]
+    if not isinstance(value, Hadamard) or (shift is not None and not draft.is_weight(shift)):
+        return None
+    for gain, rows in (value.args, value.args[::-1]):
+        if isinstance(gain, RowBroadcast) and draft.is_weight(gain.args[0]) and isinstance(rows, Variable):
+            return rows, gain.args[0], shift
+    return None
+
+
+def _folded(
+    draft: Draft, norm: Equation, parts: tuple[Array, Variable, Variable | None], products: list[Affine]
+) -> Proposal:
+    rows, gain, shift = parts
+    packed: list[Equation] = []
+    replaced: dict[Variable, Array] = {}
+    for product in products:
+        weight, bias = product.weight, product.bias
+        columns = total(weight.shape[-1])
+        equation, W = defined(
+            draft.fresh(f"{_name(weight)}_gained"), Hadamard(ColumnBroadcast(gain, columns), weight), product.equation
+        )
+        packed.append(equation)
+        if shift is not None:
+            moved = shift @ weight if bias is None else Plus(shift @ weight, bias)
+            wanted = f"{product.variable.name}_bias" if bias is None else f"{_name(bias)}_shifted"
+            equation, bias = defined(draft.fresh(wanted), moved, product.equation)
+            packed.append(equation)
+        replaced[product.variable] = biased(rows @ W, bias)
+    theorem = WITHOUT_SHIFT if shift is None else THEOREM
+    return Proposal(theorem, replaced, packed=tuple(packed), opened=(norm.variable,), rule="distributivity")
+
+
+def _name(weight: Array) -> str:
+    return str(weight.args[0] if isinstance(weight, Member) else weight)

@@ -1,0 +1,105 @@
+"""What the passes look for: products with weights, sums of terms, scores, and names made of the names of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sympy import Basic
+
+from derivations.language.binding import replace_free
+from derivations.language.expression import Array, Member, Plus, Product, RowBroadcast, Variable
+from derivations.language.layer import Equation, Layer
+from numeric.optimize.draft import Draft
+
+__all__ = ["Affine", "affine", "at_index", "biased", "defined", "is_name", "joined_name", "subexpressions"]
+
+_VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # what passes add to the name of what they change
+
+
+@dataclass(frozen=True)
+class Affine:
+    """An equation Y = X W, or Y = X W + b with b in every row; W and b are weights, or their members in a family."""
+
+    equation: Equation
+    rows: Array
+    weight: Array
+    bias: Array | None
+
+    @property
+    def variable(self) -> Variable:
+        """What is defined."""
+        return self.equation.variable
+
+
+def affine(equation: Equation | None, draft: Draft) -> Affine | None:
+    """Return an equation as rows times weight plus bias, or None where it is none."""
+    if equation is None:
+        return None
+    value, bias = equation.value, None
+    if isinstance(value, Plus) and isinstance(value.args[1], RowBroadcast):
+        value, bias = value.args[0], value.args[1].args[0]
+    if not isinstance(value, Product) or len(value.shape) != 2:
+        return None
+    rows, weight = value.args
+    if not (is_name(rows) and is_weight(weight, draft, equation)):
+        return None
+    if bias is not None and not is_weight(bias, draft, equation):
+        return None
+    return Affine(equation, rows, weight, bias)
+
+
+def is_name(node: Basic) -> bool:
+    """Say whether an expression is a variable, or a member of one."""
+    return isinstance(node, Variable) or (isinstance(node, Member) and isinstance(node.args[0], Variable))
+
+
+def is_weight(node: Basic, draft: Draft, equation: Equation) -> bool:
+    """Say whether an expression is a weight that may be packed, or its member at the index of the family."""
+    if isinstance(node, Member):
+        return equation.over is not None and node.args[1] == equation.over[0] and draft.is_weight(node.args[0])
+    return draft.is_weight(node)
+
+
+def biased(product: Array, bias: Array | None) -> Array:
+    """Return a product plus a bias in every row, if there is one."""
+    return product if bias is None else product + bias
+
+
+def at_index(equation: Equation, name: Array) -> Array:
+    """Return the right-hand side of an equation for the member that a name is."""
+    if equation.over is None:
+        return equation.value
+    value: Array = replace_free(equation.value, {equation.over[0]: name.args[1]})
+    return value
+
+
+def defined(name: str, value: Array, like: Equation) -> tuple[Equation, Array]:
+    """Return the equation of a new variable, in the family that another equation is in, and the name of it there."""
+    over = like.over if like.over is not None and like.over[0] in value.free_symbols else None
+    if over is None:
+        variable = Variable(name, value.shape, value.kind)
+        return Equation(variable, value), variable
+    member = Member(Variable(name, (over[1], *value.shape), value.kind), over[0])
+    return Equation(member, value, *over), member
+
+
+def joined_name(names: Iterable[str]) -> str:
+    """Return one name for several: the path that they share and the ends of each, as `a.W_Q`, `a.W_K` -> `a.W_Q_K`."""
+    split = [_VARIANT.sub("", name).rpartition(".") for name in names]
+    paths = {path for path, _, _ in split}
+    path = f"{paths.pop()}." if len(paths) == 1 and split[0][0] else ""
+    ends = [end for _, _, end in split]
+    letter = ends[0].partition("_")[0]
+    shared = len(ends) > 1 and all(end.startswith(f"{letter}_") for end in ends)
+    return path + "_".join([letter, *(end.partition("_")[2] for end in ends)] if shared else ends)
+
+
+def subexpressions(node: Basic) -> Iterator[Array]:
+    """Yield an expression and the arrays in it, outermost first; the inside of a layer is its own."""
+    if isinstance(node, Array):
+        yield node
+    for child in node.args:
+        if not isinstance(child, Layer):
+            yield from subexpressions(child)

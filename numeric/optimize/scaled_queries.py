@@ -1,0 +1,163 @@
+"""The factor of the scores goes into the queries, and from there into the weights that the queries are made with.
+
+Definition   S = c Q K^T becomes S = Q' K^T with Q' = X (c W^Q) + c b^Q; where Q reaches the scores by linear maps, such
+             as rotary positions, these are applied to Q'; where Q is made in another way, Q' = c Q
+Source       attention.scale_folds_into_queries, positional_encoding.rotary_linear
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr, log
+
+from derivations.language.arrangements import ColumnBlock, Concatenate, PlacedBlock
+from derivations.language.binding import replace_free
+from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
+from derivations.language.functions import Hadamard, Interleave
+from derivations.language.layer import Equation
+from derivations.language.selection import EveryOther
+from numeric.optimize.draft import Draft, variables_of
+from numeric.optimize.patterns import Affine, affine, biased, defined, is_name, subexpressions
+from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal
+
+__all__ = ["scaled_queries"]
+
+THEOREM = "attention.scale_folds_into_queries"
+LINEAR = (Plus, Hadamard, Interleave, EveryOther, ColumnBlock, PlacedBlock, Concatenate, Member, Transpose, Scaled)
+
+
+def scaled_queries(draft: Draft) -> bool:
+    """Move factors of products of queries and keys; say whether anything was done."""
+    done = False
+    for equation in list(draft.equations.values()):
+        for node in subexpressions(equation.value):
+            if isinstance(node, Scaled) and (products := _products(node.args[1])):
+                proposal = _proposal(draft, equation, node, products)
+                done |= proposal is not None and draft.propose("scaled_queries", proposal)
+                break
+    return done
+
+
+def _products(node: Array) -> list[Product]:
+    """Return the products Q K^T that a sum is made of, or nothing where it has other terms."""
+    if isinstance(node, Plus):
+        parts = [_products(part) for part in node.args]
+        return [product for part in parts for product in part] if all(parts) else []
+    scores = isinstance(node, Product) and isinstance(node.args[1], Transpose) and is_name(node.args[0])
+    return [node] if scores and len(node.shape) == 2 else []
+
+
+def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Product]) -> Proposal | None:
+    factor, total = node.args
+    fresh: list[Equation] = []
+    packed: list[Equation] = []
+    opened: list[Variable] = []
+    new = total
+    for product in products:
+        queries = product.args[0]
+        variable = queries.args[0] if isinstance(queries, Member) else queries
+        path = _linear_path(draft, variable, equation)
+        if path is None:
+            scaled, name = defined(draft.fresh(f"{variable.name}_scaled"), Scaled(factor, queries), equation)
+            fresh.append(scaled)
+            new = replace_free(new, {product: Product(name, product.args[1])})
+            continue
+        root, between = path
+        renamed = {old: Variable(draft.fresh(f"{old.name}_scaled"), old.shape) for old in (root.variable, *between)}
+        weights = _scaled_weights(draft, root, factor)
+        packed += [weight for weight, _ in weights.values()]
+        value = biased(root.rows @ weights["W"][1], weights["b"][1] if "b" in weights else None)
+        fresh.append(_renamed(root.equation, value, renamed))
+        chain = [draft.equations[v] for v in between]
+        fresh += [_renamed(each, replace_free(each.value, renamed), renamed) for each in chain]
+        opened += [root.variable, *between]
+        new = replace_free(new, {product: replace_free(product, {variable: renamed[variable]})})
+    value = replace_free(equation.value, {node: new})
+    return Proposal(
+        THEOREM,
+        {equation.variable: value},
+        fresh=tuple(fresh),
+        packed=tuple(packed),
+        opened=tuple(opened),
+        assuming=(TWO_EXCEEDS_ONE,) if factor.has(log) else (),
+        rule="distributivity",
+    )
+
+
+def _renamed(equation: Equation, value: Array, names: dict[Variable, Variable]) -> Equation:
+    return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
+
+
+def _scaled_weights(draft: Draft, root: Affine, factor: Expr) -> dict[str, tuple[Equation, Array]]:
+    """Return the equations of the scaled weights and how the projection calls them."""
+    found = {}
+    for letter, weight in (("W", root.weight), ("b", root.bias)):
+        if weight is not None:
+            whole = weight.args[0] if isinstance(weight, Member) else weight
+            name = draft.fresh(f"{whole.name}_scaled")
+            found[letter] = defined(name, Scaled(factor, weight), root.equation)
+    return found
+
+
+# --- the way from a projection to the scores ------------------------------------------------------------------------
+
+
+def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Affine, list[Variable]] | None:
+    """Return the projection that queries come from by linear maps, and the variables on the way, in order.
+
+    None where there is no such way, or where something else reads what lies on it.
+    """
+    inside: set[Variable] = set()
+    waiting, root = [variable], None
+    while waiting:
+        current = waiting.pop()
+        if current in inside:
+            continue
+        inside.add(current)
+        found = affine(draft.equation(current), draft)
+        if found is not None:
+            if root is not None:
+                return None
+            root = found
+            continue
+        equation = draft.equation(current)
+        if equation is None:
+            return None
+        carried = list(_carriers(draft, equation))
+        if not carried:
+            return None
+        waiting += carried
+    if root is None:
+        return None
+    between = [v for v in draft.equations if v in inside and v != root.variable]
+    dependent = {root.variable, *between}
+    for current in dependent:
+        readers = {each.variable for each in draft.readers(current)}
+        if current in draft.layer.outputs or not readers <= {*dependent, reader.variable}:
+            return None
+    if any(not _is_linear(draft.equations[v].value, dependent) for v in between):
+        return None
+    return root, between
+
+
+def _carriers(draft: Draft, equation: Equation) -> Iterator[Variable]:
+    """Yield the variables that a projection may be carried on by: those that depend on a weight or an input."""
+    for variable in dict.fromkeys(variables_of(equation.value)):
+        below = draft.needed([variable])
+        if any(draft.is_weight(v) or v in draft.layer.inputs for v in below):
+            yield variable
+
+
+def _is_linear(node: Array, of: set[Variable]) -> bool:
+    """Say whether an expression is multiplied by a factor when some variables are: linear in them, with no constant."""
+    if isinstance(node, Variable):
+        return node in of
+    if not isinstance(node, LINEAR):
+        return False
+    operands = [part for part in node.args if isinstance(part, Array)]
+    linear = [_is_linear(part, of) for part in operands]
+    if isinstance(node, Hadamard):
+        free = [not of.intersection(variables_of(part)) for part in operands]
+        return (linear[0] and free[1]) or (linear[1] and free[0])
+    return all(linear)

@@ -1,0 +1,90 @@
+"""Products of one matrix with many weights become one product, whose columns are cut into what they were.
+
+Definition   Q_i = X W_i^Q + b_i^Q and the like become P = X W + b with W = [W_1^Q ... W_h^Q W_1^K ...], and Q_i is a
+             block of the columns of P
+Source       multi_head.fused_projection, linear.column_parallel
+"""
+
+from __future__ import annotations
+
+from sympy import Expr, Integer, Lambda, Symbol
+
+from derivations.language.arrangements import ColumnBlock, Concatenate, Tabulated
+from derivations.language.columns import Beside, ColumnRange
+from derivations.language.expression import Array, Member, Variable
+from derivations.language.layer import Equation
+from derivations.language.shapes import Axis, Blocks, total
+from numeric.optimize.draft import Draft
+from numeric.optimize.patterns import Affine, affine, biased, joined_name
+from numeric.optimize.rewrite import Proposal
+
+__all__ = ["wide_projections"]
+
+OF_HEADS, OF_COLUMNS = "multi_head.fused_projection", "linear.column_parallel"
+_place = Symbol("c", integer=True)
+
+
+def wide_projections(draft: Draft) -> bool:
+    """Make one product of those with the same left operand; say whether anything was done."""
+    groups: dict[Array, list[Affine]] = {}
+    for equation in draft.equations.values():
+        found = affine(equation, draft)
+        if found is not None and isinstance(found.rows, Variable) and len(found.rows.shape) == 2 and _cuttable(found):
+            groups.setdefault(found.rows, []).append(found)
+    done = False
+    for products in groups.values():
+        if len(products) > 1 or isinstance(products[0].weight, Member):
+            done |= draft.propose("wide_projections", _proposal(draft, products))
+    return done
+
+
+def _cuttable(product: Affine) -> bool:
+    """Say whether the columns of a product can be a stretch of columns: those of a family are not in blocks yet."""
+    columns = product.weight.shape[-1]
+    return not (isinstance(product.weight, Member) and isinstance(columns, Blocks))
+
+
+def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
+    weights = [_wide(product.weight, product) for product in products]
+    columns = [weight.shape[-1] for weight in weights]
+    W = _packed(draft, [product.weight for product in products], weights)
+    packed, b = [W], None
+    if any(product.bias is not None for product in products):
+        biases = [
+            _wide(product.bias, product) if product.bias is not None else _zeros(along)
+            for product, along in zip(products, columns, strict=True)
+        ]
+        present = [product.bias for product in products if product.bias is not None]
+        packed.append(_packed(draft, present, biases))
+        b = packed[-1].variable
+    value = biased(products[0].rows @ W.variable, b)
+    P = Variable(draft.fresh(joined_name(product.variable.name for product in products)), value.shape)
+    replaced: dict[Variable, Array] = {}
+    start: Expr = Integer(0)
+    for product, along in zip(products, columns, strict=True):
+        cut: Array = P if len(products) == 1 else ColumnRange(P, start, along)
+        over = product.equation.over
+        replaced[product.variable] = cut if over is None else ColumnBlock(cut, over[0])
+        start = start + total(along)
+    heads = any(isinstance(product.weight, Member) for product in products)
+    return Proposal(
+        OF_HEADS if heads else OF_COLUMNS, replaced, (Equation(P, value),), tuple(packed), rule="block product"
+    )
+
+
+def _wide(weight: Array, product: Affine) -> Array:
+    """Return the weights of all members of a family side by side."""
+    over = product.equation.over
+    return weight if over is None else Concatenate(weight, *over)
+
+
+def _zeros(along: Axis) -> Array:
+    return Tabulated(Lambda((_place,), Integer(0)), total(along))
+
+
+def _packed(draft: Draft, names: list[Array], parts: list[Array]) -> Equation:
+    value = parts[0] if len(parts) == 1 else Beside(*parts)
+    roots = [name.args[0].name if isinstance(name, Member) else name.name for name in names]
+    wanted = joined_name(roots)
+    wanted = f"{wanted}_wide" if len(names) == 1 else wanted
+    return Equation(Variable(draft.fresh(wanted), value.shape), value)

@@ -1,0 +1,123 @@
+"""A layer made fast: optimised, compiled to code that works in place and in tiles, its weights packed once.
+
+Definition   prepare(layer, weights)(*inputs) is compile_layer(layer)(*inputs, **weights) to rounding
+Shapes       those of the layer; every input may have batch axes in front, which broadcast
+Assumes      weights do not change afterwards: those that are combined are copies
+
+>>> import numpy as np
+>>> from derivations.attention import scaled_dot_product_attention
+>>> attention = prepare(scaled_dot_product_attention(), {})
+>>> attention(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5))).shape
+(2, 5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import Symbol
+
+from derivations.language.layer import Layer
+from numeric.checks import InputError
+from numeric.lowering.module import LoweredLayer, lowered
+from numeric.lowering.source import FunctionSource
+from numeric.optimize import Optimised, optimize, packed
+from numeric.structure import WeightTree, applications, identifier, weight_tree
+from numeric.tiles import default_threads
+
+__all__ = ["Prepared", "flat_weights", "prepare"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A layer with its weights, ready to be called on its inputs."""
+
+    optimised: Optimised
+    code: LoweredLayer
+    arguments: Mapping[str, Any]
+    threads: int
+
+    def __call__(self, *inputs: Any, **scalars: Any) -> Any:
+        """Return the output of the layer."""
+        return self.code.function(*inputs, **self.arguments, **scalars, threads=self.threads)
+
+    @property
+    def source(self) -> str:
+        """The text of the code."""
+        return self.code.text
+
+    def explain(self) -> str:
+        """Return what was rewritten, and the theorem that permits it."""
+        return self.optimised.explain()
+
+
+def prepare(
+    layer: Layer,
+    weights: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    without: Iterable[str] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> Prepared:
+    """Return a layer made fast, with its weights, nested as `compile_layer` takes them, packed.
+
+    Assumes      `threads` is the number of cores that the process may use unless it is given; `sizes` holds those that
+                 no shape of a weight or an input tells
+    Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
+                 weights do not fit or a size is missing
+    """
+    threads = default_threads() if threads is None else threads
+    optimised = optimize(layer, without=without)
+    code = lowered(optimised.layer)
+    known = _sizes(weight_tree(layer), weights) | {s: int(v) for s in layer.sizes if (v := (sizes or {}).get(s.name))}
+    asked = {name: known.get(size) for name, size in code.source.sizes.items()}
+    missing = [name for name, value in asked.items() if value is None]
+    if missing:
+        raise InputError(f"{layer.name}: no weight tells the size {missing[0]}; give it as sizes={{{missing[0]!r}: ...}}")
+    made = packed(optimised, weights, known)
+    own = zip(code.source.parameters, optimised.layer.parameters, strict=True)
+    arrays = {name: made[identifier(parameter.name)] for name, parameter in own}
+    stacks = {name: _in_order(code, name, made[name]) for name in code.source.stacks if name in made}
+    return Prepared(optimised, code, {**arrays, **stacks, **asked}, threads)
+
+
+def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
+    """Return the weights of the layers of a repetition as the function of one layer takes them."""
+    block = code.source.blocks[code.source.stacks[name].layer]
+    return [tuple(_stacked(block, each)) for each in weights]
+
+
+def _stacked(block: FunctionSource, weights: Mapping[str, Any]) -> Iterator[Any]:
+    yield from (weights[identifier(parameter.name)] for parameter in block.layer.parameters)
+
+
+def _sizes(tree: WeightTree, weights: Any) -> dict[Symbol, int]:
+    """Return the sizes that the shapes of nested weights tell."""
+    if tree.count is not None:
+        found = {tree.count: len(weights)} if isinstance(tree.count, Symbol) else {}
+        return {**(_sizes(replace(tree, count=None), weights[0]) if weights else {}), **found}
+    found = {}
+    for name, variable in tree.parameters.items():
+        for along, length in zip(variable.shape, weights[name].shape, strict=True):
+            if isinstance(along, Symbol):
+                found.setdefault(along, length)
+    for name, part in tree.parts.items():
+        found = {**_sizes(part, weights[name]), **found}
+    return found
+
+
+def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested weights by the names of a layer whose parts are written out."""
+    flat = {identifier(p.name): _at(weights, p.name) for p in layer.parameters}
+    for node in applications(layer):
+        below = _at(weights, node.name)
+        flat[identifier(node.name)] = [flat_weights(node.layer, each) for each in below]
+    return flat
+
+
+def _at(weights: Any, path: str) -> Any:
+    for name in path.split("."):
+        weights = weights[identifier(name)]
+    return weights

@@ -1,0 +1,159 @@
+"""Tiles of rows on several threads: how a loop over the rows of all items of a batch is divided.
+
+Result       a loop over few rows is one tile, in whose products BLAS may use all threads; a loop over many is divided
+             into tiles of about `ROWS` rows, which threads of this module take one by one while BLAS uses one thread
+Assumes      NumPy calls give up the interpreter's lock, so that threads compute side by side; one loop waits for all of
+             its tiles before it returns
+
+A tile holds several items whole or some of the rows of one: (first item, last item, first row, last row), ends excluded.
+"""
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["Tiles", "default_threads", "each_tile", "flat_rows", "items_of", "shaped"]
+
+ROWS = 256  # of a tile: as large as its intermediates may be for the second-level cache of a core
+SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
+
+Tile = tuple[int, int, int, int]
+
+
+@dataclass
+class Tiles:
+    """The tiles of a loop, which several threads take from: each is handed out once."""
+
+    rows: int  # at most in a tile, those of all its items together
+    left: Iterator[Tile]
+    most_scores: int = SCORES
+
+    def __iter__(self) -> Iterator[Tile]:
+        """Return the tiles that are left."""
+        return self.left
+
+    def heads(self, heads: int, keys: int) -> int:
+        """Return how many heads are worked on together, so that their scores stay small."""
+        return max(1, min(heads, self.most_scores // max(1, self.rows * keys)))
+
+
+def default_threads() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -> None:
+    """Call a loop body with the tiles of `items` times `n` rows, on several threads where there are enough rows."""
+    if items == 0 or n == 0:
+        return
+    count = items * n
+    if threads == 1 or count < 2 * ROWS:
+        size = min(n, ROWS) if count > ROWS else n
+        whole = _tiles(items, n, size, max(1, ROWS // n) if count > ROWS else items)
+        if threads == 1:
+            with _one_thread_in_blas():
+                part(whole)
+        else:
+            part(whole)
+        return
+    if n >= ROWS:
+        in_item = threads * max(1, round(n / (ROWS * threads))) if items < threads else max(1, round(n / ROWS))
+        tiles = _tiles(items, n, math.ceil(n / in_item), 1)
+    else:
+        tiles = _tiles(items, n, n, min(max(1, ROWS // n), math.ceil(items / threads)))
+    with _one_thread_in_blas():
+        _on_threads(part, tiles, threads)
+
+
+def shaped(space: Any, *shape: int) -> Any:
+    """Return the first entries of a piece of memory as an array of a shape."""
+    return space[: math.prod(shape)].reshape(shape)
+
+
+def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
+    """Return the rows of all items one after another: (..., n, d) becomes (items n, d), (..., n) numbers (items n, 1)."""
+    x = np.broadcast_to(x, batch + x.shape[x.ndim - rank :])
+    if rank == 2:
+        return x.reshape(-1, x.shape[-1])
+    return x.reshape(-1, 1) if x.dtype.kind == "f" else x.reshape(-1)
+
+
+def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
+    """Return an array with one axis of items in front; what is the same for all items is not copied."""
+    shape = x.shape[x.ndim - rank :]
+    if x.ndim == rank:
+        return np.broadcast_to(x, (math.prod(batch), *shape))
+    return np.broadcast_to(x, batch + shape).reshape(-1, *shape)
+
+
+def _tiles(items: int, n: int, size: int, together: int) -> Tiles:
+    tiles = [
+        (first, min(first + together, items), begin, min(begin + size, n))
+        for first in range(0, items, together)
+        for begin in range(0, n, size)
+    ]
+    return Tiles(min(together, items) * size, iter(tiles))
+
+
+# --- threads --------------------------------------------------------------------------------------------------------
+
+_lock = threading.Lock()
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+_blas: list[Any] = []
+_limits: list[Any] = []
+
+
+def _on_threads(part: Callable[[Tiles], None], tiles: Tiles, threads: int) -> None:
+    """Work on the tiles with this thread and others; an error in one of them ends the loop and is raised here."""
+    helpers = [_pool(threads).submit(part, tiles) for _ in range(threads - 1)]
+    try:
+        part(tiles)
+    except BaseException:
+        tiles.left = iter(())
+        raise
+    finally:
+        errors = [error for helper in helpers if (error := _ended(helper)) is not None]
+    if errors:
+        raise errors[0]
+
+
+def _ended(helper: Future[None]) -> BaseException | None:
+    """Return what went wrong in a helper, once it has ended; one that has not begun need not."""
+    return None if helper.cancel() else helper.exception()
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return the threads of this process that help callers with so many threads."""
+    key = os.getpid(), threads
+    with _lock:
+        if key not in _pools:
+            _pools[key] = ThreadPoolExecutor(threads - 1, thread_name_prefix="tiles")
+        return _pools[key]
+
+
+@contextmanager
+def _one_thread_in_blas() -> Iterator[None]:
+    """Let BLAS use one thread while any loop in this process asks for it."""
+    with _lock:
+        if not _blas:
+            _blas.append(ThreadpoolController().select(user_api="blas"))
+        if not _limits:
+            _blas.append(_blas[0].limit(limits=1))
+        _limits.append(None)
+    try:
+        yield
+    finally:
+        with _lock:
+            _limits.pop()
+            if not _limits:
+                _blas.pop().restore_original_limits()
+
+
