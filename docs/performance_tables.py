@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.memory import line_through
-from tests.benchmarks.timing import OURS, Spread, fastest, paired, spread, verdict
+from tests.benchmarks.verdicts import OURS, Spread, fastest, line_through, paired, spread, verdict
 
 __all__ = ["FIGURES", "PAGE", "VIEWS", "main", "refreshed", "shown"]
 

@@ -10,20 +10,24 @@ The caches are allocated once, for the longest text, and written in place. What 
 an encoder, the keys and values that cross-attention makes of them) is computed once, at the start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sympy import Symbol
 
-from derivations.language.decoding import Cache, last_position, next_positions
+from derivations.language.decoding import Cache, first_positions, last_position, next_positions
 from derivations.language.expression import Variable
 from derivations.language.layer import Layer
 from numeric.checks import InputError
-from numeric.compile import CompiledLayer, compile_layer
+from numeric.compile import compile_layer
+from numeric.lowering.module import lowered
 from numeric.pieces import Piece, Run, runs
 from numeric.optimize import optimize, packed
-from numeric.structure import identifier
+from numeric.structure import applications, identifier, weight_tree
+from numeric.tiles import default_threads
 
 __all__ = ["Decoder", "Text"]
 
@@ -60,7 +64,9 @@ class Text:
         self._around: Arrays = {variable.name: array for variable, array in named}
         self.sizes = dict(decoder.sizes)
         for variable, array in named:
-            self.sizes |= {s.name: k for s, k in zip(variable.shape[::-1], array.shape[::-1], strict=False) if s.is_Symbol}
+            self.sizes |= {
+                s.name: k for s, k in zip(variable.shape[::-1], array.shape[::-1], strict=False) if s.is_Symbol
+            }
         self._inside: list[list[Arrays]] = [step.begun(self._around, self.sizes) for step in decoder.steps]
 
     def extend(self, *rows: Any, every: bool = False) -> Any:
@@ -93,11 +99,11 @@ class Text:
 class _Step:
     """A link with its weights, those of each copy where it repeats a layer."""
 
-    def __init__(self, run: Run, weights: Mapping[str, Any], new: Symbol, all_: Symbol) -> None:
+    def __init__(self, run: Run, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
         self.run, link, self._new = run, run.link, new
         copies = [weights] if link.count is None else _filed(weights, link.path)
-        self.once = [[_Bound(piece, own, new, all_) for piece in run.once] for own in copies]
-        self.each = [[_Bound(piece, own, new, all_) for piece in run.each] for own in copies]
+        self.once = [[_Bound(piece, own, new, every) for piece in run.once] for own in copies]
+        self.each = [[_Bound(piece, own, new, every) for piece in run.each] for own in copies]
         self.reads = [(own.name, outer.name) for own, outer in zip(link.layer.inputs, link.reads, strict=False)]
         self.writes = [(own.name, outer.name) for own, outer in zip(link.layer.outputs, link.writes, strict=False)]
         self.last_append = max((k for k, piece in enumerate(run.each) if piece.appends), default=0)
@@ -111,7 +117,7 @@ class _Step:
             if chained is not None:
                 inside[self.reads[0][0]] = chained
             for piece in pieces:
-                piece.run(inside, sizes)
+                piece.run(inside, sizes, "more")
             chained = inside.get(self.writes[0][0]) if self.writes else None
             copies.append(inside)
         around |= {outer: copies[-1][own] for own, outer in self.writes if own in copies[-1]}
@@ -131,35 +137,63 @@ class _Step:
             for place, piece in enumerate(pieces):
                 for cache in piece.appends:
                     _append(cache, inside, text.length, count, text.longest)
-                alone = count == 1 or (is_last and ends is not None and place >= ends)
-                piece.run(inside, text.sizes, alone=alone)
+                cut = count > 1 and is_last and ends is not None and place >= ends
+                situation = "one" if cut or count == 1 else "more" if text.length else "first"
+                piece.run(inside, text.sizes, situation, cut=cut)
             chained = inside[self.writes[0][0]] if self.writes else None
         around |= {outer: copies[-1][own] for own, outer in self.writes}
 
 
 class _Bound:
-    """A piece with its weights."""
+    """A piece with its weights, as code for each situation: the first positions, one more, several more."""
 
-    def __init__(self, piece: Piece, weights: Mapping[str, Any], new: Symbol, all_: Symbol) -> None:
-        self.appends, self._new, self._all = piece.appends, new, all_
-        self._optimised = optimize(piece.layer)
-        self._weights = packed(self._optimised, weights)
+    def __init__(self, piece: Piece, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
+        self.appends, self._weights = piece.appends, weights
+        self._layers = {
+            "first": partial(first_positions, piece.layer, new, every),
+            "one": partial(last_position, piece.layer, new, every),
+            "more": lambda: piece.layer,
+        }
         self._reads = [(v.name, _place(v, new)) for v in piece.layer.inputs]
         self._writes = [v.name for v in piece.layer.outputs]
-        self._compiled: dict[bool, CompiledLayer] = {}
+        self._codes: dict[str, _Code] = {}
+        self._packed: dict[Layer, Arrays] = {}
 
-    def run(self, inside: Arrays, sizes: Mapping[str, int], *, alone: bool = False) -> None:
-        """Compute the equations from the arrays inside a copy, and leave there what they define."""
-        compiled = self._compiled.get(alone)
-        if compiled is None:
-            layer = self._optimised.layer
-            compiled = self._compiled[alone] = compile_layer(last_position(layer, self._new, self._all) if alone else layer)
+    def run(self, inside: Arrays, sizes: Mapping[str, int], situation: str, *, cut: bool = False) -> None:
+        """Compute the equations from the arrays inside a copy, of which the last row is `cut`, and leave the results."""
+        code = self._codes.get(situation)
+        if code is None:
+            code = self._codes[situation] = self._made(situation)
         arrays = [inside[name] for name, _ in self._reads]
-        if alone:
+        if cut:
             arrays = [a if p is None else _last(a, p) for a, (_, p) in zip(arrays, self._reads, strict=True)]
-        asked = {identifier(size.name): sizes[size.name] for size in compiled.sizes}
-        result = compiled.function(*arrays, **self._weights, **asked)
-        inside |= zip(self._writes, result if len(self._writes) > 1 else (result,), strict=True)
+        result = code.function(*arrays, **code.weights, **{name: sizes[size] for name, size in code.asked})
+        if len(self._writes) == 1:
+            inside[self._writes[0]] = result
+        else:
+            inside.update(zip(self._writes, result, strict=True))
+
+    def _made(self, situation: str) -> "_Code":
+        optimised = optimize(self._layers[situation]())
+        if optimised.packing not in self._packed:
+            self._packed[optimised.packing] = packed(optimised, self._weights)
+        weights = self._packed[optimised.packing]
+        keeps_parts = any(weight_tree(node.layer, frozenset(node.bound)) for node in applications(optimised.layer))
+        if situation == "one" or keeps_parts:  # a row at a time there is nothing to tile
+            compiled = compile_layer(optimised.layer)
+            return _Code(compiled.function, weights, [(identifier(s.name), s.name) for s in compiled.sizes])
+        code = lowered(optimised.layer)
+        function = partial(code.function, threads=default_threads())
+        return _Code(function, weights, [(name, size.name) for name, size in code.source.sizes.items()])
+
+
+@dataclass(frozen=True)
+class _Code:
+    """A function of arrays, its weights, and the sizes that it asks for, by what it and the layer call them."""
+
+    function: Callable[..., Any]
+    weights: Arrays
+    asked: list[tuple[str, str]]
 
 
 def _append(cache: Cache, inside: Arrays, length: int, count: int, longest: int) -> None:
@@ -187,4 +221,3 @@ def _filed(weights: Any, path: str) -> Any:
     for name in path.split("."):
         weights = weights[identifier(name)]
     return weights
-

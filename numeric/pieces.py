@@ -73,8 +73,7 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
     layers = _layers(link, groups)
     first = (Piece(layers[0]),) if once else ()
     steps = (
-        Piece(layer, tuple(appends.get(number, ())))
-        for number, layer in zip(sorted(each), layers[1:], strict=True)
+        Piece(layer, tuple(appends.get(number, ()))) for number, layer in zip(sorted(each), layers[1:], strict=True)
     )
     return Run(link, first, tuple(steps))
 

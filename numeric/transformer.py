@@ -24,8 +24,9 @@ from derivations.language import gradient
 from derivations.language.functions import Named, gelu, relu
 from derivations.language.layer import Layer
 from derivations.transformer import transformer, transformer_loss
-from numeric.checks import InputError, check_weights
+from numeric.checks import InputError, check_call, check_weights
 from numeric.compile import CompiledLayer, compile_layer
+from numeric.decoding import Decoder
 from numeric.weights import count, initialise
 
 __all__ = ["Transformer"]
@@ -141,22 +142,23 @@ class Transformer:
             target[..., place + 1] = np.where(target[..., place] == end, end, following)
         return target[..., 1:]
 
-    def generate(self, source: Any, start: int, end: int, longest: int) -> Any:
-        """Return what `greedy` does, each position computed once: keys and values are kept from step to step.
+    def generate(self, source: Any, start: int, end: int, longest: int, *, check: bool = True) -> Any:
+        """Return what `greedy` returns, every position computed once: keys and values are kept from step to step.
 
         Shapes       source (..., m) -> tokens (..., longest)
         Raises       InputError where tokens or weights do not fit
         """
         source = np.asarray(source)
-        check_call_of = self.layer().until("logits")
-        following = np.full(source.shape[:-1], start)
-        self.logits(source, following[..., None][..., :0])
-        target = [following]
-        kept = Decoder(check_call_of, self.weights, self.sizes).start(longest, source)
-        for _ in range(longest):
-            following = kept.extend(target[-1][..., None]).argmax(axis=-1)
-            target.append(np.where(target[-1] == end, end, following))
-        return np.stack(target[1:], axis=-1)
+        target = np.full((*source.shape[:-1], longest + 1), start)
+        layer = self.layer().until("logits")
+        if check:
+            compiled = compile_layer(layer)
+            check_call(layer, compiled.function, compiled.sizes, (source, target[..., :1]), self.weights)
+        text = Decoder(layer, self.weights, self.sizes).start(longest, source)
+        for place in range(longest):
+            following = text.extend(target[..., place : place + 1]).argmax(axis=-1)
+            target[..., place + 1] = np.where(target[..., place] == end, end, following)
+        return target[..., 1:]
 
     def parameters(self) -> int:
         """Return the number of entries of the weights.

@@ -13,7 +13,7 @@ The parts of the layer are written out first. A repetition is a link of its own,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -30,7 +30,7 @@ from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.positions import NotCausal, Positions, View, looks_back
 from derivations.language.rows import RowRange, Stacked
 
-__all__ = ["THEOREM", "Cache", "Decoding", "Link", "last_position", "next_positions"]
+__all__ = ["THEOREM", "Cache", "Change", "Decoding", "Link", "first_positions", "last_position", "next_positions"]
 
 THEOREM = "attention.causal_prefix"  # what permits the rewriting
 
@@ -45,6 +45,19 @@ class Cache:
 
 
 @dataclass(frozen=True)
+class Change:
+    """An equation of the layer, what it is at the next positions, and the variables that are 0 right of the diagonal.
+
+    `whole` is what each variable of the old equation is called at all positions.
+    """
+
+    old: Equation
+    new: Equation
+    whole: dict[Variable, Variable]
+    back: frozenset[Variable]
+
+
+@dataclass(frozen=True)
 class Link:
     """Equations at the new positions; or the layer of a repetition at them, its weights filed under `path`.
 
@@ -56,6 +69,7 @@ class Link:
     reads: tuple[Variable, ...]
     writes: tuple[Variable, ...]
     caches: tuple[Cache, ...]
+    changes: tuple[Change, ...]
     path: str = ""
     count: Expr | None = None
 
@@ -155,6 +169,7 @@ class _Rewriting:
     asked: dict[Variable, dict[View, None]] = field(default_factory=dict)
     items: list[Equation | Link] = field(default_factory=list)  # in order of evaluation, once run
     caches: list[Cache] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.frame = Positions(self.new, self.all, self._ask, self._applied, self._is_back)
@@ -195,9 +210,11 @@ class _Rewriting:
         views = self.asked.get(variable)
         if not views:
             return None
-        return self.frame.whole(variable) if self.given(variable) != self.variable(
-            variable, self.frame.rows(variable)
-        ) else self.frame.rows(variable)
+        return (
+            self.frame.whole(variable)
+            if self.given(variable) != self.variable(variable, self.frame.rows(variable))
+            else self.frame.rows(variable)
+        )
 
     def variable(self, variable: Variable, view: View) -> Variable:
         """Return what stands for a variable at the positions asked for."""
@@ -255,21 +272,28 @@ class _Rewriting:
             target = self.variable(variable, view)
             value = self.frame.cut(equation.value, view[1:] if over else view)
             self.items.append(Equation(Member(target, over[0]) if over else target, value, *(over or ())))
+            self.changes.append(self._change(equation, self.items[-1]))
+
+    def _change(self, old: Equation, new: Equation) -> Change:
+        read = [v for v in dict.fromkeys((old.variable, *_in_order(old.value))) if any(self.frame.whole(v))]
+        whole = {v: Variable(self._name(v, "all"), self.frame.shape(v, self.frame.whole(v)), v.kind) for v in read}
+        return Change(old, new, whole, frozenset(v for v in read if v in self.looking_back))
 
     def _cached(self, variable: Variable, over: tuple[Symbol, Expr] | None) -> None:
         """Write an array at all positions: the earlier ones, which are given, above the new ones."""
         if variable.kind != "real" or len(self.frame.whole(variable)) not in (2, 3):
             raise NotCausal(f"{variable} is read at all positions, and only rows of real numbers are kept of them")
-        whole, new = self.variable(variable, self.frame.whole(variable)), self._ask(
-            variable, self.frame.rows(variable)
-        )
+        whole, new = self.variable(variable, self.frame.whole(variable)), self._ask(variable, self.frame.rows(variable))
         earlier = tuple(self.all - self.new if along == self.new else along for along in new.shape)
         past = Variable(self._name(variable, "cache"), earlier, variable.kind)
         self.caches.append(Cache(past, new, whole))
         if len(whole.shape) == 2:
             self.items.append(Equation(whole, Stacked(past, new)))
             return
-        place, count = over or (Symbol(_fresh("i", {s.name for s in variable.free_symbols}), integer=True), whole.shape[0])
+        place, count = over or (
+            Symbol(_fresh("i", {s.name for s in variable.free_symbols}), integer=True),
+            whole.shape[0],
+        )
         parts = (Member(each, place) for each in (past, new))
         self.items.append(Equation(Member(whole, place), Stacked(*parts), place, count))
 
@@ -284,8 +308,12 @@ class _Rewriting:
         if inner.caches or any(isinstance(item, Link) for item in inner.items):
             raise NotCausal(f"{node} keeps earlier positions of its own, inside a family; write its parts out first")
         inputs, arguments = self._handed(inner, node)
-        bound = Sequence(*(Sequence(name, self.frame.cut(value, (False,) * len(value.shape))) for name, value in node.args[3]))
-        layer = Layer(node.layer.name, inputs, node.layer.parameters, inner.items, inner.variable(node.layer.output, view))
+        bound = Sequence(
+            *(Sequence(name, self.frame.cut(value, (False,) * len(value.shape))) for name, value in node.args[3])
+        )
+        layer = Layer(
+            node.layer.name, inputs, node.layer.parameters, inner.items, inner.variable(node.layer.output, view)
+        )
         return Apply(node.args[0], layer, Sequence(*arguments), bound)
 
     def _handed(self, inner: _Rewriting, node: Apply) -> tuple[list[Variable], list[Array]]:
@@ -325,40 +353,55 @@ class _Rewriting:
             outputs if caches else output,
         )
         result = self.variable(variable, self.frame.rows(variable))
-        return Link(layer, tuple(arguments), (result,), caches, node.name, node.count)
+        return Link(layer, tuple(arguments), (result,), caches, tuple(inner.changes[::-1]), node.name, node.count)
 
 
-# --- one position -----------------------------------------------------------------------------------------------------
+# --- one position, and the first ones ---------------------------------------------------------------------------------
 
 
 def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
     """Return equations at the next positions for one new position: the causal mask shows it every key, and goes."""
-    return _unmasked(layer.xreplace({new: Integer(1)}), CausalMask(every), every)
+    mask = RowRange(CausalMask(every), every - 1, Integer(1))
+
+    def unmasked(node: Array) -> Array:
+        is_masked = isinstance(node, RowSoftmax | RowExponentials) and node.args[-1] == mask
+        return node.func(*node.args[:-1]) if is_masked else node
+
+    return _changed(layer.xreplace({new: Integer(1)}), unmasked)
 
 
-def _unmasked(layer: Layer, mask: Array, every: Symbol) -> Layer:
-    last_row = RowRange(mask, every - 1, Integer(1))
+def first_positions(layer: Layer, new: Symbol, every: Symbol) -> Layer:
+    """Return equations at the next positions where there are no earlier ones: t = n, and all rows of a mask are it."""
+
+    def whole(node: Array) -> Array:
+        is_whole = isinstance(node, RowRange) and node.args[1:] == (0, node.args[0].shape[0], 1)
+        return node.args[0] if is_whole else node
+
+    return _changed(layer.xreplace({every: new}), whole)
+
+
+def _changed(layer: Layer, rule: Callable[[Array], Array]) -> Layer:
+    """Return a layer with a rule applied to all expressions, from the inside out, also in the layers that it applies."""
 
     def changed(node: Any) -> Any:
-        if isinstance(node, RowSoftmax | RowExponentials) and node.args[-1] == last_row:
-            return node.func(*map(changed, node.args[:-1]))
-        if isinstance(node, Apply) and not isinstance(node, Repeat):
-            return _unmasked_part(node, mask, every, last_row)
-        if isinstance(node, Variable) or not node.args or not isinstance(node, Array | Equation):
+        if isinstance(node, Variable) or not isinstance(node, Array | Equation) or not node.args:
             return node
-        return node.func(*map(changed, node.args))
+        if isinstance(node, Apply):
+            return _changed_part(node, rule, changed)
+        result = node.func(*map(changed, node.args))
+        return rule(result) if isinstance(result, Array) else result
 
-    equations = [changed(equation) for equation in layer.equations]
-    return Layer(layer.name, layer.inputs, layer.parameters, equations, layer.args[4])
+    return Layer(layer.name, layer.inputs, layer.parameters, map(changed, layer.equations), layer.args[4])
 
 
-def _unmasked_part(node: Apply, mask: Array, every: Symbol, last_row: Array) -> Apply:
-    given = list(zip(node.layer.inputs, node.arguments, strict=True))
-    seen = {variable: last_row for variable, value in given if value == last_row}
-    equations = [replace_free(equation, seen) for equation in node.layer.equations]
-    rest = [(variable, value) for variable, value in given if variable not in seen]
+def _changed_part(node: Apply, rule: Callable[[Array], Array], changed: Callable[[Any], Any]) -> Apply:
+    """Change an applied layer; masks that it is given by a formula are put into it."""
+    given = [(variable, changed(value)) for variable, value in zip(node.layer.inputs, node.arguments, strict=True)]
+    masks = {variable: value for variable, value in given if value.is_mask and not any(_in_order(value))}
+    rest = [(variable, value) for variable, value in given if variable not in masks]
+    equations = [replace_free(equation, masks) for equation in node.layer.equations]
     layer = Layer(node.layer.name, [v for v, _ in rest], node.layer.parameters, equations, node.layer.args[4])
-    return Apply(node.args[0], _unmasked(layer, mask, every), Sequence(*(value for _, value in rest)), node.args[3])
+    return node.func(node.args[0], _changed(layer, rule), Sequence(*(value for _, value in rest)), *node.args[3:])
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -400,7 +443,8 @@ def _flat(rewriting: _Rewriting, equations: list[Equation], later: set[Variable]
         equations,
         outputs[0] if len(outputs) == 1 else outputs,
     )
-    return Link(layer, inputs, writes, caches)
+    changes = tuple(change for change in reversed(rewriting.changes) if change.new.variable in defined)
+    return Link(layer, inputs, writes, caches, changes)
 
 
 def _in_order(node: Array) -> Iterator[Variable]:

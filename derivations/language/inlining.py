@@ -48,7 +48,7 @@ class _Writer:
     def write(self, equation: Equation) -> None:
         """Write one equation; where it is nothing but an application, the last equation of the part takes its name."""
         over = equation.over
-        if equation.value.kind == "boolean" and not equation.value.atoms(Variable):
+        if _is_mask(equation.value):
             self.masks[equation.variable] = equation.value
         if _can_be_written_out(equation.value, over):
             self._part(equation.value, over, equation.variable)
@@ -86,7 +86,8 @@ class _Writer:
         known: dict[Array, Array] = {}
         for variable, argument in zip(node.layer.inputs, node.arguments, strict=True):
             value = self._written(argument, over)
-            known[variable] = value if _is_name(value) else self._named(f"{node.name}.{variable.name}", value, over)
+            value = self.masks.get(value, value)
+            known[variable] = value if _is_name(value) or _is_mask(value) else self._named(f"{node.name}.{variable.name}", value, over)
         for parameter in inlined(node.layer).parameters:
             if parameter.name in node.bound:
                 known[parameter] = self._written(node.bound[parameter.name], over)
@@ -96,7 +97,7 @@ class _Writer:
                 known[parameter] = own
         for equation in inlined(node.layer).equations:
             known[equation.variable] = self._equation(node, equation, known, over, result)
-            if equation.value.kind == "boolean" and not equation.value.atoms(Variable):
+            if _is_mask(equation.value):
                 self.masks[known[equation.variable]] = equation.value
         output = known[node.layer.output]
         written = output.args[0] if isinstance(output, Member) else output
@@ -155,6 +156,11 @@ def _can_be_written_out(node: Array, over: Family | None) -> bool:
 
 def _is_name(value: Array) -> bool:
     return isinstance(value, Variable) or (isinstance(value, Member) and isinstance(value.args[0], Variable))
+
+
+def _is_mask(value: Array) -> bool:
+    """Say whether an array is a mask that a formula gives, such as the causal one."""
+    return value.kind == "boolean" and not value.atoms(Variable)
 
 
 def _filed_under(value: Array, path: str) -> Array:

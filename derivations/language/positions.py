@@ -268,4 +268,3 @@ class Positions:
                 moved[variable] = variable + self.all - self.new
         table = Lambda(formula.variables, formula.expr.xreplace(moved))
         return Tabulated(table, *self.shape(node, view))
-

@@ -56,6 +56,8 @@ class FormulaWriter:
     def _operation(self, node: ast.expr) -> Register | str:
         last = node is self.last
         match node:
+            case ast.BinOp(_, ast.Mult() | ast.Div(), _) if self._is_scaled(node):
+                return self._scaled(node, last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(2)):
                 return self.emit("np.square", (self._value(left),), last=last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(3)):
@@ -69,6 +71,25 @@ class FormulaWriter:
             case ast.Call(function, arguments, []) if ast.unparse(function) in CALLED:
                 return self.emit(ast.unparse(function), tuple(self._value(a) for a in arguments), last=last)
         return self._opaque(node)
+
+    def _is_scaled(self, node: ast.expr) -> bool:
+        """Say whether a product has several numbers among its factors, which one number can replace."""
+        above, below = _factors(node)
+        numbers = [factor for factor in (*above, *below) if not self._arrays(factor)]
+        return len(numbers) > 1 and any(self._arrays(factor) for factor in above)
+
+    def _scaled(self, node: ast.expr, last: bool) -> Register:
+        """Write a product with all of its numbers as one."""
+        above, below = _factors(node)
+        numbers = [" * ".join(f"({ast.unparse(f)})" for f in side if not self._arrays(f)) for side in (above, below)]
+        number = f"{numbers[0] or '1'} / ({numbers[1]})" if numbers[1] else numbers[0]
+        first, *arrays = (factor for factor in above if self._arrays(factor))
+        value = self._value(first)
+        for factor in arrays:
+            value = self.emit("np.multiply", (value, self._value(factor)))
+        for factor in (factor for factor in below if self._arrays(factor)):
+            value = self.emit("np.divide", (value, self._value(factor)))
+        return self.emit("np.multiply", (value, ast.unparse(ast.parse(number, mode="eval"))), last=last)
 
     def _opaque(self, node: ast.expr) -> Register:
         names = [name for name in dict.fromkeys(self._arrays(node)) if not self._is_bound_inside(node, name)]
@@ -84,6 +105,18 @@ class FormulaWriter:
     def _arrays(self, node: ast.expr) -> list[str]:
         names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
         return [name for name in names if name in self.operands and self.operands[name].layout != Layout.FIXED]
+
+
+def _factors(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Return what stands above and below the line of a product."""
+    match node:
+        case ast.BinOp(left, ast.Mult(), right):
+            (a, b), (c, d) = _factors(left), _factors(right)
+            return a + c, b + d
+        case ast.BinOp(left, ast.Div(), right):
+            (a, b), (c, d) = _factors(left), _factors(right)
+            return a + d, b + c
+    return [node], []
 
 
 class _Renamed(ast.NodeTransformer):

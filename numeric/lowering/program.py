@@ -12,7 +12,7 @@ from sympy import Basic, Expr, Lambda, Symbol
 from derivations.language.arrangements import ColumnBlock, Concatenate
 from derivations.language.columns import ColumnRange
 from derivations.language.expression import Array, Member, Variable
-from derivations.language.layer import Apply, Equation, Layer
+from derivations.language.layer import Equation, Layer
 from derivations.language.shapes import Axis, total
 from numeric.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
 from numeric.lowering.registers import Layout, Register
@@ -289,5 +289,3 @@ def _nodes(node: Basic) -> Iterator[Basic]:
         if not isinstance(child, Layer):
             yield from _nodes(child)
 
-
-_ = Apply

@@ -6,10 +6,10 @@ What has no rule here is printed by the printer of layers, as one expression ove
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sympy import E, Expr, Integer, Lambda, Symbol, Tuple
+from sympy import E, Expr, Integer, Symbol
 
 from derivations.language.arrangements import ColumnBlock, Concatenate
 from derivations.language.columns import ColumnRange
@@ -155,13 +155,13 @@ class PhaseWriter:
         cut: set[Variable] = set()
         for equation in self.phase.equations:
             variable = equation.variable
-            if variable.shape and variable.shape[-1] == self.phase.size and len(variable.shape) >= 2:
+            if self.program.layout(variable)[0] is Layout.HEADS and variable.shape[-1] == self.phase.size:
                 if variable in self.program.stored:
                     return None, frozenset()
                 cut.add(variable)
             for node in _nodes(equation.value):
                 if isinstance(node, RowSoftmax | RowExponentials):
-                    mask = node.args[1] if len(node.args) - isinstance(node, RowExponentials) == 2 else None
+                    mask = _mask_of(node)
                     position = PositionMask.of(mask, self.phase.size) if mask is not None else None
                     if node.shape[-1] == self.phase.size:
                         if position is None:
@@ -258,8 +258,8 @@ class PhaseWriter:
             layout, columns, heads = self.program.layout(variable)
             register = Register(self.program.name(variable), layout, columns, heads, given=True)
             whole = self.program.whole_name(variable)
-            if variable.kind == "boolean" and layout in HEADED:
-                text = f"{whole}[first:last, begin:end]"
+            if variable.kind == "boolean" and layout in HEADED and variable not in self.program.families:
+                text = f"{whole}[first:last, begin:end][:, None]"
             elif layout in HEADED:
                 text = f"{whole}[first:last, :, begin:end]"
             else:
@@ -521,8 +521,7 @@ class PhaseWriter:
         return self._emit("np.add.reduce({0}, axis=-1, keepdims=True, out={out})", (register,), out)
 
     def _RowSoftmax(self, node: RowSoftmax, target: Register | None) -> Register:
-        mask = node.args[1] if len(node.args) == 2 else None
-        powers = self._powers(node.args[0], mask, E, target)
+        powers = self._powers(node.args[0], _mask_of(node), E, target)
         sums = self._emit("np.add.reduce({0}, axis=-1, keepdims=True, out={out})", (powers,), self._numbers(powers))
         sums = self._ufunc("np.maximum", (sums, "1"), None)
         return self._ufunc("np.divide", (powers, sums), target)
@@ -685,7 +684,7 @@ class PhaseWriter:
             case Layout.NUMBERS | Layout.TOKENS:
                 return f"{register.name}.reshape(g, t)"
             case Layout.HEADS:
-                return register.name
+                return register.name if variable in self.program.families else f"{register.name}[:, 0]"
             case Layout.HEAD_NUMBERS:
                 return f"{register.name}[..., 0]"
         raise Unsupported(variable)
@@ -818,6 +817,12 @@ def _is_row(register: Register) -> bool:
         return True
 
 
+def _mask_of(node: RowSoftmax | RowExponentials) -> Array | None:
+    if isinstance(node, RowExponentials):
+        return node.mask
+    return node.args[1] if len(node.args) == 2 else None
+
+
 def _named(node: Array) -> Variable | None:
     """Return the variable that an expression names, as a whole or as a member."""
     inner = node.args[0] if isinstance(node, Member) else node
@@ -846,5 +851,3 @@ def _shown(equation: Equation) -> str:
     text = str(equation.value)
     return text if len(text) < 80 else f"{text[:77]}..."
 
-
-_ = (Callable, Lambda, Tuple)

@@ -45,6 +45,8 @@ def packed(
 
 def _at(weights: Any, path: str, missing: Any = None) -> Any:
     """Return what stands at a dotted path of nested weights."""
+    if identifier(path) in weights:  # a layer whose parts are written out already
+        return weights[identifier(path)]
     for name in path.split("."):
         key = identifier(name)
         if missing is not None and key not in weights:

@@ -18,7 +18,8 @@ from tests.benchmarks.encoder_peers import (
     tuned,
 )
 from tests.benchmarks.race import race
-from tests.benchmarks.timing import OURS, SHOWN, Contestant
+from tests.benchmarks.timing import Contestant
+from tests.benchmarks.verdicts import OURS, SHOWN
 
 __all__ = ["measured"]
 

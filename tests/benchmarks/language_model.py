@@ -17,7 +17,8 @@ import numpy as np
 from numeric import LoadedModel, load
 from tests.benchmarks.agreement import Disagreement
 from tests.benchmarks.race import race, rounded
-from tests.benchmarks.timing import OURS, Contestant, progress, timed
+from tests.benchmarks.timing import Contestant, progress, timed
+from tests.benchmarks.verdicts import OURS
 
 __all__ = ["SMALL", "ModelSizes", "decoding", "first_difference", "forward"]
 

@@ -2,7 +2,6 @@
 
 Definition   by the call: the peak during the first call, less what was resident before it; in all: the peak of the
              process, imports and weights included (VmHWM of Linux). Each figure is the median of fresh processes
-Result       with the least-squares line through the peaks by the call: bytes per position, and how far off a point is
 """
 
 import statistics
@@ -19,7 +18,7 @@ from tests.benchmarks.encoder_peers import EncoderShape, random_input, random_we
 from tests.benchmarks.fresh import answer, in_fresh_process
 from tests.benchmarks.timing import progress
 
-__all__ = ["LENGTHS", "line_through", "measured", "peaks", "score_bytes"]
+__all__ = ["LENGTHS", "measured", "peaks", "score_bytes"]
 
 LENGTHS = (2048, 4096, 8192, 16384)
 PROCESSES = 3
@@ -48,16 +47,6 @@ def score_bytes(n: int, h: int = 8, batch: int = 1) -> int:
     Units        bytes
     """
     return 4 * batch * h * n**2
-
-
-def line_through(lengths: Sequence[int], peaks: Sequence[float]) -> tuple[float, float, float]:
-    """Return slope and intercept of the least-squares line, and the largest distance from it as a share of its value.
-
-    Units        bytes per position, bytes, 1
-    """
-    slope, intercept = statistics.linear_regression(lengths, peaks)
-    off = [abs(peak / (slope * n + intercept) - 1) for n, peak in zip(lengths, peaks, strict=True)]
-    return slope, intercept, max(off)
 
 
 def peaks(name: str, n: int) -> dict[str, int]:

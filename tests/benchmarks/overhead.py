@@ -22,7 +22,8 @@ from numeric.prepare import prepare
 from tests.benchmarks.encoder_peers import EncoderShape, random_input, random_weights, tuned
 from tests.benchmarks.fresh import answer, in_fresh_process
 from tests.benchmarks.race import rounded
-from tests.benchmarks.timing import OURS, Contestant, progress, timed
+from tests.benchmarks.timing import Contestant, progress, timed
+from tests.benchmarks.verdicts import OURS
 
 __all__ = ["DEPTHS", "first_result", "measured"]
 

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from tests.benchmarks.timing import OURS, PEER, SHOWN, Contestant, Spread, fastest, paired, spread, timed, verdict
+from tests.benchmarks.timing import Contestant, timed
+from tests.benchmarks.verdicts import OURS, PEER, SHOWN, Spread, fastest, paired, spread, verdict
 
 ROLES = {"yardstick": SHOWN, "slow": PEER, "quick": PEER, "ours": OURS}
 

@@ -11,7 +11,8 @@ from numeric.prepare import prepare
 from tests.benchmarks.encoder_frameworks import away_from_kinks, jax_training_step, torch_training_step
 from tests.benchmarks.encoder_peers import SHAPES, EncoderShape, random_input, random_weights
 from tests.benchmarks.race import race
-from tests.benchmarks.timing import OURS, SHOWN, Contestant
+from tests.benchmarks.timing import Contestant
+from tests.benchmarks.verdicts import OURS, SHOWN
 
 __all__ = ["measured"]
 

@@ -28,7 +28,7 @@ def applied(layer: Layer) -> list[Apply]:
 
 @pytest.mark.parametrize("layer", [encoder_layer(), encoder_layer(biases=True, masked=True), encoder(final_norm=True)])
 def test_the_output_stays(layer: Layer):
-    weights = initialise(layer, SIZES, 0, np.dtype(float))
+    weights = initialise(layer, {s.name: SIZES[s.name] for s in layer.sizes if s.name in SIZES}, 0, np.dtype(float))
     arrays = [RNG.standard_normal((3, 5, 6)), RNG.random((5, 5)) < 0.5][: len(layer.inputs)]
     flat = inlined(layer)
     given = flat_weights(flat, weights)
@@ -38,7 +38,7 @@ def test_the_output_stays(layer: Layer):
 
 def test_the_whole_transformer_keeps_its_output_and_only_its_stacks_stay_parts():
     layer = transformer(padded=True, biases=True)
-    weights = initialise(layer, SIZES, 0, np.dtype(float))
+    weights = initialise(layer, {s.name: SIZES[s.name] for s in layer.sizes if s.name in SIZES}, 0, np.dtype(float))
     tokens = [RNG.integers(0, 11, (2, 4)), RNG.integers(0, 11, (2, 5)), RNG.random(4) < 0.7, RNG.random(5) < 0.7]
     flat = inlined(layer)
     assert {type(node) for node in applied(flat)} == {Repeat}

@@ -14,7 +14,9 @@ from numeric.primitives import (
     forward_through,
     interleave,
     like,
+    masked_row_exponentials,
     masked_row_softmax,
+    normalised,
     pick,
     place_block,
     place_rows,
@@ -23,6 +25,7 @@ from numeric.primitives import (
     routed_outer,
     routed_outer_over_batch,
     routed_product,
+    row_exponentials,
     row_log_sum_exp,
     row_softmax,
     scatter_rows,
@@ -79,6 +82,31 @@ def test_the_largest_entries_are_named_in_order(rng, batch):
 
 
 # Rows
+
+
+@pytest.mark.parametrize("base", [np.e, 2, 10])
+@pytest.mark.parametrize("batch", BATCHES)
+def test_exponentials_are_powers_below_the_largest_visible_entry(rng, batch, base):
+    x, seen = rng.normal(size=(*batch, 5, 7)), rng.random((*batch, 5, 7)) < 0.6
+    seen[..., 3, :] = False
+    powers, shown = row_exponentials(x, base), masked_row_exponentials(x, seen, base)
+    for place in np.ndindex(*batch, 5):
+        keys = seen[place]
+        np.testing.assert_allclose(powers[place], base ** (x[place] - max(x[place])), rtol=1e-14)
+        np.testing.assert_allclose(shown[place][keys], row_exponentials(x[place][keys], base), rtol=1e-14)
+        assert not shown[place][~keys].any()
+    divided = normalised(shown, shown.sum(axis=-1))
+    np.testing.assert_allclose(divided, masked_row_softmax(x * np.log(base), seen), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("base", [np.e, 2, 10])
+def test_exponentials_of_extreme_entries(dtype, base):
+    """Warnings are errors here, so that an overflow would fail."""
+    largest = np.finfo(dtype).max
+    found = row_exponentials(np.array([[largest, -largest], [-np.inf, 0], [-np.inf, -np.inf]], dtype), base)
+    assert found.dtype == dtype
+    assert found.tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
 @pytest.mark.parametrize("batch", BATCHES)

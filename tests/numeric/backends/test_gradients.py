@@ -20,7 +20,7 @@ CHOSEN = [  # every array function that a gradient calls is in one of them
     "softmax", "cross_entropy", "linear_attention", "masked_multi_head_attention", "grouped_query_attention",
     "masked_latent_attention", "gated_feed_forward", "feed_forward_gelu", "mixture_of_experts", "batch_norm",
     "relative_position_bias", "audio_stem", "rotary_embedding_halves", "embedding", "recurrent_step", "class_token",
-    "encoder", "decoder_layer", "transformer_loss",
+    pytest.param("transformer_loss", marks=pytest.mark.slow),
 ]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def in_framework(framework, values):
     return mapped(values, lambda path, value: framework.to(value))
 
 
-def compiled_for(framework, layer, given):
+def compiled_for(framework, layer, given, **options):
     """A layer as a function of its arrays; in JAX within jit, for one compilation is faster than one per operation."""
     compiled = compile_layer(layer, framework.name)
 
@@ -44,7 +44,7 @@ def compiled_for(framework, layer, given):
     if framework.name == "torch":
         return run
     jit = import_module("jax").jit
-    return jit(run, compiler_options={"xla_backend_optimization_level": 0})
+    return jit(run, **options)
 
 
 def gradient_case(name):
@@ -57,9 +57,13 @@ def gradient_case(name):
     cotangents = {cotangent: np.random.default_rng(5).standard_normal(output.shape)}
     given = {place: value for place, value in (it.arguments | cotangents).items() if place in asked}
     found = compiled(**given)
+    return it, given, cotangents[cotangent], named(it, found)
+
+
+def named(it, found):
+    """The gradients by inputs and weights, by the path of what each is by."""
     by = [v.name for v in it.layer.inputs if v.kind == "real"] + list(it.weights)
-    found = dict(zip(by, found if isinstance(found, tuple) else (found,), strict=True))
-    return it, given, cotangents[cotangent], leaves(found)
+    return leaves(dict(zip(by, found if isinstance(found, tuple) else (found,), strict=True)))
 
 
 def assert_same(actual, expected):
@@ -75,9 +79,10 @@ def test_the_derived_gradient_is_numpys(framework, name):
     with framework.precision("float64"):
         sizes = {name: value for name, value in given.items() if name in it.given}
         arrays = {name: value for name, value in given.items() if name not in it.given}
-        found = compiled_for(framework, gradient(it.layer), sizes)(in_framework(framework, arrays))
-        found = [framework.back(each) for each in leaves(found if isinstance(found, tuple) else (found,)).values()]
-    assert_same(dict(zip(expected, found, strict=True)), expected)
+        quickly = {"xla_backend_optimization_level": 0}  # of compiling, which is what takes the time here
+        run = compiled_for(framework, gradient(it.layer), sizes, compiler_options=quickly)
+        found = named(it, run(in_framework(framework, arrays)))
+        assert_same({path: framework.back(each) for path, each in found.items()}, expected)
 
 
 @pytest.mark.parametrize("name", CHOSEN)

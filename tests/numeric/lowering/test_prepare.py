@@ -1,0 +1,149 @@
+"""A prepared layer computes what the plain compiled layer does: all layers, models of all families, in any tiles."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from derivations import layer as layer_called
+from derivations.architectures.composition import build
+from derivations.architectures.models import named_model
+from derivations.catalogue import LAYERS
+from derivations.decoder import decoder_layer
+from derivations.encoder import encoder, encoder_layer
+from derivations.language.functions import CausalMask
+from derivations.language.layer import Layer
+from derivations.language.shapes import total
+from derivations.multi_head import multi_head_attention
+from derivations.symbols import m, n
+from derivations.transformer import transformer
+from numeric import tiles
+from numeric.checks import InputError
+from numeric.compile import compile_layer
+from numeric.prepare import Prepared, prepare
+from numeric.weights import initialise
+
+SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "N": 2, "vocab": 11, "n": 9, "m": 5, "g": 3, "r": 2}
+SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6}
+SCALARS = {"alpha": 0.7, "slope": 0.3, "rate": 0.2}
+MODELS = (
+    "gpt2 bert-base t5-small llama-2-7b mistral-7b mixtral-8x7b gemma-2-2b qwen2.5-0.5b phi-3-mini gpt-j-6b opt-125m "
+    "bloom-560m falcon-7b roberta-base bart-base deepseek-v3 whisper-tiny"
+).split()
+
+
+def size(name: str) -> int:
+    return SIZES.get(name, 4 if name[0] in "dhgrwEK" else 16)
+
+
+def drawn(layer: Layer, batch: tuple[int, ...], dtype: type = float) -> tuple[dict, list, dict, dict]:
+    """Weights, inputs, sizes that are asked for and scalars of a layer."""
+    rng = np.random.default_rng(3)
+    sizes = {s.name: size(s.name) for s in layer.sizes}
+    weights = initialise(layer, sizes, 0, np.dtype(dtype))
+    arrays = []
+    for variable in layer.inputs:
+        axes = (total(along).xreplace({s: size(s.name) for s in layer.sizes}) for along in variable.shape)
+        shape = tuple(map(int, axes))
+        draw: dict[str, Callable] = {
+            "real": lambda shape: rng.standard_normal((*batch, *shape)).astype(dtype),
+            "integer": lambda shape: rng.integers(0, 3, (*batch, *shape)),
+            "boolean": lambda shape: rng.random(shape) < 0.6,
+        }
+        arrays.append(draw[variable.kind](shape))
+    return weights, arrays, sizes, {s.name: SCALARS[s.name] for s in layer.scalars if s.name in SCALARS}
+
+
+def agrees(layer: Layer, batch: tuple[int, ...], threads: int = 2) -> Prepared:
+    weights, arrays, sizes, scalars = drawn(layer, batch)
+    plain = compile_layer(layer)
+    asked = {s.name: sizes[s.name] for s in plain.sizes}
+    expected = plain(*arrays, **weights, **asked, **scalars, check=False)
+    prepared = prepare(layer, weights, threads=threads, sizes=sizes)
+    found = prepared(*arrays, **scalars)
+    pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
+    for one, other in pairs:
+        assert other.dtype == one.dtype
+        assert np.abs(np.broadcast_to(one, other.shape) - other).max() < 1e-11
+    return prepared
+
+
+@pytest.mark.parametrize("batch", [(), (2, 3), (70,)])
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_layer_agrees_with_its_plain_code(name: str, batch: tuple[int, ...]):
+    agrees(layer_called(name), batch)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_all_families_agree_with_their_plain_code(name: str):
+    agrees(build(named_model(name).architecture), (2,))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("rows", [1, 2, 4, 256])
+def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiles, "ROWS", rows)
+    monkeypatch.setattr(tiles, "SCORES", 3 * rows)  # one head after another
+    for layer in (encoder_layer(masked=True, biases=True), decoder_layer(), transformer(padded=True)):
+        agrees(layer, (2,), threads)
+    agrees(build(named_model("gpt2").architecture), (3,), threads)
+    agrees(build(named_model("mistral-7b").architecture), (3,), threads)
+
+
+def causal() -> Layer:
+    heads = multi_head_attention(masked=True).xreplace({m: n})
+    mask = next(v for v in heads.inputs if v.kind == "boolean")
+    inputs = tuple(v for v in heads.inputs if v != mask)
+    equations = [e.xreplace({mask: CausalMask(n)}) for e in heads.equations]
+    return Layer("causal_attention", inputs, heads.parameters, equations, heads.output)
+
+
+def test_tiles_of_hidden_keys_are_skipped():
+    """Of causal attention, a tile of queries reads the keys up to its own last row, no more."""
+    prepared = agrees(causal(), (2,))
+    assert "low, high = 0, end" in prepared.source and ".mT" in prepared.source
+    arrays = drawn(causal(), ())[1]
+    arrays[1][-1], arrays[2][-1] = np.inf, np.nan  # the last key and value: only the last query may see them
+    with np.errstate(invalid="ignore"):
+        rows = prepare(causal(), drawn(causal(), ())[0], threads=1)(*arrays)
+    assert np.isnan(rows[-1]).all()
+
+
+def test_scores_never_exist_for_all_rows_and_all_heads_at_once():
+    assert "_S_all" not in agrees(encoder_layer(), ()).source
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_type_stays(dtype: type):
+    weights, arrays, sizes, _ = drawn(encoder(), (2,), dtype)
+    assert prepare(encoder(), weights, sizes=sizes)(*arrays).dtype == dtype
+
+
+def test_a_layer_is_compiled_once_however_often_it_is_repeated():
+    deep = {**SIZES, "N": 13}
+    weights = initialise(encoder(), {s.name: deep[s.name] for s in encoder().sizes if s.name in deep}, 0, np.dtype(float))
+    prepared = prepare(encoder(), weights)
+    assert prepared.source.count("def encoder") == 2
+    assert prepared(np.ones((4, 12))).shape == (4, 12)
+
+
+def test_inputs_are_left_as_they_are():
+    weights, (x,), _, _ = drawn(encoder_layer(), (2,))
+    before = x.copy()
+    x.flags.writeable = False
+    prepare(encoder_layer(), weights)(x)
+    assert (x == before).all()
+
+
+def test_a_size_that_nothing_tells_is_asked_for():
+    layer = build(named_model("mistral-7b").architecture)
+    weights, *_ = drawn(layer, ())
+    with pytest.raises(InputError, match="no weight tells the size .*; give it as sizes="):
+        prepare(layer, weights)
+
+
+def test_a_pass_may_be_left_out():
+    weights, (x,), _, _ = drawn(encoder_layer(), (2,))
+    plain = prepare(encoder_layer(), weights, without=("base_two", "wide_projections"))
+    assert "exp2" not in plain.source and "exp2" in prepare(encoder_layer(), weights).source
+    assert np.abs(plain(x) - prepare(encoder_layer(), weights)(x)).max() < 1e-13

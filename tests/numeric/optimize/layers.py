@@ -1,0 +1,75 @@
+"""The layers that the passes are tried on, and how often each pass was made there."""
+
+from collections import Counter
+from functools import lru_cache
+
+from derivations.architectures.composition import build
+from derivations.architectures.models import named_model
+from derivations.encoder import encoder_layer
+from derivations.language.arrangements import Concatenate
+from derivations.language.expression import Array, Variable, array, mask_array
+from derivations.language.functions import RowSoftmax, square
+from derivations.language.layer import Equations, Layer
+from derivations.language.shapes import Blocks
+from derivations.symbols import d_k, d_model, d_v, h, i, m, n
+from numeric.optimize import Optimised, optimize
+
+__all__ = ["attention", "made", "model", "optimised", "refused"]
+
+X, memory, M = array("X", n, d_model), array("memory", m, d_model), mask_array("M", n, n)
+
+
+def made(optimised: Optimised) -> Counter[str]:
+    """The number of rewritings of each pass, in all parts."""
+    return Counter(rewrite.name for rewrite in optimised.every_rewrite() if rewrite.done)
+
+
+def refused(optimised: Optimised) -> list[str]:
+    """The passes that the judge refused."""
+    return [rewrite.name for rewrite in optimised.every_rewrite() if not rewrite.done]
+
+
+@lru_cache(maxsize=32)
+def model(name: str) -> Layer:
+    """A built-in model as one layer."""
+    return build(named_model(name).architecture)
+
+
+@lru_cache(maxsize=8)
+def optimised(**options: bool) -> Optimised:
+    """An encoder layer, optimised."""
+    return optimize(encoder_layer(**options))  # type: ignore[arg-type]
+
+
+def attention(
+    *, mask: Array | None = None, read_twice: str = "", value_bias: bool = True, change: str = "", cross: bool = False
+) -> Layer:
+    """Attention of h heads with biases, as one list of equations, with something that a pass must look out for.
+
+    `read_twice`: the intermediate that is an output, too; `change`: "keys" adds something of its own to every key,
+    "scores" squares the scores.
+    """
+    keys = memory if cross else X
+    length = m if cross else n
+    W_Q, W_K, W_V = (array(f"W_{x}", h, d_model, w) for x, w in (("Q", d_k), ("K", d_k), ("V", d_v)))
+    b_Q, b_K, b_V = array("b_Q", h, d_k), array("b_K", h, d_k), array("b_V", h, d_v)
+    W_O, b_O = array("W_O", Blocks(h, d_v), d_model), array("b_O", d_model)
+    N = array("N", h, length, d_k)
+    let = Equations()
+    Q = let("Q", over=(i, h))(X @ W_Q[i] + b_Q[i])
+    K = let("K", over=(i, h))(keys @ W_K[i] + b_K[i])
+    V = let("V", over=(i, h))(keys @ W_V[i] + b_V[i] if value_bias else keys @ W_V[i])
+    if change == "keys":
+        K = let("K_n", over=(i, h))(K[i] + N[i])
+    scores = Q[i] @ K[i].T / 3
+    S = let("S", over=(i, h))(square(scores) if change == "scores" else scores)
+    A = let("A", over=(i, h))(RowSoftmax(S[i], *([] if mask is None else [mask])))
+    O = let("O", over=(i, h))(A[i] @ V[i])
+    Z = let("Z")(Concatenate(O[i], i, h))
+    Y = let("Y")(Z @ W_O + b_O)
+    outputs = {"Q": Q, "K": K, "V": V, "S": S, "A": A, "O": O}
+    masks = [] if mask is None else sorted(mask.atoms(Variable), key=str)
+    inputs = (X, *([memory] if cross else []), *masks)
+    inputs = (*inputs, *([N] if change == "keys" else []))
+    weights = (W_Q, W_K, W_V, b_Q, b_K, *([b_V] if value_bias else []), W_O, b_O)
+    return Layer("attention", inputs, weights, let, (Y, outputs[read_twice]) if read_twice else Y)

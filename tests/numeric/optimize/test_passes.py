@@ -1,0 +1,204 @@
+"""Where each pass does something, by what theorem, and where it must not."""
+
+from collections import Counter
+
+import pytest
+from sympy import log, sqrt
+
+from derivations.catalogue import layer, names
+from derivations.decoder import decoder_layer
+from derivations.encoder import encoder, encoder_layer
+from derivations.language import gradient
+from derivations.language.columns import ColumnRange
+from derivations.language.exponentials import Normalised, RowExponentials
+from derivations.language.expression import Array, Product, array, mask_array
+from derivations.language.functions import Both, CausalMask, RowSoftmax, WindowMask
+from derivations.language.inlining import inlined
+from derivations.language.layer import Equations, Layer
+from derivations.memory import pre_norm_layer
+from derivations.symbols import d_k, n, size
+from numeric.optimize import PASSES, optimize
+from numeric.optimize.patterns import subexpressions
+from tests.numeric.optimize.layers import attention, made, model, refused
+
+M, w = mask_array("M", n, n), size("w")
+BIASED = encoder_layer(biases=True)
+
+
+def nodes(of: Layer, kind: type[Array]) -> list[Array]:
+    """All expressions of a kind in the equations of a layer."""
+    return [node for equation in of.equations for node in subexpressions(equation.value) if isinstance(node, kind)]
+
+
+# --- where they do something ----------------------------------------------------------------------------------------
+
+
+def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None:
+    found = optimize(BIASED)
+    assert made(found) == Counter(
+        key_bias=1, value_bias=1, late_division=1, base_two=1, scaled_queries=1, wide_projections=1
+    )
+    assert refused(found) == []
+    products = nodes(found.layer, Product)
+    assert len(products) == 6  # Q K V at once, scores, values, output, two of the network
+    assert len(nodes(found.layer, ColumnRange)) == 3
+    assert not nodes(found.layer, RowSoftmax)
+    (exponentials,) = nodes(found.layer, RowExponentials)
+    assert exponentials.base == 2
+    (scores,) = [e.value for e in found.layer.equations if e.target == exponentials.args[0]]
+    assert isinstance(scores, Product)  # the factor is in the weights
+    assert any(e.value.has(1 / (sqrt(d_k) * log(2))) for e in found.packing.equations)
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (encoder_layer(biases=True, masked=True), {"key_bias": 1, "late_division": 1, "wide_projections": 1}),
+        (decoder_layer(), {"late_division": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
+        (layer("gated_feed_forward_with_biases"), {"wide_projections": 1}),
+        (layer("grouped_query_attention"), {"late_division": 1, "scaled_queries": 1, "wide_projections": 2}),
+        (layer("alibi_attention"), {"late_division": 1, "scaled_queries": 1, "base_two": 0}),
+        (pre_norm_layer(dropping=False), {"folded_norm": 2, "value_bias": 1, "wide_projections": 1}),
+        (model("gpt2"), {"folded_norm": 2, "key_bias": 1, "value_bias": 1, "base_two": 1, "wide_projections": 1}),
+        (model("llama-2-7b"), {"folded_norm": 3, "scaled_queries": 1, "common_subexpressions": 1}),
+        (model("gpt-j-6b"), {"folded_norm": 2, "scaled_queries": 1, "common_subexpressions": 3}),
+        (model("t5-small"), {"late_division": 3, "wide_projections": 4}),
+    ],
+    ids=lambda value: value.name if isinstance(value, Layer) else "",
+)
+def test_layers_of_every_kind_are_rewritten(subject: Layer, expected: dict[str, int]) -> None:
+    found = optimize(subject)
+    assert {name: made(found)[name] for name in expected} == expected
+    assert refused(found) == []
+
+
+@pytest.mark.slow
+def test_every_rewriting_of_the_layers_of_the_catalogue_is_proved() -> None:
+    for name in ("transformer", "encoder", "decoder", "transformer_loss", "mixture_with_shared_experts"):
+        assert refused(optimize(layer(name))) == []
+
+
+def test_the_scale_goes_through_rotary_positions() -> None:
+    (block,) = optimize(model("llama-2-7b")).parts.values()
+    (rewrite,) = [r for r in block.rewrites if r.name == "scaled_queries"]
+    assert [e.variable.name.rpartition(".")[2] for e in rewrite.after][:2] == ["Q_scaled", "U_scaled"]
+    assert [e.variable.name.rpartition(".")[2] for e in rewrite.packed] == ["W_Q_gained_scaled"]
+
+
+def test_queries_that_are_given_are_scaled_themselves() -> None:
+    found = optimize(layer("scaled_dot_product_attention")).layer
+    assert str(found.equations[0]) == "Q_scaled = (1/(sqrt(d_k)*log(2))) * Q"
+
+
+@pytest.mark.parametrize("mask", [None, CausalMask(n), WindowMask(n, w)], ids=str)
+def test_biases_of_values_move_where_every_query_sees_a_key(mask: Array | None) -> None:
+    assert made(optimize(attention(mask=mask)))["value_bias"] == 1
+
+
+def test_cross_attention_makes_keys_and_values_at_once() -> None:
+    found = optimize(attention(cross=True))
+    wide = [r for r in found.rewrites if r.name == "wide_projections"]
+    assert sorted(len(r.before) for r in wide) == [1, 2]
+
+
+def test_a_norm_that_is_computed_twice_is_computed_once() -> None:
+    (block,) = optimize(model("pythia-70m")).parts.values()
+    assert len([e for e in block.layer.equations if "X_hat" in e.variable.name]) == 1
+
+
+# --- where they must not --------------------------------------------------------------------------------------------
+
+
+def test_biases_of_values_stay_under_a_mask_that_may_hide_all_keys() -> None:
+    assert made(optimize(attention(mask=M)))["value_bias"] == 0
+    assert made(optimize(attention(mask=Both(M, CausalMask(n)))))["value_bias"] == 0
+
+
+@pytest.mark.parametrize(
+    ("read", "absent"),
+    [
+        ("A", ("late_division", "base_two")),  # the weights themselves are asked for
+        ("S", ("key_bias", "base_two")),
+        ("K", ("key_bias",)),
+        ("V", ("value_bias",)),
+        ("O", ("value_bias",)),
+    ],
+)
+def test_what_is_read_elsewhere_is_left_as_it_is(read: str, absent: tuple[str, ...]) -> None:
+    found = optimize(attention(read_twice=read))
+    assert [name for name in absent if made(found)[name]] == []
+    assert refused(found) == []
+
+
+def test_queries_that_are_read_elsewhere_keep_their_weights() -> None:
+    found = optimize(attention(read_twice="Q"))
+    (rewrite,) = [r for r in found.rewrites if r.name == "scaled_queries"]
+    assert rewrite.packed == ()
+
+
+def test_biases_of_keys_stay_where_keys_are_changed_before_the_product() -> None:
+    assert made(optimize(attention(change="keys")))["key_bias"] == 0
+    assert made(optimize(attention(change="scores")))["key_bias"] == 0
+    assert made(optimize(model("qwen3-0.6b")))["key_bias"] == 0
+
+
+def test_a_norm_that_the_residual_reads_keeps_its_gain() -> None:
+    assert made(optimize(encoder(biases=True)))["folded_norm"] == 0  # norms behind the sums
+
+
+def test_weights_that_are_inputs_are_not_packed() -> None:
+    W = array("W", n, n)
+    X = array("X", n, n)
+    let = Equations()
+    P, U = let("P")(X @ W), let("U")(X @ array("V", n, n))
+    Y = let("Y")(P @ U)
+    found = optimize(Layer("given", (X, W), (array("V", n, n),), let, Y))
+    assert made(found)["wide_projections"] == 0
+
+
+def test_gradients_keep_their_weights_and_their_class() -> None:
+    flat = gradient(inlined(BIASED))
+    found = optimize(flat)
+    assert type(found.layer) is type(flat)
+    assert (found.layer.parameters, found.layer.outputs) == (flat.parameters, flat.outputs)
+    assert set(made(found)) <= {"dead_equations", "common_subexpressions"}
+
+
+# --- switches and views ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(PASSES))
+def test_every_pass_may_be_left_out(name: str) -> None:
+    assert made(optimize(BIASED, without=(name,)))[name] == 0
+    assert made(optimize(BIASED, without=name))[name] == 0
+
+
+def test_with_no_pass_the_layer_is_only_written_out() -> None:
+    found = optimize(BIASED, without=PASSES)
+    assert (found.layer, found.rewrites) == (inlined(BIASED), ())
+    assert found.packing.equations == ()
+
+
+def test_an_unknown_pass_is_refused_with_the_list() -> None:
+    with pytest.raises(ValueError, match="there is no pass called 'fusion'; the passes are dead_equations, "):
+        optimize(BIASED, without=("fusion",))
+
+
+def test_every_theorem_that_is_cited_is_in_the_catalogue() -> None:
+    known = {*names(), "definition"}
+    subjects = [BIASED, pre_norm_layer(dropping=False), model("llama-2-7b"), layer("gated_feed_forward")]
+    cited = {rewrite.theorem for subject in subjects for rewrite in optimize(subject).every_rewrite()}
+    assert cited <= known
+    assert len(cited) >= 8
+
+
+def test_rewritings_explain_themselves() -> None:
+    found = optimize(BIASED)
+    text = found.explain()
+    assert "late_division, by attention.late_division: proved" in text
+    assert " -> attention.head_plain[i] = attention.attention.U[i] / attention.attention.l[i]  for i < h" in text
+    assert "attention.b_O_all = Concat(i < h: attention.b_V[i]) @ attention.W_O + attention.b_O" in text
+    (late,) = [r for r in found.rewrites if r.name == "late_division"]
+    assert late.derivation is not None
+    assert r"\operatorname{diag}" in late.derivation.latex()
+    assert isinstance(late.after[-1].value, Normalised)
