@@ -19,15 +19,19 @@ from typing import Any
 
 from sympy import Symbol
 
-from derivations.language.layer import Layer
+from derivations.language.differentiation.preparation import prepared
+from derivations.language.differentiation.reverse import gradient, passes
+from derivations.language.inlining import inlined
+from derivations.language.layer import Gradient, Layer
 from numeric.checks import InputError
+from numeric.formula_printer import CompileError
 from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.structure import WeightTree, applications, identifier, weight_tree
 from numeric.tiles import default_threads
 
-__all__ = ["Prepared", "flat_weights", "prepare"]
+__all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,66 @@ def prepare(
     arrays = {name: made[identifier(parameter.name)] for name, parameter in own}
     stacks = {name: _in_order(code, name, made[name]) for name in code.source.stacks if name in made}
     return Prepared(optimised, code, {**arrays, **stacks, **asked}, threads)
+
+
+@dataclass(frozen=True)
+class PreparedGradient:
+    """The gradient of a layer, with the layer's weights: takes its inputs and the gradient by its output."""
+
+    of: Layer
+    flat: Layer
+    step: Prepared
+
+    def __call__(self, *inputs: Any, **scalars: Any) -> tuple[Any, ...]:
+        """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
+        results = self.step(*inputs, **scalars)
+        count = len(self.flat.parameters)
+        by_weights = results[len(results) - count :]
+        named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
+        return (*results[: len(results) - count], _nested(weight_tree(self.of), named, ""))
+
+    @property
+    def source(self) -> str:
+        """The text of the code."""
+        return self.step.source
+
+    def explain(self) -> str:
+        """Return what was rewritten, and the theorem that permits it."""
+        return self.step.explain()
+
+
+def prepare_gradient(
+    layer: Layer,
+    weights: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    without: Iterable[str] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> PreparedGradient:
+    """Return the step of training of a layer: its output and all gradients, from inputs and the gradient by the output.
+
+    Definition   the gradient of the layer with its parts written out, made fast like any other layer
+    Shapes       gradients have those of inputs and weights; those by weights are sums over the batch, so that every
+                 input has the batch axes of the output
+    Raises       CompileError for a layer with a repetition, and what `prepare` raises
+    """
+    flat = inlined(layer)
+    if applications(flat):
+        raise CompileError(
+            f"layer {layer.name}: the gradient of {applications(flat)[0].layer.name}, which is repeated or in a "
+            "family, is not made fast yet; use compile_layer(gradient(layer))"
+        )
+    whole, both = gradient(flat), passes(flat)
+    equations = (*prepared(flat).equations, *both.backward)
+    step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (flat.output, *whole.outputs))
+    flat_values = flat_weights(flat, weights)
+    return PreparedGradient(layer, flat, prepare(step, flat_values, threads=threads, without=without, sizes=sizes))
+
+
+def _nested(tree: WeightTree, named: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return arrays by dotted names as a tree of weights."""
+    own = {name: named[f"{path}{variable.name}"] for name, variable in tree.parameters.items()}
+    return own | {name: _nested(part, named, f"{path}{name}.") for name, part in tree.parts.items()}
 
 
 def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:

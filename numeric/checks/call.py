@@ -19,7 +19,7 @@ from numeric.checks.arrays import check_arrays, check_axes, collect
 from numeric.checks.cotangents import check_cotangents
 from numeric.checks.given import Given
 from numeric.checks.values import check_finite, check_not_nan, check_tokens, scalar, size
-from numeric.structure import WeightTree, weight_tree
+from numeric.structure import WeightTree, identifier, weight_tree
 
 __all__ = ["InputContract", "check_call", "check_weights"]
 
@@ -161,29 +161,40 @@ def _outline(value: Any) -> Any:
 class InputContract:
     """What a layer whose weights are fixed asks of its inputs: the weights are checked here, once.
 
-    Result       `check(*inputs, **named)` returns the inputs by name, with sizes as int and scalars as float
-    Raises       InputError where a weight or, in `check`, an input does not fit
+    Result       `sizes` are those that the weights tell, or that were given; `check(inputs, named)` returns the inputs
+                 in order and the scalars by name, as float
+    Raises       InputError where a weight or a size or, in `check`, an input or a scalar does not fit
     """
 
-    def __init__(self, layer: Layer, weights: Mapping[str, Any], signature: inspect.Signature, sizes: Sequence[Symbol]):
-        """Check the weights; the signature names the inputs, then the sizes, then the scalars."""
-        tree = weight_tree(layer)
-        known = Given(layer.name)
-        missing = [name for name in (*tree.parameters, *tree.parts) if name not in weights]
-        unknown = [name for name in weights if name not in tree.parameters and name not in tree.parts]
-        if missing or unknown:
-            what = f"{missing[0]} is missing" if missing else f"{unknown[0]} is unknown"
-            raise known.refuse(f"{what}; the weights are {', '.join((*tree.parameters, *tree.parts))}")
-        for name, variable in tree.parameters.items():
-            known.arrays.append((name, variable, weights[name], False))
-        for name, part in tree.parts.items():
-            collect(known, name, part, weights[name])
+    def __init__(
+        self,
+        layer: Layer,
+        weights: Mapping[str, Any],
+        sizes: Mapping[str, int] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Check the weights; `sizes` are known besides, and scalars with a default need not be given."""
+        known, tree = Given(layer.name), weight_tree(layer)
+        symbols = {symbol.name: symbol for symbol in layer.sizes}
+        for name, value in (sizes or {}).items():
+            if name not in symbols:
+                raise known.refuse(f"there is no size {name}; its sizes are {', '.join(symbols)}")
+            known.sizes[symbols[name]] = size(known, name, value)
+        if tree or weights:
+            collect(known, "weights", tree, weights)
         check_arrays(known)
-        self._contract = _Contract(layer, signature, [*layer.inputs, *sizes], known)
+        self.sizes: Mapping[Symbol, int] = known.sizes
+        self._inputs = [identifier(variable.name) for variable in layer.inputs]
+        parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in self._inputs]
+        for name in sorted(identifier(symbol.name) for symbol in layer.scalars):
+            default = (defaults or {}).get(name, inspect.Parameter.empty)
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+        self._contract = _Contract(layer, inspect.Signature(parameters), list(layer.inputs), known)
 
-    def check(self, *inputs: Any, **named: Any) -> dict[str, Any]:
-        """Return the inputs by name.
+    def check(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the inputs in order, and the scalars that are given by name.
 
         Raises       InputError
         """
-        return self._contract.check(inputs, named)
+        values = self._contract.check(tuple(inputs), named)
+        return [values.pop(name) for name in self._inputs], values

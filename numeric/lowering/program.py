@@ -12,7 +12,7 @@ from sympy import Basic, Expr, Lambda, Symbol
 from derivations.language.arrangements import ColumnBlock, Concatenate
 from derivations.language.columns import ColumnRange
 from derivations.language.expression import Array, Member, Variable
-from derivations.language.layer import Equation, Layer
+from derivations.language.layer import Equation, Gradient, Layer
 from derivations.language.shapes import Axis, total
 from numeric.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
 from numeric.lowering.registers import Layout, Register
@@ -48,6 +48,8 @@ class Program:
         self.printer = TilePrinter(layer, self.names, call, self._fresh_names)
         self.batched = frozenset(self.printer.batched)
         self.tables: dict[tuple[Array, Symbol | None], str] = {}
+        own = len(layer.parameters) if isinstance(layer, Gradient) else 0
+        self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
 
     def _named(self, taken: frozenset[str]) -> dict[Basic, str]:
         names: dict[Basic, str] = {}
@@ -254,6 +256,11 @@ class TilePrinter(NumPyLayerPrinter):
         with self._with(_family=over, _names={**self._names, **(arrays or {})}):
             self._taken = set(self._reserved)
             return _tidy(self._exact(node) if arrays else self._print(node))
+
+    def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
+        """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""
+        with self._with(_names={**self._names, **arrays}, _target=self._names[equation.variable]):
+            return self.summed_over_batch(equation) if summed else self.doprint(equation)
 
     def size(self, size: Expr) -> str:
         """Return a size as an integer."""

@@ -116,9 +116,7 @@ class FunctionSource:
         if isinstance(equation.value, Repeat):
             self._repeated(equation, arrays)
         else:
-            printer = program.printer
-            with printer._with(_names={**program.names, **arrays}, _target=program.name(variable)):
-                text = printer.doprint(equation)
+            text = program.printer.whole_equation(equation, arrays, summed=variable in program.by_parameters)
             self._line(f"{program.name(variable)} = {text}", f"  # {shape_text(variable.shape)}")
         self._whole.add(variable)
         if variable in program.batched and variable in program.stored and self._is_read_in_tiles(variable):
@@ -151,8 +149,7 @@ class FunctionSource:
         node, program = equation.value, self.program
         block = self.blocks[node.layer]
         target = program.name(equation.variable)
-        with program.printer._with(_names={**program.names, **arrays}):
-            first, *others = (program.printer.doprint(a) for a in node.arguments)
+        first, *others = (program.printer.in_family(a, None, arrays) for a in node.arguments)
         named = [f"{each}={program.whole(size)}" for each, size in block.sizes.items()]
         named += [f"{each}={each}" for each in block.scalars] + ["threads=threads"]
         self._line(f"{target} = {first}", f"  # {shape_text(equation.variable.shape)}")
@@ -193,7 +190,7 @@ class FunctionSource:
 
     def _returned(self, variable: Variable) -> str:
         program = self.program
-        if variable not in program.batched:
+        if variable not in program.batched or variable in program.by_parameters:
             return program.name(variable)
         shape = ", ".join(program.whole(total(along)) for along in variable.shape)
         source = program.name(variable) if variable in self._whole else program.whole_name(variable)

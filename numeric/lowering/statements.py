@@ -103,7 +103,7 @@ class PhaseWriter:
         for equation in run:
             self.current = equation
             self._prepare_operands(equation, run)
-            self._prepare_target(equation)
+            self._prepare_target(equation, run)
         self.body.append(Loop(heads, self.program.whole(keys)))
         self.in_loop = True
         for equation in run:
@@ -123,7 +123,7 @@ class PhaseWriter:
             elif variable.kind != "boolean":
                 self._variable(variable)
 
-    def _prepare_target(self, equation: Equation) -> None:
+    def _prepare_target(self, equation: Equation, run: list[Equation]) -> None:
         """Give a target that lives longer than the loop its memory before the loop begins."""
         variable = equation.variable
         if variable in self.program.stored:
@@ -138,14 +138,12 @@ class PhaseWriter:
             self.prepared[variable] = self._bind(
                 Register(self.program.name(variable), Layout.HEADS, columns, heads, memory=wide), text, (wide,)
             )
-        elif self._read_outside(variable):
+        elif self._read_outside(variable, run):
             self.prepared[variable] = self._own(variable)
 
-    def _read_outside(self, variable: Variable) -> bool:
-        """Say whether an equation that is no member of a family reads a variable of a family."""
-        return any(
-            variable in self.program.read(e) and e.over is None for e in self.phase.equations
-        )
+    def _read_outside(self, variable: Variable, run: list[Equation]) -> bool:
+        """Say whether an equation of the phase that is not evaluated in the same loop reads a variable."""
+        return any(variable in self.program.read(e) for e in self.phase.equations if e not in run)
 
     # --- masks that positions tell ---
 
@@ -207,7 +205,8 @@ class PhaseWriter:
         target = self._target(variable)
         if register is not target:
             register = self._moved(register, target)
-        self.at[variable] = register
+        whole = self.prepared[variable]
+        self.at[variable] = whole if target is not whole else register  # of all heads, where a loop wrote some of them
         if len(self.body) > start:
             first = next(op for op in self.body[start:] if isinstance(op, Operation))
             first.comment = first.comment or f"{equation.variable.name} = {_shown(equation)}"

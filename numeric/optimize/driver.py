@@ -23,6 +23,7 @@ from numeric.optimize.draft import Draft
 from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.late_division import base_two, late_division
 from numeric.optimize.patterns import subexpressions
+from numeric.optimize.product_order import product_order
 from numeric.optimize.rewrite import Rewrite
 from numeric.optimize.scaled_queries import scaled_queries
 from numeric.optimize.wide_projections import wide_projections
@@ -33,6 +34,7 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "dead_equations": dead_equations,
     "common_subexpressions": common_subexpressions,
     "folded_norm": folded_norm,
+    "product_order": product_order,
     "key_bias": key_bias,
     "value_bias": value_bias,
     "late_division": late_division,

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sympy import Basic
+from sympy import Basic, Expr
 
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Plus, Product, RowBroadcast, Variable
 from derivations.language.layer import Equation, Layer
 from numeric.optimize.draft import Draft
 
-__all__ = ["Affine", "affine", "at_index", "biased", "defined", "is_name", "joined_name", "subexpressions"]
+__all__ = ["Affine", "affine", "at_index", "biased", "defined", "is_name", "joined_name", "of_sizes", "subexpressions"]
 
 _VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # what passes add to the name of what they change
 
@@ -65,6 +65,11 @@ def is_weight(node: Basic, draft: Draft, equation: Equation) -> bool:
 def biased(product: Array, bias: Array | None) -> Array:
     """Return a product plus a bias in every row, if there is one."""
     return product if bias is None else product + bias
+
+
+def of_sizes(factor: Expr) -> bool:
+    """Say whether a factor is known when weights are packed: sizes and numbers, no scalar that a caller gives."""
+    return all(symbol.is_integer and symbol.is_positive for symbol in factor.free_symbols)
 
 
 def at_index(equation: Equation, name: Array) -> Array:

@@ -18,7 +18,7 @@ from derivations.language.functions import Hadamard, Interleave
 from derivations.language.layer import Equation
 from derivations.language.selection import EveryOther
 from numeric.optimize.draft import Draft, variables_of
-from numeric.optimize.patterns import Affine, affine, biased, defined, is_name, subexpressions
+from numeric.optimize.patterns import Affine, affine, biased, defined, is_name, of_sizes, subexpressions
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal
 
 __all__ = ["scaled_queries"]
@@ -57,7 +57,7 @@ def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Pro
     for product in products:
         queries = product.args[0]
         variable = queries.args[0] if isinstance(queries, Member) else queries
-        path = _linear_path(draft, variable, equation)
+        path = _linear_path(draft, variable, equation) if of_sizes(factor) else None
         if path is None:
             scaled, name = defined(draft.fresh(f"{variable.name}_scaled"), Scaled(factor, queries), equation)
             fresh.append(scaled)

@@ -143,7 +143,7 @@ def tuned(weights: Weights) -> Forward:
     attention, network = weights["attention"], weights["feed_forward"]
     first, second = weights["attention_norm"], weights["feed_forward_norm"]
     h, d_model, d_k = attention["W_Q"].shape
-    scales = np.repeat(np.float32([d_k**-0.5, 1, 1]), h * d_k)
+    scales = np.repeat(np.array([d_k**-0.5, 1, 1], np.float32), h * d_k)
     W, b = (scales * side_by_side([side_by_side(attention[f"{kind}_{name}"]) for name in "QKV"]) for kind in "Wb")
 
     def normalise(X: Any, gamma: Any, beta: Any) -> Any:

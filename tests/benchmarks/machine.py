@@ -41,7 +41,8 @@ def described(rounds: int) -> dict[str, Any]:
     import threadpoolctl
     import torch
 
-    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    found = threadpoolctl.threadpool_info()
+    pools = sorted((pool for pool in found if pool["user_api"] == "blas"), key=lambda pool: pool["version"])
     blas = ", ".join(f"{p['internal_api']} {p['version']} ({p['architecture']}, {p['num_threads']})" for p in pools)
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -116,7 +116,7 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
     "float32 and float64 mixed": (_input(lambda x: x.astype(np.float64)), "float64: convert one of them"),
     "a mask of numbers": (lambda given: given | {"M": given["M"].astype(np.float32)}, "M must be .* bool"),
     "a list": (_input(lambda x: x.tolist()), "X_Q must be a NumPy array of float32 or float64, not list"),
-    "np.matrix": (_input(lambda x: np.asmatrix(x[0])), "X_Q must be a NumPy array .*, not matrix"),
+    "np.matrix": (_input(lambda x: x[0].view(np.matrix)), "X_Q must be a NumPy array .*, not matrix"),
     "a masked array": (_input(np.ma.masked_array), "X_Q must be a NumPy array .*, not MaskedArray"),
     "None": (_input(lambda x: None), "X_Q must be a NumPy array .*, not NoneType"),
     "NaN": (_input(_set(np.nan)), r"X_Q is NaN at \(0, 2, 3\): replace such entries first"),

@@ -8,7 +8,7 @@ import pytest
 from sympy import Integer
 
 from derivations.attention import scaled_dot_product_attention
-from derivations.convolution import convolution
+from derivations.catalogue import layer as catalogued
 from derivations.cross_entropy import cross_entropy
 from derivations.embedding import embedding
 from derivations.encoder import encoder
@@ -104,7 +104,7 @@ def test_without_keys_all_rows_are_zero(route):
     assert not called(route, ATTENTION, hidden).any()
 
 
-def at(layer, batch=(2,), **sizes):
+def ones_at(layer, batch=(2,), **sizes):
     """The arguments of a layer at sizes of which some may be 0, all numbers 1."""
     values = {size: Integer(sizes.get(size.name, CASE_SIZES[0][size.name])) for size in layer.sizes}
     kinds = {"real": np.float32, "boolean": bool, "integer": int}
@@ -123,12 +123,12 @@ def at(layer, batch=(2,), **sizes):
         (cross_entropy(), {"n": 0}, "loss is a mean over n, which is 0: give a larger size"),
         (cross_entropy(), {"vocab": 0}, "z is a log-sum-exp over vocab, which is 0: give a larger size"),
         (layer_norm(), {"d": 0}, r"gamma has shape \(0,\): a weight without entries"),
-        (convolution().at(w=3), {"n": 1}, "Y has an axis of n - 2 places, which is negative; n = 1"),
+        (catalogued("convolution").at(w=3), {"n": 1}, "Y has an axis of n - 2 places, which is negative; n = 1"),
     ],
 )
 def test_a_size_of_zero_is_refused_where_something_is_divided_by_it(route, layer, sizes, sentence):
     with pytest.raises(InputError, match=sentence):
-        called(route, layer, at(layer, **sizes))
+        called(route, layer, ones_at(layer, **sizes))
 
 
 def test_a_mean_without_weights_is_refused_over_no_columns():
@@ -212,12 +212,9 @@ def test_tokens_may_be_of_any_integer_type(kind):
 @routes
 def test_more_than_any_memory_is_refused_at_once(route):
     """A view with stride 0 claims 2^50 rows; the check looks at one of them, NumPy refuses the result."""
-    given = {
-        "X": np.broadcast_to(np.float32(1), (2**50, 3)),
-        "W": np.ones((3, 5), np.float32),
-        "b": np.ones(5, np.float32),
-    }
-    with pytest.raises((MemoryError, ValueError), match="[Uu]nable to allocate|too big"):
+    W, b = np.ones((3, 5), np.float32), np.ones(5, np.float32)
+    given = {"X": np.broadcast_to(np.float32(1), (2**50, 3)), "W": W, "b": b}
+    with pytest.raises(MemoryError, match="Unable to allocate"):
         called(route, linear(), given)
 
 

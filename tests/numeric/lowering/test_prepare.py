@@ -11,25 +11,26 @@ from derivations.architectures.models import named_model
 from derivations.catalogue import LAYERS
 from derivations.decoder import decoder_layer
 from derivations.encoder import encoder, encoder_layer
-from derivations.language.functions import CausalMask
+from derivations.gated_feed_forward import gated_feed_forward
+from derivations.language import gradient
+from derivations.language.functions import CausalMask, gelu
 from derivations.language.layer import Layer
 from derivations.language.shapes import total
+from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
 from derivations.symbols import m, n
 from derivations.transformer import transformer
 from numeric import tiles
 from numeric.checks import InputError
 from numeric.compile import compile_layer
-from numeric.prepare import Prepared, prepare
+from numeric.formula_printer import CompileError
+from numeric.prepare import Prepared, prepare, prepare_gradient
 from numeric.weights import initialise
 
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "N": 2, "vocab": 11, "n": 9, "m": 5, "g": 3, "r": 2}
 SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6}
 SCALARS = {"alpha": 0.7, "slope": 0.3, "rate": 0.2}
-MODELS = (
-    "gpt2 bert-base t5-small llama-2-7b mistral-7b mixtral-8x7b gemma-2-2b qwen2.5-0.5b phi-3-mini gpt-j-6b opt-125m "
-    "bloom-560m falcon-7b roberta-base bart-base deepseek-v3 whisper-tiny"
-).split()
+MODELS = ["gpt2", "bert-base", "t5-small", "llama-2-7b", "mistral-7b", "mixtral-8x7b", "gemma-2-2b", "qwen2.5-0.5b", "phi-3-mini", "gpt-j-6b", "opt-125m", "bloom-560m", "falcon-7b", "roberta-base", "bart-base", "deepseek-v3", "whisper-tiny"]
 
 
 def size(name: str) -> int:
@@ -147,3 +148,52 @@ def test_a_pass_may_be_left_out():
     plain = prepare(encoder_layer(), weights, without=("base_two", "wide_projections"))
     assert "exp2" not in plain.source and "exp2" in prepare(encoder_layer(), weights).source
     assert np.abs(plain(x) - prepare(encoder_layer(), weights)(x)).max() < 1e-13
+
+
+# --- gradients ------------------------------------------------------------------------------------------------------
+
+
+def assert_same(one: object, other: object) -> None:
+    if isinstance(one, dict):
+        assert isinstance(other, dict) and one.keys() == other.keys()
+        for name in one:
+            assert_same(one[name], other[name])
+    else:
+        assert np.shape(one) == np.shape(other) and np.abs(np.asarray(one) - np.asarray(other)).max() < 1e-11
+
+
+@pytest.mark.parametrize("rows", [2, 256])
+@pytest.mark.parametrize("batch", [(), (2, 3)])
+@pytest.mark.parametrize(
+    "layer",
+    [
+        encoder_layer(biases=True),
+        encoder_layer(masked=True, activation=gelu),
+        decoder_layer(),
+        gated_feed_forward(biases=True),
+        layer_norm(),
+        causal(),
+    ],
+    ids=lambda layer: layer.name,
+)
+def test_a_prepared_gradient_agrees_with_the_plain_one(
+    layer: Layer, batch: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tiles, "ROWS", rows)
+    monkeypatch.setattr(tiles, "SCORES", 3 * rows)
+    weights, arrays, sizes, _ = drawn(layer, batch)
+    output = compile_layer(layer)(*arrays, **weights)
+    given = np.random.default_rng(7).standard_normal(output.shape)
+    result, *of_inputs, of_weights = prepare_gradient(layer, weights, sizes=sizes)(*arrays, given)
+    assert_same(output, result)
+    plain = compile_layer(gradient(layer))(*arrays, given, **weights)
+    plain = plain if isinstance(plain, tuple) else (plain,)
+    expected = plain[: len(of_inputs)]
+    for one, other in zip(expected, of_inputs, strict=True):
+        assert_same(one, np.asarray(other).reshape(one.shape))
+    assert_same(dict(zip(of_weights, plain[len(of_inputs) :], strict=True)), of_weights)
+
+
+def test_the_gradient_of_a_repetition_is_refused():
+    with pytest.raises(CompileError, match="repeated .* use compile_layer"):
+        prepare_gradient(encoder(), drawn(encoder(), ())[0])

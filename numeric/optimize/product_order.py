@@ -1,0 +1,130 @@
+"""Products with weights in the order that costs least: products of weights are made once, when weights are packed.
+
+Definition   (X A + a) B + b becomes X (A B) + (a B + b), where nothing else reads X A + a and A B has fewer numbers
+             than A and B together; X W + c (X A) B becomes X (W + c A B)
+Source       linear.composition, low_rank_adaptation.merges
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sympy import Expr, Integer, expand
+
+from derivations.language.expression import Array, Plus, Product, Scaled, Variable
+from derivations.language.layer import Equation
+from derivations.language.operations import entries
+from numeric.optimize.draft import Draft
+from numeric.optimize.patterns import Affine, affine, biased, of_sizes
+from numeric.optimize.rewrite import Proposal
+
+__all__ = ["product_order"]
+
+OF_CHAINS, OF_SUMS = "linear.composition", "low_rank_adaptation.merges"
+
+
+def product_order(draft: Draft) -> bool:
+    """Multiply weights with one another where that saves work in every call; say whether anything was done."""
+    done = False
+    for equation in list(draft.equations.values()):
+        if equation.over is not None or equation.variable not in draft.equations:
+            continue
+        proposal = _chain(draft, affine(equation, draft)) or _sum(draft, equation)
+        done |= proposal is not None and draft.propose("product_order", proposal)
+    return done
+
+
+# --- one product after another --------------------------------------------------------------------------------------
+
+
+def _first(draft: Draft, rows: Array) -> Affine | None:
+    """Return the projection that rows come from, where they are read once and it is in no family."""
+    found = affine(draft.equation(rows), draft) if isinstance(rows, Variable) else None
+    alone = found is not None and found.equation.over is None and draft.read_once(found.variable) is not None
+    return found if alone else None
+
+
+def _chain(draft: Draft, second: Affine | None) -> Proposal | None:
+    first = _first(draft, second.rows) if second is not None else None
+    if first is None or second is None:
+        return None
+    both = Product(first.weight, second.weight)
+    saved = expand(entries(first.weight.shape) + entries(second.weight.shape) - entries(both.shape))
+    if not saved.is_positive:
+        return None
+    W = _packed(draft, f"{second.variable.name}_weight", both)
+    packed, bias = [W], second.bias
+    if first.bias is not None:
+        moved = Product(first.bias, second.weight)
+        packed.append(_packed(draft, f"{second.variable.name}_bias", moved if bias is None else Plus(moved, bias)))
+        bias = packed[-1].variable
+    value = biased(first.rows @ W.variable, bias)
+    return Proposal(
+        OF_CHAINS, {second.variable: value}, packed=tuple(packed), opened=(first.variable,), rule="associativity"
+    )
+
+
+# --- a sum of products ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A term of a sum: a factor times rows times a weight, made through a variable or not; or anything else."""
+
+    node: Array
+    factor: Expr = Integer(1)
+    rows: Array | None = None
+    weight: Array | None = None
+    through: Variable | None = None
+
+
+def _terms(node: Array, draft: Draft) -> Iterator[_Term]:
+    if isinstance(node, Plus):
+        for part in node.args:
+            yield from _terms(part, draft)
+        return
+    factor, product = node.args if isinstance(node, Scaled) else (Integer(1), node)
+    if not isinstance(product, Product) or len(product.shape) != 2 or not of_sizes(factor):
+        yield _Term(node)
+        return
+    rows, weight = product.args
+    if not draft.is_weight(weight):
+        yield _Term(node)
+        return
+    first = _first(draft, rows)
+    if first is not None and first.bias is None:
+        yield _Term(node, factor, first.rows, Product(first.weight, weight), first.variable)
+    else:
+        yield _Term(node, factor, rows, weight)
+
+
+def _sum(draft: Draft, equation: Equation) -> Proposal | None:
+    """Put together the products of the rows that a product with one weight reads, with what is made of them."""
+    if not isinstance(equation.value, Plus):
+        return None
+    terms = list(_terms(equation.value, draft))
+    direct = next((term for term in terms if term.rows is not None and term.through is None), None)
+    together = [term for term in terms if direct is not None and term.rows == direct.rows]
+    if direct is None or len(together) < 2:
+        return None
+    whole = _added([_scaled(term.factor, term.weight) for term in together if term.weight is not None])
+    W = _packed(draft, f"{equation.variable.name}_weight", whole)
+    rest = [Product(direct.rows, W.variable), *(term.node for term in terms if term not in together)]
+    opened = tuple(term.through for term in together if term.through is not None)
+    return Proposal(OF_SUMS, {equation.variable: _added(rest)}, packed=(W,), opened=opened, rule="distributivity")
+
+
+def _scaled(factor: Expr, weight: Array) -> Array:
+    return weight if factor == 1 else Scaled(factor, weight)
+
+
+def _added(terms: list[Array]) -> Array:
+    total = terms[0]
+    for term in terms[1:]:
+        total = Plus(total, term)
+    return total
+
+
+def _packed(draft: Draft, name: str, value: Array) -> Equation:
+    return Equation(Variable(draft.fresh(name), value.shape), value)
