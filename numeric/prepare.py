@@ -14,16 +14,14 @@ Assumes      weights do not change afterwards: those that are combined are copie
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-from sympy import Symbol
 
 from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
 from derivations.language.inlining import inlined
 from derivations.language.layer import Gradient, Layer
-from numeric.checks import InputError
+from numeric.checks import InputContract, InputError
 from numeric.formula_printer import CompileError
 from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
@@ -34,18 +32,31 @@ from numeric.tiles import default_threads
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
 
 
+DEFAULTS = {"epsilon": 1e-5}
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """A layer with its weights, ready to be called on its inputs."""
+    """A layer with its weights, ready to be called on its inputs; they are checked unless `check` is False.
+
+    Raises       InputError where an input does not fit the layer
+    """
 
     optimised: Optimised
     code: LoweredLayer
     arguments: Mapping[str, Any]
     threads: int
+    contract: InputContract
 
-    def __call__(self, *inputs: Any, **scalars: Any) -> Any:
+    def __call__(self, *inputs: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
-        return self.code.function(*inputs, **self.arguments, **scalars, threads=self.threads)
+        if check:
+            inputs, named = self.contract.check(inputs, named)
+        return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+
+    def __repr__(self) -> str:
+        """Return the name and the number of threads."""
+        return f"<prepared layer {self.optimised.original.name}, {self.threads} threads>"
 
     @property
     def source(self) -> str:
@@ -72,19 +83,40 @@ def prepare(
     Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
                  weights do not fit or a size is missing
     """
-    threads = default_threads() if threads is None else threads
+    return _prepared(layer, layer, weights, threads, without, sizes)
+
+
+def _prepared(
+    layer: Layer,
+    checked: Layer,
+    weights: Mapping[str, Any],
+    threads: int | None,
+    without: Iterable[str],
+    sizes: Mapping[str, int] | None,
+) -> Prepared:
+    """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
+    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     optimised = optimize(layer, without=without)
     code = lowered(optimised.layer)
-    known = _sizes(weight_tree(layer), weights) | {s: int(v) for s in layer.sizes if (v := (sizes or {}).get(s.name))}
+    known = contract.sizes
     asked = {name: known.get(size) for name, size in code.source.sizes.items()}
     missing = [name for name, value in asked.items() if value is None]
     if missing:
-        raise InputError(f"{layer.name}: no weight tells the size {missing[0]}; give it as sizes={{{missing[0]!r}: ...}}")
+        raise InputError(
+            f"{layer.name}: no weight tells the size {missing[0]}; give it as sizes={{{missing[0]!r}: ...}}"
+        )
     made = packed(optimised, weights, known)
     own = zip(code.source.parameters, optimised.layer.parameters, strict=True)
     arrays = {name: made[identifier(parameter.name)] for name, parameter in own}
     stacks = {name: _in_order(code, name, made[name]) for name in code.source.stacks if name in made}
-    return Prepared(optimised, code, {**arrays, **stacks, **asked}, threads)
+    count = default_threads() if threads is None else _whole(threads)
+    return Prepared(optimised, code, {**arrays, **stacks, **asked}, count, contract)
+
+
+def _whole(threads: Any) -> int:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads must be an integer >= 1, not {threads!r}")
+    return threads
 
 
 @dataclass(frozen=True)
@@ -95,9 +127,9 @@ class PreparedGradient:
     flat: Layer
     step: Prepared
 
-    def __call__(self, *inputs: Any, **scalars: Any) -> tuple[Any, ...]:
+    def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
-        results = self.step(*inputs, **scalars)
+        results = self.step(*inputs, check=check, **scalars)
         count = len(self.flat.parameters)
         by_weights = results[len(results) - count :]
         named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
@@ -138,7 +170,7 @@ def prepare_gradient(
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (flat.output, *whole.outputs))
     flat_values = flat_weights(flat, weights)
-    return PreparedGradient(layer, flat, prepare(step, flat_values, threads=threads, without=without, sizes=sizes))
+    return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
 
 
 def _nested(tree: WeightTree, named: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -155,21 +187,6 @@ def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
 
 def _stacked(block: FunctionSource, weights: Mapping[str, Any]) -> Iterator[Any]:
     yield from (weights[identifier(parameter.name)] for parameter in block.layer.parameters)
-
-
-def _sizes(tree: WeightTree, weights: Any) -> dict[Symbol, int]:
-    """Return the sizes that the shapes of nested weights tell."""
-    if tree.count is not None:
-        found = {tree.count: len(weights)} if isinstance(tree.count, Symbol) else {}
-        return {**(_sizes(replace(tree, count=None), weights[0]) if weights else {}), **found}
-    found = {}
-    for name, variable in tree.parameters.items():
-        for along, length in zip(variable.shape, weights[name].shape, strict=True):
-            if isinstance(along, Symbol):
-                found.setdefault(along, length)
-    for name, part in tree.parts.items():
-        found = {**_sizes(part, weights[name]), **found}
-    return found
 
 
 def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,8 +37,13 @@ class Tiles:
     most_scores: int = SCORES
 
     def __iter__(self) -> Iterator[Tile]:
-        """Return the tiles that are left."""
-        return self.left
+        """Yield the tiles that are left, until there are none or an error ends the loop."""
+        while (tile := next(self.left, None)) is not None:
+            yield tile
+
+    def end(self) -> None:
+        """Leave what is left undone."""
+        self.left = iter(())
 
     def heads(self, heads: int, keys: int) -> int:
         """Return how many heads are worked on together, so that their scores stay small."""
@@ -80,10 +85,12 @@ def shaped(space: Any, *shape: int) -> Any:
 
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     """Return the rows of all items one after another: (..., n, d) becomes (items n, d), (..., n) numbers (items n, 1)."""
-    x = np.broadcast_to(x, batch + x.shape[x.ndim - rank :])
+    shape = x.shape[x.ndim - rank :]
+    rows = math.prod(batch) * shape[0]
+    x = np.broadcast_to(x, batch + shape)
     if rank == 2:
-        return x.reshape(-1, x.shape[-1])
-    return x.reshape(-1, 1) if x.dtype.kind == "f" else x.reshape(-1)
+        return x.reshape(rows, shape[1])
+    return x.reshape(rows, 1) if x.dtype.kind == "f" else x.reshape(rows)
 
 
 def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
@@ -91,7 +98,7 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     shape = x.shape[x.ndim - rank :]
     if x.ndim == rank:
         return np.broadcast_to(x, (math.prod(batch), *shape))
-    return np.broadcast_to(x, batch + shape).reshape(-1, *shape)
+    return np.broadcast_to(x, batch + shape).reshape(math.prod(batch), *shape)
 
 
 def _tiles(items: int, n: int, size: int, together: int) -> Tiles:
@@ -106,19 +113,38 @@ def _tiles(items: int, n: int, size: int, together: int) -> Tiles:
 # --- threads --------------------------------------------------------------------------------------------------------
 
 _lock = threading.Lock()
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
-_blas: list[Any] = []
-_limits: list[Any] = []
+_pools: dict[int, ThreadPoolExecutor] = {}
+_blas: list[Any] = []  # the controller, and while a loop runs what restores its threads
+_limits: list[None] = []  # one for each loop that runs
+
+
+def _afresh() -> None:
+    """Begin again in a process that was forked: its threads are gone, and so are the loops of its parent."""
+    global _lock
+    _lock = threading.Lock()
+    _pools.clear()
+    _limits.clear()
+    while len(_blas) > 1:
+        _blas.pop().restore_original_limits()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_afresh)
 
 
 def _on_threads(part: Callable[[Tiles], None], tiles: Tiles, threads: int) -> None:
     """Work on the tiles with this thread and others; an error in one of them ends the loop and is raised here."""
-    helpers = [_pool(threads).submit(part, tiles) for _ in range(threads - 1)]
+
+    def work() -> None:
+        try:
+            part(tiles)
+        except BaseException:
+            tiles.end()
+            raise
+
+    helpers = [_pool(threads).submit(work) for _ in range(threads - 1)]
     try:
-        part(tiles)
-    except BaseException:
-        tiles.left = iter(())
-        raise
+        work()
     finally:
         errors = [error for helper in helpers if (error := _ended(helper)) is not None]
     if errors:
@@ -132,11 +158,10 @@ def _ended(helper: Future[None]) -> BaseException | None:
 
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the threads of this process that help callers with so many threads."""
-    key = os.getpid(), threads
     with _lock:
-        if key not in _pools:
-            _pools[key] = ThreadPoolExecutor(threads - 1, thread_name_prefix="tiles")
-        return _pools[key]
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="tiles")
+        return _pools[threads]
 
 
 @contextmanager
@@ -155,5 +180,3 @@ def _one_thread_in_blas() -> Iterator[None]:
             _limits.pop()
             if not _limits:
                 _blas.pop().restore_original_limits()
-
-

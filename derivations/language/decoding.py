@@ -133,7 +133,7 @@ def next_positions(layer: Layer, positions: Symbol = Symbol("n", integer=True, p
 
     Raises       NotCausal where the layer looks ahead, or where no rule says what an equation reads
     """
-    flat = inlined(layer)
+    flat = _changed(inlined(layer), lambda node: node)  # masks given by a formula go where they are read
     names = {symbol.name for symbol in (*flat.sizes, *flat.scalars)}
     together = Symbol(_fresh("t", names), integer=True, positive=True)
     rewriting = _Rewriting(flat, positions, together, frozenset(), caching=len(flat.inputs))
@@ -307,6 +307,7 @@ class _Rewriting:
         inner.run()
         if inner.caches or any(isinstance(item, Link) for item in inner.items):
             raise NotCausal(f"{node} keeps earlier positions of its own, inside a family; write its parts out first")
+        self.changes += inner.changes
         inputs, arguments = self._handed(inner, node)
         bound = Sequence(
             *(Sequence(name, self.frame.cut(value, (False,) * len(value.shape))) for name, value in node.args[3])

@@ -2,8 +2,8 @@
 
 What it trusts:
     the normal form (`normal_form`): its rules are listed in the heads of its modules;
-    the entry rule of every array node (`expression`, `arrangements`, `functions`, `selection`, `rows`, `routing`): what
-        it means;
+    the entry rule of every array node (`expression`, `arrangements`, `functions`, `selection`, `rows`, `routing`,
+        `columns`, `exponentials`): what it means;
     the rules that count (`operations`, `flop_passes`, `memory_counts`), at sizes for which every axis is an integer
         >= 1;
     certificates (`certificates`): forms that show a sign, their equalities proved by the normal form, and the known

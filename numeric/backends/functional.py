@@ -66,7 +66,7 @@ def choose(table: Any, numbers: Any) -> Any:
     """Return a matrix for each column of a table: its entries in the rows that a matrix of numbers names."""
     size, h = table.shape[-2:]
     if table.ndim == 2:
-        return np.moveaxis(table[numbers], -1, -3)
+        return np.moveaxis(np.swapaxes(table, 0, 1)[:, numbers], 0, -3)
     batch, matrix = np.broadcast_shapes(table.shape[:-2], numbers.shape[:-2]), numbers.shape[-2:]
     columns = np.broadcast_to(table.mT, (*batch, h, size))
     places = np.broadcast_to(numbers, (*batch, *matrix)).reshape(*batch, 1, -1)

@@ -1,5 +1,7 @@
 """Equations as JAX: what its functions are called, where they differ from NumPy's by more than a name."""
 
+from collections.abc import Mapping
+
 from sympy import Expr
 
 from derivations.language.expression import Array
@@ -11,9 +13,10 @@ __all__ = ["JaxLayerPrinter"]
 class JaxLayerPrinter(TracedPrinter):
     """Prints the right-hand sides of one layer's equations for JAX."""
 
-    _modules = {"numpy": "jnp", "scipy.special": "special", "math": "math"}  # noqa: RUF012  # a constant of the class
+    _modules: Mapping[str, str] = {"numpy": "jnp", "scipy.special": "special", "math": "math"}
     _arrays = "jnp"
     scalars_are_traced = True
+    special_functions = frozenset({"erf", "erfc", "expit", "gamma", "gammaln", "polygamma"})
 
     def _from_numpy(self, text: str, number_type: bool = True) -> str:
         return f"jnp.asarray({text}{f', {self._dtype_of}.dtype' if number_type and not self._casting else ''})"

@@ -1,5 +1,7 @@
 """Equations as PyTorch: what its functions are called, where they differ from NumPy's by more than a name."""
 
+from collections.abc import Mapping
+
 from sympy import Expr
 
 from derivations.language.expression import Array
@@ -12,9 +14,11 @@ __all__ = ["TorchLayerPrinter"]
 class TorchLayerPrinter(TracedPrinter):
     """Prints the right-hand sides of one layer's equations for PyTorch; constants go to the device of the arrays."""
 
-    _modules = {"numpy": "torch", "scipy.special": "torch.special", "math": "math"}  # noqa: RUF012  # a constant
+    _modules: Mapping[str, str] = {"numpy": "torch", "scipy.special": "torch.special", "math": "math"}
     _arrays = "torch"
     _float64 = "torch.float64"
+    special_functions = frozenset({"erf", "erfc", "expit", "gammaln", "polygamma"})
+    renamed: Mapping[str, str] = {"mod": "remainder"}
 
     @property
     def _device(self) -> str:

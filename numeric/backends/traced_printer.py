@@ -16,7 +16,7 @@ from derivations.language.differentiation.tape import Pulled
 from derivations.language.expression import Array, Plus, Scaled, Transpose, Variable
 from derivations.language.functions import Elementwise, Hadamard
 from derivations.language.layer import Apply, Equation, Layer
-from numeric.formula_printer import MODULES
+from numeric.formula_printer import MODULES, CompileError
 from numeric.printer import Call, NumPyLayerPrinter
 
 __all__ = ["TracedPrinter"]
@@ -28,6 +28,8 @@ class TracedPrinter(NumPyLayerPrinter):
     """Prints equations for a library that traces arrays; a subclass names its functions."""
 
     scalars_are_traced = False  # whether epsilon may be anything else than a number
+    special_functions: frozenset[str] = frozenset()  # of those of SciPy, which the library has
+    renamed: Mapping[str, str] = {}  # functions of NumPy that have another name
 
     def __init__(
         self,
@@ -81,6 +83,12 @@ class TracedPrinter(NumPyLayerPrinter):
         with self._with(**NUMPY, _inside_constant=True, _casting=True):
             text = super()._print(expr, **settings)
         return self._from_numpy(text)
+
+    def _module_format(self, fqn: str, register: bool = True) -> str:
+        module, _, name = fqn.rpartition(".")
+        if module == "scipy.special" and name not in self.special_functions:
+            raise CompileError(f"{fqn} has no counterpart in {self._arrays}: compile the layer for NumPy")
+        return super()._module_format(f"{module}.{name if self._by_numpy else self.renamed.get(name, name)}", register)
 
     def _print_Equation(self, equation: Equation) -> str:
         if equation.variable not in self._constants:

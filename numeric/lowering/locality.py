@@ -33,7 +33,9 @@ class Phase:
     level: int
     size: Symbol | None
     equations: list[Equation] = field(default_factory=list)
-    across: dict[Variable, frozenset[Variable]] = field(default_factory=dict)  # what the equation of a variable reads so
+    across: dict[Variable, frozenset[Variable]] = field(
+        default_factory=dict
+    )  # what the equation of a variable reads so
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,7 @@ def _reads(
     return _of_entry(entry, size, families, batched)
 
 
-def _of_entry(
-    entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
-) -> Reads | None:
+def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]) -> Reads | None:
     """Return what an entry of row `ROW` reads, or None where the number of the row matters in another way."""
     named = {variable.name: variable for variable in batched}
     aligned, across, hidden = set(), set(), dict[Basic, Basic]()

@@ -31,7 +31,9 @@ def assign(body: Body) -> Pieces:
         if not isinstance(operation, Operation):
             continue
         target = operation.target
-        written = [*(r.root for r in operation.operands)] if operation.binding else [target]  # a view of what is to come
+        written = (
+            [*(r.root for r in operation.operands)] if operation.binding else [target]
+        )  # a view of what is to come
         for register in written:
             if register.memory is None and not register.given and register not in pieces.of:
                 pieces.of[register] = _piece(register, operation, number, last, pieces, free)

@@ -77,7 +77,12 @@ def _function(layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str
 def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str:
     functions = "\n\n".join(source.text for source in sources)
     primitives = [name for name in PRIMITIVES if f"{name}(" in functions]
-    imports = ["import math", *(["from functools import reduce"] if "reduce(" in functions else []), "", "import numpy as np"]
+    imports = [
+        "import math",
+        *(["from functools import reduce"] if "reduce(" in functions else []),
+        "",
+        "import numpy as np",
+    ]
     imports += ["from scipy import special"] if "special." in functions else []
     imports += ["", *([f"from numeric.primitives import {', '.join(primitives)}"] if primitives else [])]
     tiles = [name for name in TILES if f"{name}(" in functions]

@@ -55,7 +55,11 @@ class Program:
         names: dict[Basic, str] = {}
         used = set(taken) | RESERVED | OWN_NAMES
         everything = (
-            *self.layer.inputs, *self.layer.parameters, *self.layer.sizes, *self.layer.scalars, *self.equation
+            *self.layer.inputs,
+            *self.layer.parameters,
+            *self.layer.sizes,
+            *self.layer.scalars,
+            *self.equation,
         )
         for each in dict.fromkeys(everything):
             name = identifier(each.name)
@@ -126,9 +130,13 @@ class Program:
             if isinstance(node, ColumnBlock) and (equation.over is None or node.args[1] != equation.over[0]):
                 return False
             node = node.args[0]
-        return isinstance(node, Variable) and node != equation.value and node in self.batched and (
-            node not in self.families
-        ) and (node in self.equation or node in self.layer.inputs)
+        return (
+            isinstance(node, Variable)
+            and node != equation.value
+            and node in self.batched
+            and (node not in self.families)
+            and (node in self.equation or node in self.layer.inputs)
+        )
 
     def root(self, variable: Variable) -> Variable:
         """Return the variable whose memory a variable is read from."""
@@ -295,4 +303,3 @@ def _nodes(node: Basic) -> Iterator[Basic]:
     for child in node.args:
         if not isinstance(child, Layer):
             yield from _nodes(child)
-

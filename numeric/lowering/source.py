@@ -33,8 +33,14 @@ class FunctionSource:
     Result       `text`, and the arguments: arrays by name, then sizes, then scalars, then the number of threads
     """
 
-    def __init__(self, name: str, layer: Layer, blocks: dict[Layer, FunctionSource], call: Callable[[Any], Call],
-                 taken: frozenset[str]):
+    def __init__(
+        self,
+        name: str,
+        layer: Layer,
+        blocks: dict[Layer, FunctionSource],
+        call: Callable[[Any], Call],
+        taken: frozenset[str],
+    ):
         self.name, self.layer, self.blocks = name, layer, blocks
         self.program, bodies = _written(layer, call, taken)
         self.lines: list[str] = []
@@ -64,8 +70,10 @@ class FunctionSource:
     def _begin(self, used: set[str]) -> list[str]:
         """Return the lines that bring the inputs into shape."""
         program, lines = self.program, []
-        batches = [f"{program.name(v)}.shape[:{-len(v.shape)}]" if v.shape else f"{program.name(v)}.shape"
-                   for v in self.layer.inputs]
+        batches = [
+            f"{program.name(v)}.shape[:{-len(v.shape)}]" if v.shape else f"{program.name(v)}.shape"
+            for v in self.layer.inputs
+        ]
         batch = f"np.broadcast_shapes({', '.join(batches)})" if len(batches) > 1 else "".join(batches) or "()"
         lines.append(f"    batch = {batch}")
         lines.append("    items = math.prod(batch)")
@@ -111,8 +119,11 @@ class FunctionSource:
 
     def _assigned(self, equation: Equation) -> None:
         program, variable = self.program, equation.variable
-        arrays = {v: self._standard(v) for v in sorted(program.variables(equation.value), key=lambda v: v.name)
-                  if v in program.batched}
+        arrays = {
+            v: self._standard(v)
+            for v in sorted(program.variables(equation.value), key=lambda v: v.name)
+            if v in program.batched
+        }
         if isinstance(equation.value, Repeat):
             self._repeated(equation, arrays)
         else:
@@ -125,7 +136,8 @@ class FunctionSource:
     def _is_read_in_tiles(self, variable: Variable) -> bool:
         program = self.program
         return program.row_size(variable) is not None and any(
-            phase.size is not None and any(variable in {program.root(v) for v in program.read(e)} for e in phase.equations)
+            phase.size is not None
+            and any(variable in {program.root(v) for v in program.read(e)} for e in phase.equations)
             for phase in program.phases
         )
 
@@ -203,7 +215,9 @@ class FunctionSource:
         n = program.whole(phase.size)
         for equation in phase.equations:
             if equation.variable in program.stored and not program.is_view(equation):
-                self._line(f"{program.whole_name(equation.variable)} = np.empty({self._whole_shape(equation.variable, n)}, dtype)")
+                self._line(
+                    f"{program.whole_name(equation.variable)} = np.empty({self._whole_shape(equation.variable, n)}, dtype)"
+                )
         pieces = assign(body)
         writer = _PartText(program, phase, pieces, visible)
         self.lines.append("")
@@ -261,8 +275,11 @@ class _PartText:
             return f"({rows}, {columns})"
         heads = "heads_at_once" if heads == "b - a" else heads
         columns = self.program.whole(self.phase.size) if columns == "high - low" else columns
-        return " * ".join(part if part.isidentifier() or part == rows else f"({part})"
-                          for part in (rows, heads, columns) if part != "1")
+        return " * ".join(
+            part if part.isidentifier() or part == rows else f"({part})"
+            for part in (rows, heads, columns)
+            if part != "1"
+        )
 
     def _inner(self, body: Body) -> list[str]:
         lines, indent = [], ""
@@ -353,4 +370,3 @@ def _stacks(node: Any) -> list[Repeat]:
         if not isinstance(child, Layer):
             found += _stacks(child)
     return found
-

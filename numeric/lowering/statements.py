@@ -187,8 +187,12 @@ class PhaseWriter:
 
     def _is_entrywise(self, value: Array, cut: set[Variable]) -> bool:
         reads = self.program.variables(value) & cut
-        return all(isinstance(node, Plus | Scaled | Hadamard | Elementwise | Member | Variable | Product | Transpose)
-                   or not (self.program.variables(node) & reads) for node in _nodes(value) if isinstance(node, Array))
+        return all(
+            isinstance(node, Plus | Scaled | Hadamard | Elementwise | Member | Variable | Product | Transpose)
+            or not (self.program.variables(node) & reads)
+            for node in _nodes(value)
+            if isinstance(node, Array)
+        )
 
     def _is_masked(self, variable: Variable | None) -> bool:
         equation = next((e for e in self.phase.equations if e.variable == variable), None)
@@ -215,9 +219,7 @@ class PhaseWriter:
     def _target(self, variable: Variable) -> Register:
         """Return the register in which the value of a variable is wanted."""
         if variable not in self.prepared:
-            self.prepared[variable] = (
-                self._stored(variable) if variable in self.program.stored else self._own(variable)
-            )
+            self.prepared[variable] = self._stored(variable) if variable in self.program.stored else self._own(variable)
         return self._in_loop(self.prepared[variable], variable)
 
     def _own(self, variable: Variable) -> Register:
@@ -242,8 +244,9 @@ class PhaseWriter:
             return register
         known = getattr(register, "_block", None)
         if known is None or known[0] is not self._loop_number():
-            block = Register(f"{register.name}_", register.layout, register.columns, "b - a", memory=register,
-                             given=register.given)
+            block = Register(
+                f"{register.name}_", register.layout, register.columns, "b - a", memory=register, given=register.given
+            )
             self._bind(block, f"{register.name}[:, a:b]", (register,))
             known = register._block = (self._loop_number(), block)  # type: ignore[attr-defined]
         return known[1]
@@ -295,8 +298,9 @@ class PhaseWriter:
         if family not in self.at:
             text, operands = self._view_text(equation.value, across=False)
             layout, columns, heads = self.program.layout(family)
-            register = Register(self.program.name(family), layout, columns, heads, memory=operands[0],
-                                given=operands[0].root.given)
+            register = Register(
+                self.program.name(family), layout, columns, heads, memory=operands[0], given=operands[0].root.given
+            )
             if self.in_loop:
                 raise Unsupported(family)
             self.at[family] = self._bind(register, text, operands)
@@ -538,8 +542,7 @@ class PhaseWriter:
         if mask is not None:
             register = self._hidden(register, mask, target)
         largest = self._numbers(register)
-        self._emit("np.maximum.reduce({0}, axis=-1, keepdims=True, initial=lowest, out={out})",
-                   (register,), largest)
+        self._emit("np.maximum.reduce({0}, axis=-1, keepdims=True, initial=lowest, out={out})", (register,), largest)
         shifted = self._ufunc("np.subtract", (register, largest), target)
         return self._ufunc("np.exp2" if base == 2 else "np.exp", (shifted,), target)
 
@@ -604,8 +607,9 @@ class PhaseWriter:
         heads = self._value(body)
         self.over = outer
         shape = f"g, t, {heads.heads}, {heads.columns}"
-        return self._emit(f"np.copyto({{out}}.reshape({shape}), {{0}}.swapaxes(1, 2))", (heads,), target,
-                          statement=True)
+        return self._emit(
+            f"np.copyto({{out}}.reshape({shape}), {{0}}.swapaxes(1, 2))", (heads,), target, statement=True
+        )
 
     def _ColumnBlock(self, node: ColumnBlock, target: Register | None) -> Register:
         wide, block = node.args
@@ -613,24 +617,37 @@ class PhaseWriter:
             text, operands = self._view_text(node, across=False)
             columns = node.args[0].shape[-1]
             count, size = self.program.whole(columns.count), self.program.whole(columns.size)
-            register = Register(self.program.fresh("block"), Layout.HEADS, size, count, memory=operands[0],
-                                given=operands[0].root.given)
+            register = Register(
+                self.program.fresh("block"), Layout.HEADS, size, count, memory=operands[0], given=operands[0].root.given
+            )
             return self._in_loop(self._bind(register, text, operands), None)  # type: ignore[arg-type]
         if self.over is not None and self.over in block.free_symbols:
             raise Unsupported(node)
         register = self._value(wide)
         size = wide.shape[-1].size
         start, end = self.program.whole(block * size), self.program.whole((block + 1) * size)
-        part = Register(self.program.fresh("columns"), register.layout, self.program.whole(size), register.heads,
-                        memory=register, given=register.root.given)
+        part = Register(
+            self.program.fresh("columns"),
+            register.layout,
+            self.program.whole(size),
+            register.heads,
+            memory=register,
+            given=register.root.given,
+        )
         return self._bind(part, f"{register.name}[..., {start}:{end}]", (register,))
 
     def _ColumnRange(self, node: ColumnRange, target: Register | None) -> Register:
         register = self._value(node.args[0])
         start = self.program.whole(node.args[1])
         end = self.program.whole(node.args[1] + total(node.args[2]))
-        part = Register(self.program.fresh("columns"), register.layout, self.program.whole(total(node.args[2])),
-                        register.heads, memory=register, given=register.root.given)
+        part = Register(
+            self.program.fresh("columns"),
+            register.layout,
+            self.program.whole(total(node.args[2])),
+            register.heads,
+            memory=register,
+            given=register.root.given,
+        )
         return self._bind(part, f"{register.name}[..., {start}:{end}]", (register,))
 
     def _Lookup(self, node: Lookup, target: Register | None) -> Register:
@@ -674,8 +691,11 @@ class PhaseWriter:
         across = variable not in self.program.aligned(self.phase, variable)
         if across:
             raise Unsupported(variable)
-        register = self._Member(Member(variable, self.over), None) if variable in self.program.families and \
-            self.over is not None else self._Variable(variable, None)
+        register = (
+            self._Member(Member(variable, self.over), None)
+            if variable in self.program.families and self.over is not None
+            else self._Variable(variable, None)
+        )
         operands.append(register)
         match register.layout:
             case Layout.ROWS:
@@ -706,8 +726,14 @@ class PhaseWriter:
             return register
         if register.layout is not Layout.ROWS:
             raise Unsupported(register.name)
-        heads = Register(self.program.fresh(f"{register.name}_head"), Layout.HEADS, register.columns, "1",
-                         memory=register, given=register.root.given)
+        heads = Register(
+            self.program.fresh(f"{register.name}_head"),
+            Layout.HEADS,
+            register.columns,
+            "1",
+            memory=register,
+            given=register.root.given,
+        )
         return self._bind(heads, f"{register.name}.reshape(g, 1, t, {register.columns})", (register,))
 
     def _moved(self, register: Register, target: Register) -> Register:
@@ -723,17 +749,22 @@ class PhaseWriter:
             return self._emit(f"np.copyto({{out}}.reshape({shape}), {{0}})", (register,), target, statement=True)
         if register.layout is Layout.FIXED or register.layout is Layout.TABLE or register.layout is not target.layout:
             wanted = self._operand(register, target.layout)
-            form = "{out}.reshape(g, t, -1)" if register.layout is Layout.TABLE and target.layout in (
-                Layout.ROWS, Layout.NUMBERS) else "{out}"
+            form = (
+                "{out}.reshape(g, t, -1)"
+                if register.layout is Layout.TABLE and target.layout in (Layout.ROWS, Layout.NUMBERS)
+                else "{out}"
+            )
             return self._emit(f"np.copyto({form}, {wanted})", (register,), target, statement=True)
         if target.given or target.memory is not None:
             return self._emit("np.copyto({out}, {0})", (register,), target, statement=True)
-        alias = Register(target.name, register.layout, register.columns, register.heads, memory=register,
-                         given=register.given)
+        alias = Register(
+            target.name, register.layout, register.columns, register.heads, memory=register, given=register.given
+        )
         return self._bind(alias, register.name, (register,))
 
-    def _result(self, layout: Layout, columns: str, heads: str, target: Register | None,
-                node: Array | None = None) -> Register:
+    def _result(
+        self, layout: Layout, columns: str, heads: str, target: Register | None, node: Array | None = None
+    ) -> Register:
         """Return where a result goes: the target if it has that layout, else a register of its own."""
         if target is not None and target.layout is layout and target.columns == columns and target.heads == heads:
             return target
@@ -780,8 +811,9 @@ class PhaseWriter:
             number += operand in moving
         result = "{out}.reshape(g, t, -1)" if table else "{out}"
         same = tuple(r for r in moving if r.layout is layout and r.columns == columns and r.heads == heads)
-        return self._emit(f"{name}({', '.join(texts)}, out={result})", tuple(moving), out, overwrites=same,
-                          statement=table)
+        return self._emit(
+            f"{name}({', '.join(texts)}, out={result})", tuple(moving), out, overwrites=same, statement=table
+        )
 
     def _varies(self, registers: list[Register]) -> bool:
         return any(r.layout in (Layout.FIXED, Layout.TABLE) and "[a:b" in r.name for r in registers)
@@ -802,8 +834,15 @@ class PhaseWriter:
         self.body.append(Operation(register, text, operands, binding=True))
         return register
 
-    def _emit(self, text: str, operands: tuple[Register, ...], target: Register, *,
-              overwrites: tuple[Register, ...] = (), statement: bool = False) -> Register:
+    def _emit(
+        self,
+        text: str,
+        operands: tuple[Register, ...],
+        target: Register,
+        *,
+        overwrites: tuple[Register, ...] = (),
+        statement: bool = False,
+    ) -> Register:
         self.body.append(Operation(target, text, operands, overwrites, comment="", binding=False))
         return target
 
@@ -849,4 +888,3 @@ def _nodes(node: Array) -> Iterator[Array]:
 def _shown(equation: Equation) -> str:
     text = str(equation.value)
     return text if len(text) < 80 else f"{text[:77]}..."
-

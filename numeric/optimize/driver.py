@@ -26,6 +26,7 @@ from numeric.optimize.patterns import subexpressions
 from numeric.optimize.product_order import product_order
 from numeric.optimize.rewrite import Rewrite
 from numeric.optimize.scaled_queries import scaled_queries
+from numeric.optimize.summed_products import summed_products
 from numeric.optimize.wide_projections import wide_projections
 
 __all__ = ["PASSES", "Optimised", "optimize"]
@@ -41,8 +42,9 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "base_two": base_two,
     "scaled_queries": scaled_queries,
     "wide_projections": wide_projections,
+    "summed_products": summed_products,
 }
-OF_GRADIENTS = ("dead_equations", "common_subexpressions")  # a gradient is asked for by the weights that there are
+OF_GRADIENTS = ("dead_equations", "common_subexpressions", "wide_projections", "summed_products")  # nothing is packed
 _ROUNDS = 8
 
 

@@ -196,7 +196,8 @@ HARD: Mapping[str, Mapping[str, Change]] = {
         "subnormal entries": _times(1e-40, "x"),
     },
     "masked_softmax": {
-        "logits up to 1e4": _times(3e3, "x"), "one visible key": _visible(1), "no visible key in a row": _first_row_hidden,
+        "logits up to 1e4": _times(3e3, "x"), "one visible key": _visible(1),
+        "no visible key in a row": _first_row_hidden,
     },
     "log_sum_exp": {"logits up to 1e4": _times(3e3, "X"), "subnormal entries": _times(1e-40, "X")},
     "cross_entropy": {"logits up to 1e4": _times(3e3, "X")},
@@ -226,12 +227,12 @@ HARD: Mapping[str, Mapping[str, Change]] = {
 
 
 @cache
-def situations(names: tuple[str, ...] = ()) -> tuple[Situation, ...]:
-    """Return the situations of the layers named, of all that have a peer without names."""
+def situations(names: tuple[str, ...]) -> tuple[Situation, ...]:
+    """Return the situations of the layers named."""
     layers = {**{name: (layer, REFERENCES[name]) for name, (layer, _) in catalogue().items() if name in REFERENCES},
               **_own_layers()}  # fmt: skip
     found = []
-    for name in names or layers:
+    for name in names:
         layer, expected = layers[name]
         found.append(Situation(name, "ordinary", layer, expected))
         found += [Situation(name, what, layer, expected, change) for what, change in HARD.get(name, {}).items()]

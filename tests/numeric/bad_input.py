@@ -103,7 +103,7 @@ ACCEPTED: Mapping[str, Change] = {  # the result is that of plain copies of the 
 REFUSED: Mapping[str, tuple[Change, str]] = {
     "too few axes": (_input(lambda x: x[0, 0]), r"X_Q has shape \(11,\), batch axes in front of \(n, d_model\)"),
     "no axis at all": (_input(lambda x: np.float32(1)), r"X_Q has shape \(\), batch axes in front of"),
-    "a wrong length": (_input(lambda x: x[..., :-1]), r"\(m, d_model\) is needed with n = 5, d_model = 10"),
+    "a wrong length": (_input(lambda x: x[..., :-1]), r"X_[QK] has shape .*, \([nm], d_model\) is needed with "),
     "batch axes that do not broadcast": (_input(lambda x: np.concatenate([x, x[:1]])), "do not broadcast: give equal"),
     "batch axes on a weight": (
         lambda given: given | {"W_Q": given["W_Q"][None]}, r"W_Q has shape \(1, 3, 11, 13\), \(h, d_model, d_k\) is"),
@@ -113,7 +113,7 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
     "integers for numbers": (_input(lambda x: x.astype(int)), "float32 or float64, not .* int64"),
     "objects": (_input(lambda x: x.astype(object)), "float32 or float64, not .* object"),
     "another byte order": (_input(lambda x: x.astype(x.dtype.newbyteorder())), "float32 or float64, not .* [<>]f4"),
-    "float32 and float64 mixed": (_input(lambda x: x.astype(np.float64)), "float64: convert one of them"),
+    "float32 and float64 mixed": (_input(lambda x: x.astype(np.float64)), "float(32|64): convert one of them"),
     "a mask of numbers": (lambda given: given | {"M": given["M"].astype(np.float32)}, "M must be .* bool"),
     "a list": (_input(lambda x: x.tolist()), "X_Q must be a NumPy array of float32 or float64, not list"),
     "np.matrix": (_input(lambda x: x[0].view(np.matrix)), "X_Q must be a NumPy array .*, not matrix"),

@@ -99,6 +99,10 @@ def test_without_keys_all_rows_are_zero(route):
     found = called(route, ATTENTION, arguments(m=0))
     assert found.shape == (2, 5, SIZES["d_model"])
     assert not found.any()
+    with_biases = {"b_Q": np.ones((3, 13)), "b_K": np.ones((3, 13)), "b_V": np.ones((3, 2)), "b_O": np.arange(11)}
+    given = {name: x for name, x in arguments(m=0).items() if name != "M"}
+    given |= {name: bias.astype(np.float32) for name, bias in with_biases.items()}
+    assert (called(route, multi_head_attention(biases=True), given) == given["b_O"]).all()
     hidden = arguments()
     hidden["M"] = np.zeros_like(hidden["M"])
     assert not called(route, ATTENTION, hidden).any()

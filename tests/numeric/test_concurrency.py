@@ -33,8 +33,8 @@ routes = pytest.mark.parametrize("route", ROUTES)
 
 def function(route, layer, **options):
     names = {size.name for size in layer.sizes}
-    weights = initialise(layer, {name: size for name, size in SIZES.items() if name in names}, seed=3)
-    return ROUTES[route](layer, weights, SIZES, **options)
+    sizes = {name: size for name, size in SIZES.items() if name in names}
+    return ROUTES[route](layer, initialise(layer, sizes, seed=3), {}, **options)
 
 
 def inputs(layer, count, n=7, seed=0):
@@ -122,10 +122,10 @@ def test_the_number_of_threads_changes_rounding_alone(rows):
     """Tiles are cut to suit the threads, and a product of other rows may be added up in another order."""
     layer = encoder_layer(biases=True)
     (given,) = inputs(layer, 1, rows)
-    exact = function("prepared", layer, threads=1)(*(x.astype(np.float32) for x in given))
+    alone = function("prepared", layer, threads=1)(*given)
     for threads in (2, 3):
         found = function("prepared", layer, threads=threads)(*given)
-        assert errors_in_ulp(found, exact).largest_by_row < 32
+        assert errors_in_ulp(found, alone).largest_by_row < 32
         same([function("prepared", layer, threads=threads)(*given)], [found])
 
 
@@ -177,12 +177,14 @@ def test_an_error_in_a_helping_thread_reaches_the_caller():
 
 
 def test_an_error_in_the_calling_thread_stops_the_others():
-    caller, left = threading.current_thread(), []
+    caller, helped, left = threading.current_thread(), threading.Event(), []
 
     def part(tiles):
         for tile in tiles:
             if threading.current_thread() is caller:
+                assert helped.wait(PATIENCE)
                 raise ZeroDivisionError("in a tile")
+            helped.set()
             left.append(tile)
             time.sleep(0.01)
 

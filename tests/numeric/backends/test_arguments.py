@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sympy import Max, Mod, Piecewise, Rational, asinh, erfc, floor, loggamma, sign, tan
 
 from derivations.catalogue import layers
 from derivations.dropout import dropout
@@ -64,6 +65,22 @@ def test_invented_activations(library, name, dtype):
         actual = np.asarray(compile_layer(layer, library)(to(library, X)))
     assert actual.dtype == dtype
     np.testing.assert_allclose(actual, expected, rtol=32 * np.finfo(dtype).eps, atol=32 * np.finfo(dtype).eps)
+
+
+MORE = {
+    "remainder": Mod(7 * point, 2), "trigonometric": tan(point / 8) + asinh(point), "sign": sign(point) * floor(point),
+    "tails": erfc(point), "logarithm of gamma": loggamma(point**2 + 1), "two bounds": Max(point, 1 - point, -point),
+    "powers": 2**point + (1 + point**2) ** Rational(3, 2), "numbers": Piecewise((Rational(1, 3), point > 1), (2, True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_functions_of_other_names_and_numbers_alone(library, name):
+    layer = unary(named_function("f", MORE[name], point))
+    X = np.array([POINTS])
+    with float64(library):
+        actual = np.asarray(compile_layer(layer, library)(to(library, X)))
+    np.testing.assert_allclose(actual, compile_layer(layer)(X), rtol=1e-13, atol=1e-13)
 
 
 # Extremes
@@ -190,3 +207,12 @@ def test_constants_lie_on_the_device_of_the_arrays():
     compiled = compile_layer(it.layer, "torch")
     assert compiled(**on_meta).shape == compiled(**given).shape
     assert compiled(**on_meta).device.type == "meta"
+
+
+def test_torch_compiles_the_function_as_one_graph():
+    torch = pytest.importorskip("torch")
+    it = case("transformer", SIZES[0], "float32")
+    given = mapped(it.arguments, lambda value: to("torch", value))
+    compiled = compile_layer(it.layer, "torch")
+    whole = torch.compile(compiled.function, backend="eager", fullgraph=True)
+    torch.testing.assert_close(whole(**given), compiled(**given))

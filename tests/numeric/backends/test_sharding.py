@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -147,15 +148,12 @@ def test_a_mesh_larger_than_the_machine_is_refused():
         device_mesh(64, 64)
 
 
-class _Mesh:
-    shape = {"data": 2, "heads": 4}  # noqa: RUF012  # a stand-in, which nobody changes
-
-
 @pytest.mark.peers
 def test_a_mesh_that_does_not_divide_an_axis_is_refused():
     pytest.importorskip("jax")
+    mesh = SimpleNamespace(shape={"data": 2, "heads": 4})
     weights = {"W_Q": np.zeros((3, 7, 5)), "W_K": None, "W_V": None, "W_O": None}
     with pytest.raises(InputError, match=r"weights\.W_Q has shape \(3, 7, 5\), and axis 0 must be a multiple of 4"):
-        sharded(multi_head_attention(), weights, _Mesh())
+        sharded(multi_head_attention(), weights, mesh)
     with pytest.raises(InputError, match="axis 0 must be a multiple of 2"):
-        on_mesh(np.zeros((3, 7)), _Mesh())
+        on_mesh(np.zeros((3, 7)), mesh)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from sympy import Function, Symbol
+from sympy import Function, Symbol, besselj, gamma
 
 from derivations.catalogue import layers
 from derivations.cli import cli
@@ -112,6 +112,8 @@ def test_functional_forms_are_those_that_write_in_place():
         "row_exponentials": (np.where(rows > 1, -np.inf, rows), 2.0),
     }
     assert calls.keys() == set(functional.__all__)
+    whole = rng.normal(size=(7, 3)), rng.integers(7, size=(11, 5, 2))
+    np.testing.assert_array_equal(functional.choose(*whole), own.choose(*whole))
     for name, arguments in calls.items():
         expected = getattr(own, name)(*arguments)
         np.testing.assert_allclose(getattr(functional, name)(*arguments), expected, rtol=1e-13, atol=1e-15)
@@ -132,6 +134,13 @@ def one_of(formula):
 def test_a_formula_without_a_form_is_refused(name):
     with pytest.raises(CompileError, match="unknown"):
         source(one_of(Function("unknown")(x)), name)
+
+
+@pytest.mark.parametrize(("name", "formula"), [("jax", besselj(0, x)), ("torch", gamma(x)), ("torch", besselj(0, x))])
+def test_a_function_that_the_library_lacks_is_refused(name, formula):
+    assert "special." in source(one_of(formula))
+    with pytest.raises(CompileError, match="has no counterpart in"):
+        source(one_of(formula), name)
 
 
 def test_an_array_function_without_a_form_is_refused(monkeypatch):

@@ -30,7 +30,25 @@ from numeric.weights import initialise
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "N": 2, "vocab": 11, "n": 9, "m": 5, "g": 3, "r": 2}
 SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6}
 SCALARS = {"alpha": 0.7, "slope": 0.3, "rate": 0.2}
-MODELS = ["gpt2", "bert-base", "t5-small", "llama-2-7b", "mistral-7b", "mixtral-8x7b", "gemma-2-2b", "qwen2.5-0.5b", "phi-3-mini", "gpt-j-6b", "opt-125m", "bloom-560m", "falcon-7b", "roberta-base", "bart-base", "deepseek-v3", "whisper-tiny"]
+MODELS = [
+    "gpt2",
+    "bert-base",
+    "t5-small",
+    "llama-2-7b",
+    "mistral-7b",
+    "mixtral-8x7b",
+    "gemma-2-2b",
+    "qwen2.5-0.5b",
+    "phi-3-mini",
+    "gpt-j-6b",
+    "opt-125m",
+    "bloom-560m",
+    "falcon-7b",
+    "roberta-base",
+    "bart-base",
+    "deepseek-v3",
+    "whisper-tiny",
+]
 
 
 def size(name: str) -> int:
@@ -106,7 +124,7 @@ def test_tiles_of_hidden_keys_are_skipped():
     arrays = drawn(causal(), ())[1]
     arrays[1][-1], arrays[2][-1] = np.inf, np.nan  # the last key and value: only the last query may see them
     with np.errstate(invalid="ignore"):
-        rows = prepare(causal(), drawn(causal(), ())[0], threads=1)(*arrays)
+        rows = prepare(causal(), drawn(causal(), ())[0], threads=1)(*arrays, check=False)
     assert np.isnan(rows[-1]).all()
 
 
@@ -121,8 +139,8 @@ def test_the_number_type_stays(dtype: type):
 
 
 def test_a_layer_is_compiled_once_however_often_it_is_repeated():
-    deep = {**SIZES, "N": 13}
-    weights = initialise(encoder(), {s.name: deep[s.name] for s in encoder().sizes if s.name in deep}, 0, np.dtype(float))
+    deep = {s.name: 13 if s.name == "N" else size(s.name) for s in encoder().sizes}
+    weights = initialise(encoder(), deep, 0, np.dtype(float))
     prepared = prepare(encoder(), weights)
     assert prepared.source.count("def encoder") == 2
     assert prepared(np.ones((4, 12))).shape == (4, 12)
@@ -139,7 +157,7 @@ def test_inputs_are_left_as_they_are():
 def test_a_size_that_nothing_tells_is_asked_for():
     layer = build(named_model("mistral-7b").architecture)
     weights, *_ = drawn(layer, ())
-    with pytest.raises(InputError, match="no weight tells the size .*; give it as sizes="):
+    with pytest.raises(InputError, match=r"no weight tells the size .*; give it as sizes="):
         prepare(layer, weights)
 
 
@@ -195,5 +213,5 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
 
 
 def test_the_gradient_of_a_repetition_is_refused():
-    with pytest.raises(CompileError, match="repeated .* use compile_layer"):
+    with pytest.raises(CompileError, match=r"repeated .* use compile_layer"):
         prepare_gradient(encoder(), drawn(encoder(), ())[0])

@@ -3,18 +3,19 @@
 from collections import Counter
 from functools import lru_cache
 
+from sympy import Symbol
+
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
-from derivations.encoder import encoder_layer
 from derivations.language.arrangements import Concatenate
 from derivations.language.expression import Array, Variable, array, mask_array
 from derivations.language.functions import RowSoftmax, square
 from derivations.language.layer import Equations, Layer
 from derivations.language.shapes import Blocks
-from derivations.symbols import d_k, d_model, d_v, h, i, m, n
-from numeric.optimize import Optimised, optimize
+from derivations.symbols import d, d_k, d_model, d_v, h, i, m, n
+from numeric.optimize import Optimised
 
-__all__ = ["attention", "made", "model", "optimised", "refused"]
+__all__ = ["attention", "chain", "made", "model", "refused"]
 
 X, memory, M = array("X", n, d_model), array("memory", m, d_model), mask_array("M", n, n)
 
@@ -33,12 +34,6 @@ def refused(optimised: Optimised) -> list[str]:
 def model(name: str) -> Layer:
     """A built-in model as one layer."""
     return build(named_model(name).architecture)
-
-
-@lru_cache(maxsize=8)
-def optimised(**options: bool) -> Optimised:
-    """An encoder layer, optimised."""
-    return optimize(encoder_layer(**options))  # type: ignore[arg-type]
 
 
 def attention(
@@ -73,3 +68,13 @@ def attention(
     inputs = (*inputs, *([N] if change == "keys" else []))
     weights = (W_Q, W_K, W_V, b_Q, b_K, *([b_V] if value_bias else []), W_O, b_O)
     return Layer("attention", inputs, weights, let, (Y, outputs[read_twice]) if read_twice else Y)
+
+
+def chain(second: Symbol, *, bias: bool = True, read_twice: bool = False) -> Layer:
+    """Two projections one after the other, of widths d_k and `second`."""
+    X, A, B = array("X", n, d), array("A", d, d_k), array("B", d_k, second)
+    a, b = array("a", d_k), array("b", second)
+    let = Equations()
+    P = let("P")(X @ A + a if bias else X @ A)
+    Y = let("Y")(P @ B + b)
+    return Layer("chain", (X,), (A, B, *([a] if bias else []), b), let, (Y, P) if read_twice else Y)

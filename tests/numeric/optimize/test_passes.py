@@ -3,23 +3,25 @@
 from collections import Counter
 
 import pytest
-from sympy import log, sqrt
+from sympy import Integer, Rational, log, sqrt
 
 from derivations.catalogue import layer, names
 from derivations.decoder import decoder_layer
 from derivations.encoder import encoder, encoder_layer
 from derivations.language import gradient
+from derivations.language.arrangements import SumOver
+from derivations.language.binding import replace_free
 from derivations.language.columns import ColumnRange
 from derivations.language.exponentials import Normalised, RowExponentials
 from derivations.language.expression import Array, Product, array, mask_array
 from derivations.language.functions import Both, CausalMask, RowSoftmax, WindowMask
 from derivations.language.inlining import inlined
-from derivations.language.layer import Equations, Layer
+from derivations.language.layer import Equation, Equations, Layer
 from derivations.memory import pre_norm_layer
-from derivations.symbols import d_k, n, size
+from derivations.symbols import d_ff, d_k, n, scalar, size
 from numeric.optimize import PASSES, optimize
 from numeric.optimize.patterns import subexpressions
-from tests.numeric.optimize.layers import attention, made, model, refused
+from tests.numeric.optimize.layers import attention, chain, made, model, refused
 
 M, w = mask_array("M", n, n), size("w")
 BIASED = encoder_layer(biases=True)
@@ -106,6 +108,45 @@ def test_a_norm_that_is_computed_twice_is_computed_once() -> None:
     assert len([e for e in block.layer.equations if "X_hat" in e.variable.name]) == 1
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_of_weights_are_made_once_where_that_saves_work_at_all_sizes(bias: bool) -> None:
+    found = optimize(chain(d_k, bias=bias))  # d d_k + d_k^2 multiply-adds a row against d d_k
+    assert made(found) == Counter(product_order=1)
+    assert [str(e) for e in found.layer.equations] == [f"Y = X @ Y_weight + {'Y_bias' if bias else 'b'}"]
+    assert made(optimize(chain(d_ff, bias=bias)))["product_order"] == 0  # it depends on the sizes
+    narrow = chain(d_ff, bias=bias).at(d=11, d_k=2, d_ff=13)
+    assert made(optimize(narrow))["product_order"] == 0
+    assert made(optimize(chain(d_ff, bias=bias).at(d=3, d_k=11, d_ff=2)))["product_order"] == 1
+    assert made(optimize(chain(d_k, bias=bias, read_twice=True)))["product_order"] == 0
+
+
+def test_low_rank_changes_merge_into_the_weights_where_their_factor_is_known() -> None:
+    adapted = layer("low_rank_adaptation")
+    assert made(optimize(adapted))["product_order"] == 0  # alpha is given with each call
+    (alpha,) = adapted.scalars
+    known = Layer(
+        adapted.name,
+        adapted.inputs,
+        adapted.parameters,
+        [Equation(e.target, replace_free(e.value, {alpha: Integer(3)})) for e in adapted.equations],
+        adapted.output,
+    )
+    found = optimize(known)
+    assert [str(e) for e in found.layer.equations] == ["Y = X @ Y_weight + b"]
+    assert [str(e) for e in found.packing.equations] == ["Y_weight = W + (3/r) * (A @ B)"]
+
+
+def test_factors_that_a_caller_gives_are_not_packed() -> None:
+    slope = scalar("slope", positive=True)
+    given = attention()
+    equations = [
+        Equation(e.target, replace_free(e.value, {Rational(1, 3): slope}), *(e.over or ())) for e in given.equations
+    ]
+    found = optimize(Layer("sloped", given.inputs, given.parameters, equations, given.output))
+    assert made(found)["scaled_queries"] == 1
+    assert not any(equation.value.has(slope) for equation in found.packing.equations)
+
+
 # --- where they must not --------------------------------------------------------------------------------------------
 
 
@@ -161,7 +202,14 @@ def test_gradients_keep_their_weights_and_their_class() -> None:
     found = optimize(flat)
     assert type(found.layer) is type(flat)
     assert (found.layer.parameters, found.layer.outputs) == (flat.parameters, flat.outputs)
-    assert set(made(found)) <= {"dead_equations", "common_subexpressions"}
+    assert found.packing.equations == ()
+    assert made(found) == Counter(wide_projections=1, summed_products=3)
+
+
+def test_the_gradients_of_all_heads_meet_in_one_product() -> None:
+    found = optimize(gradient(inlined(BIASED))).layer.equation("dX").value
+    assert not any(isinstance(node, SumOver) for node in subexpressions(found))
+    assert "Concat(i < h: dattention.V[i]) @ Concat(i < h: attention.W_V[i]).T" in str(found)
 
 
 # --- switches and views ---------------------------------------------------------------------------------------------

@@ -7,9 +7,11 @@ import pytest
 from sympy import sqrt
 
 from derivations.encoder import encoder_layer
-from derivations.language.arrangements import ColumnBlock
+from derivations.language import gradient
+from derivations.language.arrangements import ColumnBlock, Concatenate
+from derivations.language.binding import replace_free
 from derivations.language.columns import ColumnRange
-from derivations.language.expression import Array
+from derivations.language.expression import Array, Plus, Product
 from derivations.language.inlining import inlined
 from derivations.language.layer import Equation
 from derivations.memory import pre_norm_layer
@@ -17,16 +19,20 @@ from derivations.symbols import d_k, d_v, h
 from numeric.optimize import PASSES, optimize
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
+from tests.numeric.optimize.layers import chain
 
 PRE_NORM, POST_NORM = inlined(pre_norm_layer(dropping=False)), inlined(encoder_layer(biases=True))
+CHAIN = chain(d_k)
 SUBJECTS = {
     "folded_norm": PRE_NORM,
+    "product_order": CHAIN,
     "key_bias": POST_NORM,
     "value_bias": POST_NORM,
     "late_division": POST_NORM,
     "base_two": optimize(POST_NORM, without=[name for name in PASSES if name != "late_division"]).layer,
     "scaled_queries": POST_NORM,
     "wide_projections": POST_NORM,
+    "summed_products": gradient(POST_NORM),
 }
 Change = Callable[[Proposal], Proposal]
 
@@ -101,11 +107,23 @@ def without_bias(proposal: Proposal) -> Proposal:
     return replace(proposal, fresh=(Equation(product.target, product.value.args[0]),), packed=proposal.packed[:1])
 
 
+def _reversed(value: Array) -> Array:
+    """The heads of the gradients in the opposite order, those of the weights as they were."""
+    if isinstance(value, Plus):
+        return Plus(*map(_reversed, value.args))
+    if not isinstance(value, Product) or not isinstance(value.args[0], Concatenate):
+        return value
+    body, index, size = value.args[0].args
+    return Product(Concatenate(replace_free(body, {index: h - 1 - index}), index, size), value.args[1])
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
         ("folded_norm", each(scaled(-1), "packed")),
         ("folded_norm", of_results(lambda value: value.args[0])),  # the bias is forgotten
+        ("product_order", each(scaled(-1), "packed")),
+        ("product_order", of_results(lambda value: value.args[0])),  # the bias is forgotten
         ("key_bias", last(scaled(-1))),
         ("key_bias", last(scaled(2))),
         ("value_bias", each(scaled(-1), "packed")),
@@ -118,6 +136,9 @@ def without_bias(proposal: Proposal) -> Proposal:
         ("scaled_queries", each(scaled(-1), "packed")),
         ("scaled_queries", each(scaled(1 / sqrt(d_k)), "packed")),  # twice the factor
         ("scaled_queries", lambda p: replace(p, packed=(p.packed[0], scaled(sqrt(d_k))(p.packed[1])))),
+        ("summed_products", of_results(lambda value: -1 * value)),
+        ("summed_products", of_results(lambda value: value.args[0])),  # the last product is forgotten
+        ("summed_products", of_results(_reversed)),
         ("wide_projections", each(scaled(-1), "fresh")),
         ("wide_projections", swapped),
         ("wide_projections", moved),

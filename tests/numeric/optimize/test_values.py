@@ -71,7 +71,7 @@ def drawn(layer: Layer, sizes: dict[str, int], seed: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sizes", SIZES[:2], ids=("first", "second"))
-@pytest.mark.parametrize("name", [name for name in subjects() if "latent" not in name])
+@pytest.mark.parametrize("name", list(subjects()))
 def test_layers_of_the_catalogue(name: str, sizes: dict[str, int]) -> None:
     subject = case(name, sizes, np.float64, seed=5)
     arguments = {**subject.sizes, **subject.inputs, **subject.given}

@@ -1,0 +1,62 @@
+"""The table of accuracy: it says what is further off, and ours is not, where layers take little time."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
+pytest.importorskip("jax", reason="the peers tests compare with JAX")
+
+from numeric.agreement.cases import subjects
+from tests.benchmarks.accuracy import IMPLEMENTATIONS, OURS, compared, errors, rows
+from tests.benchmarks.accuracy_libraries import LIBRARIES
+from tests.benchmarks.accuracy_peers import PEERS
+from tests.benchmarks.accuracy_situations import situations
+
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
+QUICK = (
+    "softmax", "masked_softmax", "log_sum_exp", "gelu", "linear", "scaled_dot_product_attention",
+    "masked_scaled_dot_product_attention", "multi_head_attention_with_biases", "feed_forward", "gated_feed_forward",
+    "layer_norm", "rms_norm", "batch_norm", "embedding", "encoder_layer",
+)  # fmt: skip
+NOT_WRITTEN = {  # layers of which neither library has a short form
+    "latent_attention", "masked_latent_attention", "mixture_of_experts", "mixture_with_shared_experts",
+    "relative_position_bias", "relative_position_bias_looking_back", "audio_stem", "pre_norm_layer_with_dropout",
+}  # fmt: skip
+
+
+def named(names):
+    return [pytest.param(each, id=f"{each.layer_name}, {each.name}") for each in situations(names)]
+
+
+@pytest.mark.parametrize("situation", named(QUICK))
+def test_ours_is_not_further_off_than_the_worse_peer(situation):
+    found = errors(situation, range(4))
+    for name in OURS.values():
+        comparison = compared(found[name], [found[library] for library in LIBRARIES])
+        assert comparison.verdict != "further off", f"{name}: {comparison}"
+
+
+def test_a_coarser_implementation_is_further_off():
+    """Weights rounded to half precision on the way: seen in every seed."""
+    (situation,) = situations(("softmax",))[:1]
+
+    def coarse(situation, arguments):
+        return IMPLEMENTATIONS["ours"](situation, arguments).astype(np.float16)
+
+    found = errors(situation, range(4), {**IMPLEMENTATIONS, "coarse": coarse})
+    comparison = compared(found["coarse"], [found[library] for library in LIBRARIES])
+    assert comparison.verdict == "further off"
+    assert comparison.low > 100
+    assert compared(found["torch"], [found["coarse"]]).verdict in ("closer", "rounded correctly")
+
+
+def test_every_layer_has_a_peer_or_is_named_as_having_none():
+    names = {name for name in subjects() if "," not in name}
+    assert names - PEERS.keys() == NOT_WRITTEN
+
+
+def test_a_row_of_the_table():
+    (row,) = [row for row in rows(("masked_softmax",)) if row["situation"] == "no visible key in a row"]
+    assert row["torch"] == row["jax"] == "NaN"
+    assert row["ours is"] == "closer"
+    assert row["ours"].endswith(")")
