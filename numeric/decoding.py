@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 from sympy import Symbol
 
-from derivations.language.decoding import Cache, first_positions, last_position, next_positions
+from derivations.language.decoding import next_positions
 from derivations.language.expression import Variable
 from derivations.language.layer import Layer
+from derivations.language.next_rows import Cache
+from derivations.language.text_situations import first_positions, last_position
 from numeric.checks import InputError
 from numeric.compile import compile_layer
 from numeric.lowering.module import lowered
-from numeric.pieces import Piece, Run, runs
 from numeric.optimize import optimize, packed
+from numeric.pieces import Piece, Run, runs
 from numeric.structure import applications, identifier, weight_tree
 from numeric.tiles import default_threads
 
@@ -79,8 +81,8 @@ class Text:
         count = rows[0].shape[first.shape.index(decoder.new) - len(first.shape)]
         if self.length + count > self.longest:
             raise InputError(
-                f"{decoder.decoding.of.name}: {count} positions behind {self.length} have no room among {self.longest}; "
-                "start a text with room for more"
+                f"{decoder.decoding.of.name}: there is room for {self.longest} positions, not for {count} behind "
+                f"{self.length}; start a text with room for more"
             )
         self._around |= zip((v.name for v in decoder.text), rows, strict=True)
         self.sizes |= {decoder.new.name: count, decoder.all.name: self.length + count}
@@ -149,7 +151,7 @@ class _Bound:
 
     def __init__(self, piece: Piece, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
         self.appends, self._weights = piece.appends, weights
-        self._layers = {
+        self._layers: dict[str, Callable[[], Layer]] = {
             "first": partial(first_positions, piece.layer, new, every),
             "one": partial(last_position, piece.layer, new, every),
             "more": lambda: piece.layer,
@@ -160,7 +162,7 @@ class _Bound:
         self._packed: dict[Layer, Arrays] = {}
 
     def run(self, inside: Arrays, sizes: Mapping[str, int], situation: str, *, cut: bool = False) -> None:
-        """Compute the equations from the arrays inside a copy, of which the last row is `cut`, and leave the results."""
+        """Compute the equations from the arrays inside a copy, or the last rows of them when `cut`."""
         code = self._codes.get(situation)
         if code is None:
             code = self._codes[situation] = self._made(situation)

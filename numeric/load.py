@@ -126,8 +126,8 @@ class LoadedModel:
     ) -> Any:
         """Return the highest-scored token after those before it, time and again, until an end token or `longest`.
 
-        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding token;
-                     each step computes the new position from what the others left, or all of them unless `cached`
+        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding
+                     token; a step computes the new position from what the others left, or all unless `cached`
         Shapes       tokens, or the source of an encoder-decoder, (..., n) -> what follows (..., at most longest)
         Assumes      end tokens are those of the configuration when None, none when (); `start`, and tokens that it
                      forces to stand first or last, are its own; nothing else that it says of generation is followed

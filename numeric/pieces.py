@@ -1,18 +1,18 @@
 """The layer of the next positions in pieces that run one after the other, between which the caches are written.
 
-Definition   a piece is what can be computed before new rows are put behind the cached ones, then what reads both, and so
-             on; first of all, once for a text, what depends on no new position
+Definition   a piece is what can be computed before new rows are put behind the cached ones, then what reads both, and
+             so on; first of all, once for a text, what depends on no new position
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from derivations.language.decoding import Cache, Decoding, Link
-from derivations.language.expression import Array, Variable
+from derivations.language.decoding import Decoding
+from derivations.language.expression import Variable
 from derivations.language.layer import Equation, Layer
+from derivations.language.next_rows import Cache, Link, variables_in
 
 __all__ = ["Piece", "Run", "runs"]
 
@@ -63,7 +63,7 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
             level[equation.variable] = 1 + level[cache.new]
             appends.setdefault(1 + level[cache.new], []).append(cache)
             continue
-        found = [level[v] for v in _variables(equation.value) if v in level]
+        found = [level[v] for v in variables_in(equation.value) if v in level]
         if not found and not equation.has(decoding.new, decoding.all):
             once.append(equation)
             continue
@@ -82,11 +82,11 @@ def _layers(link: Link, groups: list[list[Equation]]) -> list[Layer]:
     """Return the layer of each group of equations: it puts out what later groups, or what surrounds the link, read."""
     later = [set(link.layer.outputs)]
     for group in reversed(groups[1:]):
-        later.append(later[-1] | {v for equation in group for v in _variables(equation.value)})
+        later.append(later[-1] | {v for equation in group for v in variables_in(equation.value)})
     result = []
     for number, (group, wanted) in enumerate(zip(groups, reversed(later), strict=True)):
         defined = dict.fromkeys(equation.variable for equation in group)
-        read = dict.fromkeys(v for e in group for v in _variables(e.value) if v not in defined)
+        read = dict.fromkeys(v for e in group for v in variables_in(e.value) if v not in defined)
         parameters = tuple(v for v in link.layer.parameters if v in read)
         inputs = tuple(v for v in read if v not in parameters)
         outputs = tuple(v for v in defined if v in wanted)
@@ -96,12 +96,3 @@ def _layers(link: Link, groups: list[list[Equation]]) -> list[Layer]:
         else:
             result.append(link.layer)
     return result
-
-
-def _variables(node: Array) -> Iterator[Variable]:
-    if isinstance(node, Variable):
-        yield node
-        return
-    for child in node.args:
-        if not isinstance(child, Layer) and hasattr(child, "args"):
-            yield from _variables(child)

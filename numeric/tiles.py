@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Tiles", "default_threads", "each_tile", "flat_rows", "items_of", "shaped"]
+__all__ = ["Tiles", "default_threads", "each_tile", "flat_rows", "items_of", "online_step", "shaped"]
 
 ROWS = 256  # of a tile: as large as its intermediates may be for the second-level cache of a core
+KEYS = 4096  # of a tile of keys, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
 
 Tile = tuple[int, int, int, int]
@@ -34,7 +35,6 @@ class Tiles:
 
     rows: int  # at most in a tile, those of all its items together
     left: Iterator[Tile]
-    most_scores: int = SCORES
 
     def __iter__(self) -> Iterator[Tile]:
         """Yield the tiles that are left, until there are none or an error ends the loop."""
@@ -47,7 +47,11 @@ class Tiles:
 
     def heads(self, heads: int, keys: int) -> int:
         """Return how many heads are worked on together, so that their scores stay small."""
-        return max(1, min(heads, self.most_scores // max(1, self.rows * keys)))
+        return max(1, min(heads, SCORES // max(1, self.rows * keys)))
+
+    def keys(self, keys: int) -> int:
+        """Return how many keys are worked on together."""
+        return min(keys, KEYS) if keys > KEYS * 3 // 2 else max(1, keys)
 
 
 def default_threads() -> int:
@@ -81,6 +85,32 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
 def shaped(space: Any, *shape: int) -> Any:
     """Return the first entries of a piece of memory as an array of a shape."""
     return space[: math.prod(shape)].reshape(shape)
+
+
+def online_step(
+    scores: Any, values: Any, reference: Any, sums: Any, mixture: Any, power: Callable[..., Any], is_first: bool
+) -> None:
+    """Add one tile of keys to the sums of exponentials and to their mixture of values (attention.tile_step).
+
+    Definition   r' = max(r, largest score), sums' = sums base^(r - r') + sum base^(S - r'), and so with the values;
+                 the first tile begins with nothing
+    Assumes      all arrays but the values may be overwritten; a score -inf is a hidden key
+    """
+    lowest = np.finfo(scores.dtype).min
+    largest = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=lowest, out=reference if is_first else None)
+    if is_first:
+        power(np.subtract(scores, largest, out=scores), out=scores)
+        np.add.reduce(scores, axis=-1, keepdims=True, out=sums)
+        np.matmul(scores, values, out=mixture)
+        return
+    np.maximum(largest, reference, out=largest)
+    carried = power(np.subtract(reference, largest, out=reference), out=reference)
+    power(np.subtract(scores, largest, out=scores), out=scores)
+    np.multiply(sums, carried, out=sums)
+    np.add(sums, np.add.reduce(scores, axis=-1, keepdims=True), out=sums)
+    np.multiply(mixture, carried, out=mixture)
+    np.add(mixture, np.matmul(scores, values), out=mixture)
+    np.copyto(reference, largest)
 
 
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:

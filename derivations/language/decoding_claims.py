@@ -19,11 +19,12 @@ from sympy import Basic, Eq, Expr, Ge, Integer, Lambda, Le, Mod, Symbol, fractio
 
 from derivations.language.arrangements import Tabulated
 from derivations.language.binding import fresh_index, replace_free
-from derivations.language.decoding import THEOREM, Change, Decoding
+from derivations.language.decoding import THEOREM, Decoding
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.language.expression import Array, Member, Variable
-from derivations.language.functions import Lookup
+from derivations.language.functions import Lookup, RowMean
 from derivations.language.layer import Apply, Equation
+from derivations.language.next_rows import Change
 from derivations.language.routing import RoutedProduct
 from derivations.language.rows import RowRange
 from derivations.language.scalars import Iverson
@@ -53,14 +54,14 @@ class Stated:
 def claims(decoding: Decoding) -> Iterator[Stated]:
     """Yield the claims of every equation of a layer at its next positions."""
     for link in decoding.links:
-        means = {change.old.variable: change for change in link.changes if len(change.old.value.shape) == 1}
+        means = {change.old.variable: change for change in link.changes if isinstance(change.old.value, RowMean)}
         for change in link.changes:
             if not any(total(along).has(decoding.new) for along in change.old.variable.shape):
                 continue  # nothing of it is about positions
             if isinstance(change.old.value, Apply):
                 yield Stated(change, None, None)
                 continue
-            known = [means[v] for v in change.whole if v in means and v != change.old.variable]
+            known = [means[v] for v, _ in change.whole if v in means and v != change.old.variable]
             statement = _Statement(change, known, decoding.new, decoding.all)
             yield Stated(change, statement.rows(), statement.prefix())
 
@@ -85,7 +86,7 @@ class _Statement:
         self.past = Symbol("p" if "p" not in names else "p_earlier", integer=True, positive=True)
         self.together = self.past + new
         self.sizes = {every: self.together}
-        self.whole = {v: each.xreplace(self.sizes) for v, each in change.whole.items()}
+        self.whole = {v: each.xreplace(self.sizes) for v, each in change.whole}
         self.read = [v for v in self.whole if change.old.value.has(v)]
         self.back = [v for v in self.read if v in change.back]
         self.known = [_Statement(each, [], new, every) for each in known]
@@ -209,7 +210,10 @@ def _lengths(*parts: Basic) -> list[Assumption]:
     )
     quotients = dict.fromkeys(fraction(together(length)) for length in lengths)
     whole = [Assumption(Eq(Mod(top, below), 0, evaluate=False)) for top, below in quotients if below != 1]
-    return [*whole, *(Assumption(Ge(length - 1, 0)) for length in lengths if length.is_Add and not (length - 1).is_nonnegative)]
+    return [
+        *whole,
+        *(Assumption(Ge(length - 1, 0)) for length in lengths if length.is_Add and not (length - 1).is_nonnegative),
+    ]
 
 
 def _rows_of_blocks(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Equation:

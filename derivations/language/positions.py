@@ -7,20 +7,18 @@ Result       row t - n + i of the node at t positions is row i of what is return
 Assumes      t >= n; what is refused would read later positions, so that rows once computed would not stay what they are
 Source       Shazeer (2019), section 2.4
 
-A rule is data: which axis of a node each axis of its operands becomes. An axis that is summed over, or divided by the
-sum of, must be cut by a mask that looks back only.
+An axis that is summed over, or divided by the sum of, must be cut by a mask that looks back only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 from sympy import Basic, Expr, Lambda, Symbol
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrangements import SumOver, Tabulated
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
@@ -29,94 +27,26 @@ from derivations.language.expression import (
     Product,
     RowBroadcast,
     Scaled,
-    Transpose,
     Variable,
 )
 from derivations.language.functions import (
     Both,
     CausalMask,
-    Elementwise,
     Hadamard,
-    Interleave,
-    Lookup,
-    RowLogSumExp,
     RowMean,
     RowSoftmax,
     RowSum,
     WindowMask,
 )
 from derivations.language.layer import Apply
-from derivations.language.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.operand_axes import Axes, NotCausal, operand_axes, operands
 from derivations.language.rows import RowRange
-from derivations.language.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
+from derivations.language.selection import RelativeBuckets
 from derivations.language.shapes import Axis, total
 
 __all__ = ["NotCausal", "Positions", "View", "looks_back"]
 
 View = tuple[bool, ...]  # for each axis, whether all positions are asked for; False where there are none
-
-
-class NotCausal(ValueError):
-    """A layer whose rows depend on later positions, or of which that cannot be seen."""
-
-
-# --- which axis of a node the axes of its operands become -------------------------------------------------------------
-
-Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the node, or None where it is summed over
-
-
-@singledispatch
-def operand_axes(node: Array) -> dict[int, Axes]:
-    """Return for the operands of a node, by their place among its arguments, what becomes of their axes."""
-    raise NotCausal(f"no rule says which positions {node} reads: decoding with a cache knows no {type(node).__name__}")
-
-
-def _arrays(node: Array) -> Iterator[Array]:
-    return (part for part in node.args if isinstance(part, Array))
-
-
-def _placed(node: Array) -> Iterator[tuple[int, Array]]:
-    return ((k, part) for k, part in enumerate(node.args) if isinstance(part, Array))
-
-
-def _rebuilt(node: Array, changed: Mapping[int, Basic]) -> Array:
-    return node.func(*(changed.get(k, part) for k, part in enumerate(node.args))) if changed else node
-
-
-def _same(node: Array) -> dict[int, Axes]:
-    return {k: tuple(range(len(a.shape))) for k, a in _placed(node)}
-
-
-for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
-    operand_axes.register(_entrywise, _same)
-for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
-    operand_axes.register(_columns, _same)
-for _leaf in (Explicit, CausalMask, WindowMask, RelativeBuckets, Tabulated):
-    operand_axes.register(_leaf, lambda node: {})
-for _reduced in (RowSum, RowMean, RowLogSumExp):
-    operand_axes.register(_reduced, lambda node: {0: (*range(len(node.shape)), None)})
-operand_axes.register(Transpose, lambda node: {0: (1, 0)})
-operand_axes.register(Member, lambda node: {0: (None, *range(len(node.shape)))})
-operand_axes.register(RowBroadcast, lambda node: {0: (1,)})
-operand_axes.register(ColumnBroadcast, lambda node: {0: (0,)})
-operand_axes.register(Lookup, lambda node: {0: (None, 1), 1: (0,)})
-operand_axes.register(OneHot, lambda node: {0: (0,)})
-operand_axes.register(Pick, lambda node: {0: (0, None), 1: (0,)})
-operand_axes.register(TopK, lambda node: {0: (1, None)})
-operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
-operand_axes.register(EachTransposed, lambda node: {0: (0, 2, 1)})
-operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
-
-
-@operand_axes.register
-def _(node: Product) -> dict[int, Axes]:
-    rows = len(node.args[0].shape) - 1
-    return {0: (*range(rows), None), 1: (None, *range(rows, len(node.shape)))}
-
-
-@operand_axes.register
-def _(node: RowRange) -> dict[int, Axes]:
-    return {0: (None, 1)}  # the rows of a table
 
 
 # --- zeros ahead ------------------------------------------------------------------------------------------------------
@@ -192,9 +122,9 @@ class Positions:
             return self.variable(node, view)
         if isinstance(node, Apply):
             return self.applied(node, view)
-        if not any(self.are_along(along) for part in (node, *_arrays(node)) for along in part.shape):
+        if not any(self.are_along(along) for part in (node, *(a for _, a in operands(node))) for along in part.shape):
             self._require_fixed(node, *(part for part in node.args if not isinstance(part, Array)))
-            return _rebuilt(node, {k: self.cut(a, (False,) * len(a.shape)) for k, a in _placed(node)})
+            return _rebuilt(node, {k: self.cut(a, (False,) * len(a.shape)) for k, a in operands(node)})
         if isinstance(node, CausalMask | WindowMask | RelativeBuckets):
             return self._of_pairs(node, view)
         if isinstance(node, Tabulated):
@@ -268,3 +198,8 @@ class Positions:
                 moved[variable] = variable + self.all - self.new
         table = Lambda(formula.variables, formula.expr.xreplace(moved))
         return Tabulated(table, *self.shape(node, view))
+
+
+def _rebuilt(node: Array, changed: Mapping[int, Basic]) -> Array:
+    result: Array = node.func(*(changed.get(k, part) for k, part in enumerate(node.args))) if changed else node
+    return result

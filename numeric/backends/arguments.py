@@ -75,7 +75,7 @@ def _seen_of_jax(value: Any) -> Any:
     jax = import_module("jax")
     if isinstance(value, jax.core.Tracer):
         return _outline(value.shape, value.dtype)
-    if isinstance(value, jax.Array | np.ndarray | np.generic):
+    if isinstance(value, jax.Array | np.ndarray):
         array = np.asarray(value)
         if array.dtype == np.float64 and not jax.config.jax_enable_x64:
             raise InputError('an array is float64, which JAX has after jax.config.update("jax_enable_x64", True) alone')

@@ -39,9 +39,14 @@ class PositionMask:
         return "0", "end"
 
     @property
+    def looks_back(self) -> bool:
+        """Say whether every earlier key is seen."""
+        return isinstance(self.node, CausalMask)
+
+    @property
     def columns(self) -> str:
         """Which of the columns `low:high` hold hidden keys at all."""
-        return "begin - low:" if isinstance(self.node, CausalMask) else ""
+        return "begin - low:" if self.looks_back else ""
 
     def hidden(self, program: Program, low: str | None = None, high: str = "high") -> str:
         """Return where a key is hidden from a query, for the rows of the tile and the columns from `low` to `high`."""

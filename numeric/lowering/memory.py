@@ -68,19 +68,29 @@ def _piece(
 
 def _last_uses(body: Body) -> dict[Register, int]:
     """Return where each piece of memory is read last; a read inside a loop counts until the end of the loop."""
+    ends = _ends(body)
     last: dict[Register, int] = {}
     first: dict[Register, int] = {}
-    begin = end = -1
+    around: list[int] = []  # where the loops begin that are open
     for number, operation in enumerate(body):
         if isinstance(operation, Loop):
-            begin = number
-            end = next(n for n in range(number, len(body)) if isinstance(body[n], LoopEnd))
-            continue
-        if isinstance(operation, LoopEnd):
-            begin = end = -1
-            continue
-        for root in (r for register in (*operation.operands, operation.target) for r in register.roots):
-            first.setdefault(root, number)
-            outside = begin >= 0 and first[root] < begin
-            last[root] = end if outside else max(last.get(root, -1), number)
+            around.append(number)
+        elif isinstance(operation, LoopEnd):
+            around.pop()
+        else:
+            for root in (r for register in (*operation.operands, operation.target) for r in register.roots):
+                begun = first.setdefault(root, number)
+                until = next((ends[begin] for begin in around if begun < begin), number)
+                last[root] = max(last.get(root, -1), until)
     return last
+
+
+def _ends(body: Body) -> dict[int, int]:
+    """Return for the begin of each loop its end."""
+    ends, around = dict[int, int](), list[int]()
+    for number, operation in enumerate(body):
+        if isinstance(operation, Loop):
+            around.append(number)
+        elif isinstance(operation, LoopEnd):
+            ends[around.pop()] = number
+    return ends

@@ -23,7 +23,7 @@ from numeric.structure import applications, identifier
 
 __all__ = ["LoweredLayer", "lowered"]
 
-TILES = ("each_tile", "flat_rows", "items_of", "shaped")
+TILES = ("each_tile", "flat_rows", "items_of", "online_step", "shaped")
 _numbers = count(1)
 
 

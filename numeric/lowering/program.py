@@ -22,7 +22,7 @@ from numeric.structure import RESERVED, identifier
 __all__ = ["OWN_NAMES", "Program", "Unsupported"]
 
 OWN_NAMES = frozenset(
-    "a b batch begin count dtype each_tile end first flat_rows g heads_at_once high items items_of last loop_1 loop_2 loop_3 loop_4 loop_5 loop_6 loop_7 loop_8 low lowest rows shaped "
+    "a b batch begin c count dtype e each_tile end first flat_rows g heads_at_once high keys_at_once items items_of last loop_1 loop_2 loop_3 loop_4 loop_5 loop_6 loop_7 loop_8 low lowest online_step rows shaped "
     "t threads tiles weights".split()
 )
 

@@ -77,12 +77,13 @@ class Operation:
 
 @dataclass(eq=False)
 class Loop:
-    """The begin of a loop over blocks of heads."""
+    """The begin of a loop over blocks of heads, or with `low` over tiles of keys."""
 
     heads: str
     keys: str
+    low: str = ""
 
 
 @dataclass(eq=False)
 class LoopEnd:
-    """The end of a loop over blocks of heads."""
+    """The end of the loop that began last."""

@@ -254,9 +254,15 @@ class _PartText:
         names = {each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)}
         n = self.program.whole(self.phase.size)
         head = []
-        looping = next((op for op in body if isinstance(op, Loop)), None)
-        if looping is not None:
-            head.append(f"heads_at_once = tiles.heads({looping.heads}, {looping.keys})")
+        loops = [op for op in body if isinstance(op, Loop)]
+        tiled = {op.keys for op in loops if op.low}
+        keys = sorted(tiled or {op.keys for op in loops})
+        most = keys[0] if len(keys) == 1 else f"max({', '.join(keys)})"
+        if tiled:
+            head.append(f"keys_at_once = tiles.keys({most})")
+            most = "keys_at_once"
+        for heads in sorted({op.heads for op in loops if not op.low}):
+            head.append(f"heads_at_once = tiles.heads({heads}, {most})")
         for number, size in enumerate(self.pieces.sizes, 1):
             head.append(f"piece_{number} = np.empty({self._size(*size)}, dtype)")
         top = ["g, t = last - first, end - begin"]
@@ -274,7 +280,7 @@ class _PartText:
         if layout in (Layout.ROWS, Layout.NUMBERS):
             return f"({rows}, {columns})"
         heads = "heads_at_once" if heads == "b - a" else heads
-        columns = self.program.whole(self.phase.size) if columns == "high - low" else columns
+        columns = {"high - low": self.program.whole(self.phase.size), "e - c": "keys_at_once"}.get(columns, columns)
         return " * ".join(
             part if part.isidentifier() or part == rows else f"({part})"
             for part in (rows, heads, columns)
@@ -282,14 +288,20 @@ class _PartText:
         )
 
     def _inner(self, body: Body) -> list[str]:
-        lines, indent = [], ""
+        lines, depth = list[str](), 0
         for operation in body:
-            if isinstance(operation, Loop):
-                lines.append(f"for a in range(0, {operation.heads}, heads_at_once):")
-                indent = "    "
-                lines.append(f"{indent}b = min(a + heads_at_once, {operation.heads})")
+            indent = "    " * depth
+            if isinstance(operation, Loop) and operation.low:
+                low, high = operation.low, operation.heads
+                lines.append(f"{indent}for c in range({low}, {high}, keys_at_once):")
+                lines.append(f"{indent}    e = min(c + keys_at_once, {high})")
+                depth += 1
+            elif isinstance(operation, Loop):
+                lines.append(f"{indent}for a in range(0, {operation.heads}, heads_at_once):")
+                lines.append(f"{indent}    b = min(a + heads_at_once, {operation.heads})")
+                depth += 1
             elif isinstance(operation, LoopEnd):
-                indent = ""
+                depth -= 1
             else:
                 lines += [f"{indent}{line}" for line in self._statement(operation)]
         return lines
@@ -311,8 +323,10 @@ class _PartText:
         if not known and not operation.text.endswith("out={out})"):
             before.append(f"{target.name} = {place}")
             place, known = target.name, True
-        text = _filled(operation.text, names, place)
         self.written.add(target)
+        if operation.text == "{out}":  # memory that a loop fills
+            return before
+        text = _filled(operation.text, names, place)
         return [*before, text if known else f"{target.name} = {text}"]
 
     def _place(self, register: Register) -> str:

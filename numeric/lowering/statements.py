@@ -27,9 +27,10 @@ from derivations.language.expression import (
 )
 from derivations.language.functions import Elementwise, Hadamard, Lookup, RowMean, RowSoftmax, RowSum
 from derivations.language.layer import Equation
-from derivations.language.shapes import total
+from derivations.language.shapes import Axis, total
 from numeric.formula_printer import quotient
 from numeric.lowering.formulas import FormulaWriter
+from numeric.lowering.key_tiles import KeyTiles, is_entrywise
 from numeric.lowering.locality import Phase, row_axis
 from numeric.lowering.masks import PositionMask
 from numeric.lowering.program import Program, Unsupported
@@ -51,6 +52,8 @@ class PhaseWriter:
     prepared: dict[Variable, Register] = field(default_factory=dict)
     over: Symbol | None = None
     in_loop: bool = False
+    tiled_keys: Symbol | None = None  # while a tile of keys is written
+    cut: frozenset[Variable] = frozenset()  # what has columns for the keys of the tile alone
     mask: PositionMask | None = None
     ranged: frozenset[Variable] = frozenset()
     current: Equation | None = None
@@ -106,10 +109,46 @@ class PhaseWriter:
             self._prepare_target(equation, run)
         self.body.append(Loop(heads, self.program.whole(keys)))
         self.in_loop = True
+        tiles = KeyTiles.of(self.program, run)
         for equation in run:
-            self._equation(equation)
+            if tiles is None or equation not in tiles.equations:
+                self._equation(equation)
+            elif equation is next(e for e in reversed(run) if e in tiles.equations):
+                self._key_tiles(tiles)
         self.in_loop = False
         self.body.append(LoopEnd())
+
+    def _key_tiles(self, tiles: KeyTiles) -> None:
+        """Write the loop over tiles of keys, which carries the sums and the mixture of values along."""
+        self.current, self.over = tiles.powers, tiles.powers.over[0]
+        sums, mixture = self._target(tiles.sums.variable), self._target(tiles.mixture.variable)
+        reference = self._numbers(mixture)
+        low, high = self._key_range(tiles.keys)
+        self._emit("{out}", (), reference)  # the memory that is carried along
+        for register in (sums, mixture):
+            self._emit("{out}.fill(0)", (), register)  # without any key
+        self.body.append(Loop(high, self.program.whole(tiles.keys), low))
+        self.tiled_keys, self.cut = tiles.keys, frozenset(e.variable for e in (*tiles.scores, tiles.powers))
+        for equation in tiles.scores:
+            self._equation(equation)
+        self.over = tiles.powers.over[0]
+        scores = self._value(tiles.powers.value.args[0])
+        if tiles.powers.value.mask is not None:
+            scores = self._hidden(scores, tiles.powers.value.mask, None)
+        scores = self._copied_if_read_later(scores, None)
+        power = "np.exp2" if tiles.powers.value.base == 2 else "np.exp"
+        if tiles.powers.value.base not in (E, Integer(2)):
+            raise Unsupported(tiles.powers.value)
+        values = self._across(tiles.mixture.value.args[1])
+        text = f"online_step({{0}}, {values}, {{1}}, {{2}}, {{out}}, {power}, c == {low})"
+        self._emit(text, (scores, reference, sums), mixture)
+        self.tiled_keys, self.cut, self.over = None, frozenset(), None
+        self.body.append(LoopEnd())
+        self.at[tiles.sums.variable], self.at[tiles.mixture.variable] = sums, mixture
+
+    def _key_range(self, keys: Symbol) -> tuple[str, str]:
+        """Return the first and the last of the keys that the rows of a tile read."""
+        return ("low", "high") if self.ranged and keys == self.phase.size else ("0", self.program.whole(keys))
 
     def _prepare_operands(self, equation: Equation, run: list[Equation]) -> None:
         """Name what is given before the loop begins: arrays of the tile, columns of them, all rows of its items."""
@@ -176,7 +215,7 @@ class PhaseWriter:
         """Say whether columns of hidden keys do not matter in an equation that reads cut arrays."""
         value = equation.value
         if equation.variable in cut:
-            return isinstance(value, RowSoftmax | RowExponentials) or self._is_entrywise(value, cut)
+            return isinstance(value, RowSoftmax | RowExponentials) or is_entrywise(value, self.program, cut)
         if isinstance(value, RowSum):
             return _named(value.args[0]) in cut and self._is_masked(_named(value.args[0]))
         if isinstance(value, Product):
@@ -184,15 +223,6 @@ class PhaseWriter:
             rest = {self.program.root(v) for v in self.program.variables(value.args[1])}
             return left in cut and self._is_masked(left) and not (rest & cut)
         return False
-
-    def _is_entrywise(self, value: Array, cut: set[Variable]) -> bool:
-        reads = self.program.variables(value) & cut
-        return all(
-            isinstance(node, Plus | Scaled | Hadamard | Elementwise | Member | Variable | Product | Transpose)
-            or not (self.program.variables(node) & reads)
-            for node in _nodes(value)
-            if isinstance(node, Array)
-        )
 
     def _is_masked(self, variable: Variable | None) -> bool:
         equation = next((e for e in self.phase.equations if e.variable == variable), None)
@@ -226,6 +256,8 @@ class PhaseWriter:
         layout, columns, heads = self.program.layout(variable)
         if variable in self.ranged:
             columns = "high - low"
+        if variable in self.cut:
+            columns = "e - c"
         if layout in HEADED and self.in_loop:
             heads = "b - a"
         return Register(self.program.name(variable), layout, columns, heads)
@@ -347,8 +379,14 @@ class PhaseWriter:
         name = self.program.table(node, self.over)
         in_family = self.over is not None and self.over in node.free_symbols
         rows = "begin:end" if not in_family else ("a:b, begin:end" if self.in_loop else ":, begin:end")
-        keys = len(node.shape) == 2 and node.shape[1] == self.phase.size and bool(self.ranged)
-        return Register(f"{name}[{rows}{', low:high' if keys else ''}]", Layout.TABLE, given=True)
+        columns = self._key_slice(node.shape[1]) if len(node.shape) == 2 else ""
+        return Register(f"{name}[{rows}{columns and f', {columns}'}]", Layout.TABLE, given=True)
+
+    def _key_slice(self, along: Axis) -> str:
+        """Return which places of an axis are those of the keys at hand, if it is theirs."""
+        if self.tiled_keys is not None and total(along) == self.tiled_keys:
+            return "c:e"
+        return "low:high" if self.ranged and total(along) == self.phase.size else ""
 
     # --- products ---
 
@@ -405,8 +443,8 @@ class PhaseWriter:
         if isinstance(node, Member) and self.in_loop:
             text += "[:, a:b]"
         keys = row_axis(variable, variable in self.program.families, self.program.positions)
-        if self.ranged and keys == self.phase.size:
-            text += "[..., low:high, :]"
+        if keys is not None and (places := self._key_slice(keys)):
+            text += f"[..., {places}, :]"
         return text
 
     def _bind_across(self, variable: Variable, name: str) -> Register:
@@ -548,16 +586,19 @@ class PhaseWriter:
 
     def _hidden(self, scores: Register, mask: Array, target: Register | None) -> Register:
         """Write -inf where a key is hidden, over the scores if nothing else reads them."""
-        position = PositionMask.of(mask, self.phase.size)
-        if position is not None and self.ranged and position == self.mask:
+        position, columns = PositionMask.of(mask, self.phase.size), ""
+        if position is not None and self.tiled_keys is not None:
+            text = position.hidden(self.program, "max(c, begin)" if position.looks_back else "c", "e")
+            columns = "max(begin - c, 0):" if position.looks_back else ""
+        elif position is not None and self.ranged:
             text, columns = position.hidden(self.program), position.columns
         elif position is not None:
-            text, columns = position.hidden(self.program, low="0", high=self.program.name(self.phase.size)), ""
+            text = position.hidden(self.program, "0", self.program.name(self.phase.size))
         else:
             variable = _named(mask)
             if variable is None:
                 raise Unsupported(mask)
-            text, columns = "~" + self._mask_rows(variable), ""
+            text = "~" + self._mask_rows(variable)
         hidden = Register(self.program.fresh("hidden"), Layout.FIXED, given=True)
         self._bind(hidden, text)
         copied = self._copied_if_read_later(scores, target)
@@ -566,10 +607,11 @@ class PhaseWriter:
         return copied
 
     def _mask_rows(self, variable: Variable) -> str:
-        whole = self.program.whole_name(variable)
+        whole, keys = self.program.whole_name(variable), self._key_slice(variable.shape[-1])
+        columns = keys and f", {keys}"
         if variable in self.program.batched:
-            return f"{whole}[first:last, begin:end][:, None]"
-        return f"{whole}[begin:end]"
+            return f"{whole}[first:last, begin:end{columns}][:, None]"
+        return f"{whole}[begin:end{columns}]"
 
     def _copied_if_read_later(self, scores: Register, target: Register | None) -> Register:
         """Return the scores themselves if they are the tile's own, else a copy."""
@@ -718,7 +760,8 @@ class PhaseWriter:
 
     def _columns(self, node: Array) -> str:
         along = total(node.shape[1])
-        return "high - low" if self.ranged and along == self.phase.size else self.program.whole(along)
+        columns = {"c:e": "e - c", "low:high": "high - low"}.get(self._key_slice(along))
+        return columns or self.program.whole(along)
 
     def _as_heads(self, register: Register) -> Register:
         """Return rows as those of one head."""

@@ -26,6 +26,7 @@ from derivations.symbols import d, m, n
 from numeric import InputError, compile_layer
 from numeric.agreement.cases import SIZES as CASE_SIZES
 from numeric.agreement.cases import case, subjects
+from numeric.checks import InputContract
 from numeric.conformance.drawing import leaves, mapped
 from tests.numeric.bad_input import ACCEPTED, REFUSED, SIZES, arguments
 from tests.numeric.routes import ROUTES, function_of
@@ -99,13 +100,22 @@ def test_without_keys_all_rows_are_zero(route):
     found = called(route, ATTENTION, arguments(m=0))
     assert found.shape == (2, 5, SIZES["d_model"])
     assert not found.any()
-    with_biases = {"b_Q": np.ones((3, 13)), "b_K": np.ones((3, 13)), "b_V": np.ones((3, 2)), "b_O": np.arange(11)}
-    given = {name: x for name, x in arguments(m=0).items() if name != "M"}
-    given |= {name: bias.astype(np.float32) for name, bias in with_biases.items()}
-    assert (called(route, multi_head_attention(biases=True), given) == given["b_O"]).all()
     hidden = arguments()
     hidden["M"] = np.zeros_like(hidden["M"])
     assert not called(route, ATTENTION, hidden).any()
+
+
+def test_without_keys_biases_of_values_cannot_be_moved():
+    """Of no key, the output is b_O; b_V W_O + b_O, which is what the moved bias would give, is refused."""
+    with_biases = {"b_Q": np.ones((3, 13)), "b_K": np.ones((3, 13)), "b_V": np.ones((3, 2)), "b_O": np.arange(11)}
+    given = {name: x for name, x in arguments(m=0).items() if name != "M"}
+    given |= {name: bias.astype(np.float32) for name, bias in with_biases.items()}
+    layer = multi_head_attention(biases=True)
+    assert (called("compiled", layer, given) == given["b_O"]).all()
+    with pytest.raises(InputError, match=r"A is a softmax over m, which is 0.*prepare the layer without value_bias"):
+        called("prepared", layer, given)
+    function, inputs = function_of("prepared", layer, given, without=("value_bias",))
+    assert (function(*inputs) == given["b_O"]).all()
 
 
 def ones_at(layer, batch=(2,), **sizes):
@@ -227,6 +237,41 @@ def test_finite_numbers_that_overflow_are_told_by_a_warning():
     large = np.full((2, 3), 3e38, np.float32)
     with pytest.warns(RuntimeWarning, match="overflow"):
         compile_layer(linear())(large, np.ones((3, 2), np.float32), np.ones(2, np.float32))
+
+
+# Weights that are fixed
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "sentence"),
+    [
+        ({"W": np.ones((3, 5))}, {}, "linear: weights lacks b; its weights are W, b"),
+        ({"W": np.ones((3, 5)), "b": np.ones(5), "c": 1}, {}, "linear: weights has c, which is unknown"),
+        ({"W": np.ones((3, 5)), "b": np.ones(4)}, {}, r"linear: weights.b has shape \(4,\), \(d_out,\) is needed"),
+        ({"W": np.ones((3, 5)), "b": np.ones(5, np.float32)}, {}, "weights.b is float32 and weights.W is float64"),
+        ({"W": np.ones((3, 5)), "b": np.ones(5)}, {"sizes": {"h": 2}}, "linear: there is no size h; its sizes are"),
+        ({"W": np.ones((3, 5)), "b": np.ones(5)}, {"sizes": {"n": 0}}, "linear: the size n must be an integer >= 1"),
+    ],
+)
+def test_fixed_weights_are_checked_once_and_first(weights, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        InputContract(linear(), weights, **options)
+
+
+def test_inputs_are_checked_against_fixed_weights():
+    contract = InputContract(layer_norm(), {"gamma": np.ones(3), "beta": np.ones(3)}, defaults={"epsilon": 1e-5})
+    assert {size.name: length for size, length in contract.sizes.items()} == {"d": 3}
+    X = np.zeros((2, 3))
+    assert contract.check((X,), {}) == ([X], {})
+    assert contract.check((), {"X": X, "epsilon": np.float64(2)}) == ([X], {"epsilon": 2.0})
+    for inputs, named, sentence in (
+        ((X[:, :2],), {}, r"X has shape \(2, 2\), \(n, d\) is needed with d = 3"),
+        ((X.astype(np.float32),), {}, "X is float32 and weights.gamma is float64"),
+        ((X,), {"epsilon": -1}, "the scalar epsilon must be a positive number, not -1"),
+        ((), {}, "missing a required argument: 'X'; the arguments are X, "),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            contract.check(inputs, named)
 
 
 # Nothing is changed, nothing is shared

@@ -136,6 +136,13 @@ def test_a_nan_and_a_token_outside_are_refused(library, linear):
         compile_layer(layers()["embedding"], library)(to(library, np.array([2, 11])), E)
 
 
+def test_a_number_of_numpy_is_a_number(library):
+    layer, X, ones = layers()["layer_norm"], [[1.0, 2.0, 4.0]], np.ones(3, np.float32)
+    given = [np.array(X, np.float32), ones, 0 * ones]  # a bias of 1 would cancel most of the first entry
+    found = compile_layer(layer, library)(*(to(library, each) for each in given), epsilon=np.float64(0.5))
+    np.testing.assert_allclose(np.asarray(found), compile_layer(layer)(*given, epsilon=0.5), rtol=1e-6)
+
+
 def test_torch_wants_tensors_and_a_number_type_that_is_asked_for():
     torch = pytest.importorskip("torch")
     linear = compile_layer(layers()["linear"], "torch")

@@ -28,7 +28,7 @@ from numeric.prepare import Prepared, prepare, prepare_gradient
 from numeric.weights import initialise
 
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "N": 2, "vocab": 11, "n": 9, "m": 5, "g": 3, "r": 2}
-SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6}
+SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6, "d_rotary": 2}
 SCALARS = {"alpha": 0.7, "slope": 0.3, "rate": 0.2}
 MODELS = [
     "gpt2",
@@ -103,6 +103,7 @@ def test_models_of_all_families_agree_with_their_plain_code(name: str):
 def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "ROWS", rows)
     monkeypatch.setattr(tiles, "SCORES", 3 * rows)  # one head after another
+    monkeypatch.setattr(tiles, "KEYS", rows)
     for layer in (encoder_layer(masked=True, biases=True), decoder_layer(), transformer(padded=True)):
         agrees(layer, (2,), threads)
     agrees(build(named_model("gpt2").architecture), (3,), threads)
@@ -199,6 +200,7 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
 ):
     monkeypatch.setattr(tiles, "ROWS", rows)
     monkeypatch.setattr(tiles, "SCORES", 3 * rows)
+    monkeypatch.setattr(tiles, "KEYS", rows)
     weights, arrays, sizes, _ = drawn(layer, batch)
     output = compile_layer(layer)(*arrays, **weights)
     given = np.random.default_rng(7).standard_normal(output.shape)
