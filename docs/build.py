@@ -30,11 +30,12 @@ from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
 from derivations.language.rules import RULES
 from derivations.language.shapes import total
+from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
 __all__ = ["PageError", "pages", "refreshed"]
 
 ROOT = Path(__file__).resolve().parent.parent
-OPENING = r"(<!-- (show|results|shapes|rules|trusted|letters|help)((?: \S+)*?) -->\n)"
+OPENING = r"(<!-- (show|results|shapes|rules|trusted|letters|passes|rewrites|optimised|tiles|help)((?: \S+)*?) -->\n)"
 MARK = re.compile(OPENING + r"(.*?)(<!-- end -->)", re.S)
 
 LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
@@ -211,6 +212,10 @@ GENERATORS: Mapping[str, Callable[..., str]] = {
     "rules": rules,
     "trusted": trusted,
     "letters": letters,
+    "passes": passes,
+    "rewrites": rewrites,
+    "optimised": optimised,
+    "tiles": tile_sizes,
     "help": help_text,
 }
 

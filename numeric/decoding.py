@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from sympy import Symbol
 
+from derivations.language.caches import Cache
 from derivations.language.decoding import next_positions
 from derivations.language.expression import Variable
 from derivations.language.layer import Layer
-from derivations.language.next_rows import Cache
 from derivations.language.text_situations import first_positions, last_position
 from numeric.checks import InputError
 from numeric.compile import compile_layer

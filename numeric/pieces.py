@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from derivations.language.caches import Cache, Link
 from derivations.language.decoding import Decoding
 from derivations.language.expression import Variable
 from derivations.language.layer import Equation, Layer
-from derivations.language.next_rows import Cache, Link, variables_in
+from derivations.language.next_rows import variables_in
 
 __all__ = ["Piece", "Run", "runs"]
 

@@ -23,6 +23,7 @@ from derivations.language.inlining import inlined
 from derivations.language.layer import Gradient, Layer
 from numeric.checks import InputContract, InputError
 from numeric.formula_printer import CompileError
+from numeric.lowering.choices import SWITCHES, Choice
 from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
@@ -51,7 +52,8 @@ class Prepared:
     def __call__(self, *inputs: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
         if check:
-            inputs, named = self.contract.check(inputs, named)
+            given, named = self.contract.check(inputs, named)
+            inputs = tuple(given)
         return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
 
     def __repr__(self) -> str:
@@ -64,8 +66,14 @@ class Prepared:
         return self.code.text
 
     def explain(self) -> str:
-        """Return what was rewritten, and the theorem that permits it."""
-        return self.optimised.explain()
+        """Return what was rewritten and what the code does in tiles, with the theorems that permit it."""
+        return "\n\n".join([self.optimised.explain(), *(choice.text() for choice in self.choices)])
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What the code does beside the equations of the rewritten layer and of those that it repeats."""
+        sources = (self.code.source, *self.code.source.blocks.values())
+        return tuple(choice for source in sources for choice in source.choices)
 
 
 def prepare(
@@ -79,7 +87,8 @@ def prepare(
     """Return a layer made fast, with its weights, nested as `compile_layer` takes them, packed.
 
     Assumes      `threads` is the number of cores that the process may use unless it is given; `sizes` holds those that
-                 no shape of a weight or an input tells
+                 no shape of a weight or an input tells; `without` names passes of `optimize`, or of the code
+                 "hidden_keys" and "key_tiles"
     Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
                  weights do not fit or a size is missing
     """
@@ -95,9 +104,11 @@ def _prepared(
     sizes: Mapping[str, int] | None,
 ) -> Prepared:
     """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
-    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
-    optimised = optimize(layer, without=without)
-    code = lowered(optimised.layer)
+    left_out = frozenset([without] if isinstance(without, str) else without)
+    optimised = optimize(layer, without=left_out - set(SWITCHES))
+    rests_on_keys = any(rewrite.name == "value_bias" and rewrite.done for rewrite in optimised.every_rewrite())
+    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS, needs_keys=rests_on_keys)
+    code = lowered(optimised.layer, left_out & set(SWITCHES))
     known = contract.sizes
     asked = {name: known.get(size) for name, size in code.source.sizes.items()}
     missing = [name for name, value in asked.items() if value is None]

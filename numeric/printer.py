@@ -15,7 +15,7 @@ from typing import Any
 from sympy import Basic, Expr, Integer, Symbol, expand, together
 from sympy.core.symbol import Str
 
-from derivations.language.arrangements import SumOver, Tabulated
+from derivations.language.arrangements import ColumnBlock, SumOver, Tabulated
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.exponentials import RowExponentials
 from derivations.language.expression import (
@@ -226,15 +226,18 @@ class NumPyLayerPrinter(FormulaPrinter):
         columns = wide.shape[-1]
         if block == self._family:
             with self._with(_family=None):
-                text = self._exact(wide)
-            count = self._scalar.whole(columns.count)
-            if len(wide.shape) == 1:
-                return f"split_heads({text}[..., None, :], {count})[..., 0, :]"
-            return f"split_heads({text}, {count})"
+                return self._split(self._exact(wide), wide)
         if self._varies(block):
             raise CompileError(f"{node}: block {block} in a family over {self._family} has no NumPy form yet")
         first, end = (self._scalar.whole(number * columns.size) for number in (block, block + 1))
         return f"{self._exact(wide)}[..., {first}:{end}]"
+
+    def _split(self, text: str, wide: Array) -> str:
+        """Return all blocks of columns of an array, or of a vector, one after another."""
+        count = self._scalar.whole(wide.shape[-1].count)
+        if len(wide.shape) == 1:
+            return f"split_heads({text}[..., None, :], {count})[..., 0, :]"
+        return f"split_heads({text}, {count})"
 
     def _print_PlacedBlock(self, node: Array) -> str:
         body, block, count = node.args
@@ -466,6 +469,9 @@ class NumPyLayerPrinter(FormulaPrinter):
         factor, array = term.args if isinstance(term, Scaled) else (Integer(1), term)
         if isinstance(array, ScatterRows) or (isinstance(array, Pulled) and "[" in self.results[array]):
             return self._print(term)  # these are sums over the batch already
+        if isinstance(array, ColumnBlock) and array.args[1] == self._family and factor == 1:
+            with self._with(_family=None):  # a block of a sum is the sum of the blocks
+                return self._split(self._summed(array.args[0], rank - 1), array.args[0])
         if isinstance(array, Product) and isinstance(array.args[0], Transpose) and self._family is None:
             left, right = self._exact(array.args[0].args[0]), self._exact(array.args[1])
             product = f"product_over_batch({left}, {right})"

@@ -5,7 +5,7 @@ Result       a loop over few rows is one tile, in whose products BLAS may use al
 Assumes      NumPy calls give up the interpreter's lock, so that threads compute side by side; one loop waits for all of
              its tiles before it returns
 
-A tile holds several items whole or some of the rows of one: (first item, last item, first row, last row), ends excluded.
+A tile holds several items whole or some rows of one: (first item, last item, first row, last row), ends excluded.
 """
 
 import math
@@ -114,7 +114,7 @@ def online_step(
 
 
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
-    """Return the rows of all items one after another: (..., n, d) becomes (items n, d), (..., n) numbers (items n, 1)."""
+    """Return the rows of all items one after another: (..., n, d) as (items n, d), numbers (..., n) as (items n, 1)."""
     shape = x.shape[x.ndim - rank :]
     rows = math.prod(batch) * shape[0]
     x = np.broadcast_to(x, batch + shape)

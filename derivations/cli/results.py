@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
 
 __all__ = ["code_command", "export_command", "list_command", "show_command", "verify_command"]
@@ -181,8 +182,20 @@ def export_command(folder: str, notation: str, math: str, lang: str) -> None:
 @click.argument("name", metavar="LAYER")
 @click.option("--backend", type=click.Choice(BACKENDS), default="numpy", show_default=True, help="The library.")
 @click.option("--gradient", is_flag=True, help="The source of the layer's gradient, forward and backward pass.")
+@click.option("--optimized", is_flag=True, help="The source of the optimised layer: in place, in tiles, on threads.")
+@click.option("--explain", is_flag=True, help="Of the optimised layer, list the rewritings instead.")
+@click.option("--without", multiple=True, metavar="PASS", help="A pass of the optimiser to leave out.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rewritings as a list of objects.")
 @clean_errors
-def code_command(name: str, backend: str, gradient: bool) -> None:
+def code_command(
+    name: str,
+    backend: str,
+    gradient: bool,
+    optimized: bool,
+    explain: bool,
+    without: tuple[str, ...],
+    as_json: bool,
+) -> None:
     r"""Print standalone source of a layer or of its gradient, which runs without this package.
 
     \b
@@ -190,10 +203,28 @@ def code_command(name: str, backend: str, gradient: bool) -> None:
     derivations code scaled_dot_product_attention --gradient
     derivations code transformer --backend jax
     derivations code transformer > transformer.py
+    derivations code encoder_layer --optimized
+    derivations code encoder_layer --optimized --explain --without base_two
     """
     from derivations.catalogue import layer as layer_called
 
-    click.echo(_source(_or_gradient(layer_called(name), gradient), backend), nl=False)
+    check_options(optimized, backend, explain, without, as_json)
+    layer = layer_called(name)
+    if optimized and gradient:
+        layer = _inlined(layer)  # the passes of a gradient see its parts written out
+    layer = _or_gradient(layer, gradient)
+    if explain:
+        print_rewritings(layer, without, as_json)
+    elif optimized:
+        click.echo(optimised_source_of(layer, without), nl=False)
+    else:
+        click.echo(_source(layer, backend), nl=False)
+
+
+def _inlined(layer: Any) -> Any:
+    from derivations.language.inlining import inlined  # SymPy comes with it
+
+    return inlined(layer)
 
 
 def _or_gradient(layer: Any, asked: bool) -> Any:

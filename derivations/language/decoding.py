@@ -21,14 +21,16 @@ from typing import Any
 from sympy import Symbol
 
 from derivations.language.binding import replace_free
+from derivations.language.caches import Link
 from derivations.language.expression import Array, Variable
 from derivations.language.inlining import inlined
 from derivations.language.layer import Equation, Layer
-from derivations.language.next_rows import Link, Rewriting, fresh_name, variables_in
+from derivations.language.next_rows import Rewriting, fresh_name, variables_in
 from derivations.language.text_situations import with_masks_inside
 
 __all__ = ["THEOREM", "Decoding", "next_positions"]
 
+POSITIONS = Symbol("n", integer=True, positive=True)
 THEOREM = "attention.causal_prefix"  # what permits the rewriting
 
 
@@ -86,7 +88,7 @@ def _copies(link: Link) -> Iterator[_Copy]:
 
 
 @lru_cache(maxsize=64)
-def next_positions(layer: Layer, positions: Symbol = Symbol("n", integer=True, positive=True)) -> Decoding:
+def next_positions(layer: Layer, positions: Symbol = POSITIONS) -> Decoding:
     """Return what a layer becomes at the next positions, those that `positions` counts in it.
 
     Raises       NotCausal where the layer looks ahead, or where no rule says what an equation reads
@@ -141,5 +143,5 @@ def _flat(rewriting: Rewriting, equations: list[Equation], later: set[Variable],
         equations,
         outputs[0] if len(outputs) == 1 else outputs,
     )
-    changes = tuple(change for change in reversed(rewriting.changes) if change.new.variable in defined)
-    return Link(layer, inputs, writes, caches, changes)
+    changes = (change for variable in defined for change in rewriting.changes.get(variable, ()))
+    return Link(layer, inputs, writes, caches, tuple(changes))

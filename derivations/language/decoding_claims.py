@@ -19,12 +19,12 @@ from sympy import Basic, Eq, Expr, Ge, Integer, Lambda, Le, Mod, Symbol, fractio
 
 from derivations.language.arrangements import Tabulated
 from derivations.language.binding import fresh_index, replace_free
+from derivations.language.caches import Change
 from derivations.language.decoding import THEOREM, Decoding
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.functions import Lookup, RowMean
 from derivations.language.layer import Apply, Equation
-from derivations.language.next_rows import Change
 from derivations.language.routing import RoutedProduct
 from derivations.language.rows import RowRange
 from derivations.language.scalars import Iverson

@@ -65,9 +65,7 @@ class _Writer:
         inside = inside or bool(getattr(node, "bound_symbols", ()))
         if not isinstance(node, Array) or isinstance(node, Variable) or not node.args:
             return node
-        return node.func(
-            *(self._written(a, over, inside=inside) if isinstance(a, Array) else a for a in node.args)
-        )
+        return node.func(*(self._written(a, over, inside=inside) if isinstance(a, Array) else a for a in node.args))
 
     def _kept(self, node: Apply, over: Family | None, inside: bool) -> Array:
         """Return an application that stays, with the parts of its layer, and masks given by a formula, written out."""
@@ -87,7 +85,11 @@ class _Writer:
         for variable, argument in zip(node.layer.inputs, node.arguments, strict=True):
             value = self._written(argument, over)
             value = self.masks.get(value, value)
-            known[variable] = value if _is_name(value) or _is_mask(value) else self._named(f"{node.name}.{variable.name}", value, over)
+            known[variable] = (
+                value
+                if _is_name(value) or _is_mask(value)
+                else self._named(f"{node.name}.{variable.name}", value, over)
+            )
         for parameter in inlined(node.layer).parameters:
             if parameter.name in node.bound:
                 known[parameter] = self._written(node.bound[parameter.name], over)
@@ -111,13 +113,12 @@ class _Writer:
     ) -> Array:
         """Write one equation of a part, in the family around it, and return what stands for its variable."""
         value = self._with_masks(_filed_under(replace_free(equation.value, known), node.name))
-        names_result = result is not None and equation.variable == node.layer.output
-        over = over if over is not None and (over[0] in value.free_symbols or names_result) else None
+        named = result if equation.variable == node.layer.output else None
+        over = over if over is not None and (over[0] in value.free_symbols or named is not None) else None
         around = over or equation.over
         kind, shape = equation.variable.kind, (*((over[1],) if over else ()), *equation.variable.shape)
-        if names_result:
-            variable = result
-        else:
+        variable = named
+        if variable is None:
             variable = Variable(self._fresh(f"{node.name}.{equation.variable.name}"), shape, kind)
         target = Member(variable, around[0]) if around else variable
         self.equations.append(Equation(target, value, *(around or ())))

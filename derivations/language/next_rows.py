@@ -1,62 +1,25 @@
 """One layer rewritten for its next positions: which variables are read at all of them, and are kept for that.
 
-Definition   equations are rewritten from the last one back, so that what is asked of a variable is known at its turn: the
-             new positions of it, or all; all of what depends on the text are the kept ones above the new ones
+Definition   equations are rewritten from the last one back, so that what is asked of a variable is known at its turn:
+             the new positions of it, or all; all of what depends on the text are the kept ones above the new ones
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sympy import Expr, Symbol
 from sympy import Tuple as Sequence
 
+from derivations.language.caches import Cache, Change, Link
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.positions import NotCausal, Positions, View, looks_back
 from derivations.language.rows import Stacked
 
-__all__ = ["Cache", "Change", "Link", "Rewriting", "fresh_name", "variables_in"]
-
-
-@dataclass(frozen=True)
-class Cache:
-    """An array at the earlier positions, the same at the new ones, and both together."""
-
-    past: Variable
-    new: Variable
-    whole: Variable
-
-
-@dataclass(frozen=True)
-class Change:
-    """An equation of the layer, what it is at the next positions, and the variables that are 0 right of the diagonal.
-
-    `whole` is what each variable of the old equation is called at all positions.
-    """
-
-    old: Equation
-    new: Equation
-    whole: tuple[tuple[Variable, Variable], ...]
-    back: frozenset[Variable]
-
-
-@dataclass(frozen=True)
-class Link:
-    """Equations at the new positions; or the layer of a repetition at them, its weights filed under `path`.
-
-    The layer takes what is called `reads` in the surrounding layer, then the earlier positions of the caches; it puts
-    out what is called `writes` there, then the new positions of the caches.
-    """
-
-    layer: Layer
-    reads: tuple[Variable, ...]
-    writes: tuple[Variable, ...]
-    caches: tuple[Cache, ...]
-    changes: tuple[Change, ...]
-    path: str = ""
-    count: Expr | None = None
+__all__ = ["Rewriting", "fresh_name", "variables_in"]
 
 
 @dataclass
@@ -74,7 +37,8 @@ class Rewriting:
     asked: dict[Variable, dict[View, None]] = field(default_factory=dict)
     items: list[Equation | Link] = field(default_factory=list)  # in order of evaluation, once run
     caches: list[Cache] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
+    changes: dict[Variable, tuple[Change, ...]] = field(default_factory=dict)  # by the new variable, those of parts too
+    of_parts: list[Change] = field(default_factory=list)  # inside the equation that is being rewritten
 
     def __post_init__(self) -> None:
         self.frame = Positions(self.new, self.all, self._ask, self._applied, self._is_back)
@@ -92,16 +56,29 @@ class Rewriting:
     def run(self) -> None:
         """Rewrite all equations that the outputs need."""
         for output in self.of.outputs:
-            self._ask(output, self.frame.rows(output))
+            with self._told_of(output):
+                self._ask(output, self.frame.rows(output))
         for equation in reversed(self.of.equations):
-            try:
+            with self._told_of(equation.variable):
                 self._equation(equation)
-            except NotCausal as refused:
-                raise NotCausal(f"layer {self.of.name}, equation {equation.variable}: {refused}") from None
         for number, variable in enumerate(self.of.inputs):
             if self._is_kept(variable, number):
                 self._cached(variable, None)
         self.items.reverse()
+
+    @contextmanager
+    def _told_of(self, variable: Variable) -> Iterator[None]:
+        """Say in a refusal which equation is refused; one inside a part is named already."""
+        try:
+            yield
+        except NotCausal as refused:
+            where = "" if str(refused).startswith("layer ") else f"layer {self.of.name}, equation {variable}: "
+            raise NotCausal(f"{where}{refused}") from None
+
+    def every_change(self) -> Iterator[Change]:
+        """Yield what became of the equations, in order of evaluation."""
+        for changes in reversed(self.changes.values()):
+            yield from changes
 
     def given(self, variable: Variable) -> Variable:
         """Return an input as the rewritten layer takes it."""
@@ -178,7 +155,8 @@ class Rewriting:
             value = self.frame.cut(equation.value, view[1:] if over else view)
             rewritten = Equation(Member(target, over[0]) if over else target, value, *(over or ()))
             self.items.append(rewritten)
-            self.changes.append(self._change(equation, rewritten))
+            self.changes[target] = (*self.of_parts, self._change(equation, rewritten))
+            self.of_parts.clear()
 
     def _change(self, old: Equation, new: Equation) -> Change:
         read = [v for v in dict.fromkeys((old.variable, *variables_in(old.value))) if any(self.frame.whole(v))]
@@ -213,7 +191,7 @@ class Rewriting:
         inner.run()
         if inner.caches or any(isinstance(item, Link) for item in inner.items):
             raise NotCausal(f"{node} keeps earlier positions of its own, inside a family; write its parts out first")
-        self.changes += inner.changes
+        self.of_parts += inner.every_change()
         inputs, arguments = self._handed(inner, node)
         bound = Sequence(
             *(Sequence(name, self.frame.cut(value, (False,) * len(value.shape))) for name, value in node.args[3])
@@ -260,10 +238,11 @@ class Rewriting:
             outputs if caches else output,
         )
         result = self.variable(variable, self.frame.rows(variable))
-        return Link(layer, tuple(arguments), (result,), caches, tuple(inner.changes[::-1]), node.name, node.count)
+        return Link(layer, tuple(arguments), (result,), caches, tuple(inner.every_change()), node.name, node.count)
 
 
 def fresh_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return a name that is not taken: the wanted one, or that with a number."""
     taken, name, number = set(taken), wanted, 1
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

@@ -131,12 +131,12 @@ class Positions:
             return self._tabulated(node, view)
         if isinstance(node, RowRange) and self.are_along(node.args[2]):
             return self._rows_of_table(node, view)
-        operands = operand_axes(node)
-        self._require_past(node, operands, view)
+        read = operand_axes(node)
+        self._require_past(node, read, view)
         changed: dict[int, Basic] = {}
         for place, argument in enumerate(node.args):
-            if place in operands:
-                changed[place] = self.cut(argument, self._view_of(argument, operands[place], view))
+            if place in read:
+                changed[place] = self.cut(argument, self._view_of(argument, read[place], view))
             elif isinstance(node, RowBroadcast | ColumnBroadcast):
                 changed[place] = self._length(argument, view[0 if isinstance(node, RowBroadcast) else 1])
             else:
@@ -150,17 +150,17 @@ class Positions:
         along = map(self.are_along, operand.shape)
         return tuple(here and (axis is None or view[axis]) for here, axis in zip(along, axes, strict=True))
 
-    def _require_past(self, node: Array, operands: dict[int, Axes], view: View) -> None:
+    def _require_past(self, node: Array, read: dict[int, Axes], view: View) -> None:
         """Refuse a sum over positions that is not cut by a mask: later ones would change it."""
         if isinstance(node, RowSoftmax) and self.are_along(node.shape[-1]):
             if not (view[-1] and looks_back(node, self.back)):
                 raise NotCausal(f"{node} is over all positions, later ones too: it needs a mask that looks back only")
             return
-        for place, axes in operands.items():
+        for place, axes in read.items():
             operand = node.args[place]
             summed = [k for k, axis in enumerate(axes) if axis is None and self.are_along(operand.shape[k])]
             if summed and not self._is_cut(node, view):
-                raise NotCausal(f"{node} reads all positions, later ones too: a cache needs sums over earlier ones")
+                raise NotCausal(f"{node} reads all positions, later ones too: it needs a mask that looks back only")
 
     def _is_cut(self, node: Array, view: View) -> bool:
         """Say whether a sum over positions is one of earlier ones alone: a product with, or sums of, masked rows."""

@@ -35,7 +35,10 @@ def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
 
 
 def first_positions(layer: Layer, new: Symbol, every: Symbol) -> Layer:
-    """Return equations at the next positions where there are no earlier ones: t = n, and all rows of a mask are it."""
+    """Return equations at the next positions where there are no earlier ones: t = n, and all rows of a mask are it.
+
+    Assumes      none of them is that of a cache, which would have no rows
+    """
 
     def whole(node: Array) -> Array:
         is_whole = isinstance(node, RowRange) and node.args[1:] == (0, node.args[0].shape[0], 1)
@@ -50,7 +53,7 @@ def with_masks_inside(layer: Layer) -> Layer:
 
 
 def _changed(layer: Layer, rule: Callable[[Array], Array]) -> Layer:
-    """Return a layer with a rule applied to all expressions, from the inside out, also in the layers that it applies."""
+    """Return a layer with a rule applied to all expressions, from the inside out, those of its parts too."""
 
     def changed(node: Any) -> Any:
         if isinstance(node, Variable) or not isinstance(node, Array | Equation) or not node.args:

@@ -118,7 +118,7 @@ def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched:
     aligned, across, hidden = set(), set(), dict[Basic, Basic]()
     inside_first = sorted(entry.atoms(Indexed), key=lambda read: (len(read.atoms(Indexed)), str(read)))
     for number, read in enumerate(inside_first):
-        variable, name = named.get(read.base.label.name), read.base.label.name
+        variable = named.get(read.base.label.name)
         hidden[read] = Symbol(f"hidden_{number}", integer=True)
         indices = [place.xreplace(hidden) for place in read.indices]
         of_row = [number for number, place in enumerate(indices) if ROW in place.free_symbols]

@@ -44,6 +44,11 @@ class PositionMask:
         return isinstance(self.node, CausalMask)
 
     @property
+    def theorem(self) -> str:
+        """The theorem that lets a query do without the keys that it does not see."""
+        return "attention.causal_independence" if self.looks_back else "attention.sliding_window"
+
+    @property
     def columns(self) -> str:
         """Which of the columns `low:high` hold hidden keys at all."""
         return "begin - low:" if self.looks_back else ""

@@ -1,4 +1,4 @@
-"""Which piece of memory holds each value of a tile: pieces are taken when a value is written and free after its last use.
+"""Which piece of memory holds each value of a tile: taken when the value is written, free after its last use.
 
 Result       a value takes over the memory of an operand that is not read again, else a free piece of the same size,
              else a new one; what a loop over heads reads of the values before it stays until the loop has ended

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.util
 import linecache
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -34,26 +35,29 @@ class LoweredLayer:
     text: str
     function: Any
     source: FunctionSource
+    plain: Mapping[str, CompiledLayer]  # layers in families, called as they are
 
 
 @lru_cache(maxsize=256)
-def lowered(layer: Layer) -> LoweredLayer:
-    """Return the code of a flat layer.
+def lowered(layer: Layer, without: frozenset[str] = frozenset()) -> LoweredLayer:
+    """Return the code of a flat layer; `without` names what it is not to do, of `choices.SWITCHES`.
 
     Raises       CompileError where an equation has no NumPy form
     """
     blocks: dict[Layer, FunctionSource] = {}
     plain: dict[str, CompiledLayer] = {}
-    main = _function(layer, blocks, plain)
+    main = _function(layer, blocks, plain, without)
     sources = [*blocks.values(), main]
     text = _text(sources, plain)
-    return LoweredLayer(text, getattr(_module(layer.name, text, plain), main.name), main)
+    return LoweredLayer(text, getattr(_module(layer.name, text, plain), main.name), main, plain)
 
 
-def _function(layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str, CompiledLayer]) -> FunctionSource:
+def _function(
+    layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str, CompiledLayer], without: frozenset[str]
+) -> FunctionSource:
     for node in applications(layer):
         if isinstance(node, Repeat) and node.layer not in blocks:
-            blocks[node.layer] = _function(node.layer, blocks, plain)
+            blocks[node.layer] = _function(node.layer, blocks, plain, without)
 
     def call(node: Any) -> Call:
         name = f"plain_{identifier(node.layer.name)}"
@@ -71,7 +75,7 @@ def _function(layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str
     while name in taken:
         number += 1
         name = f"{base}_{number}"
-    return FunctionSource(name, layer, blocks, call, frozenset({*taken, name}))
+    return FunctionSource(name, layer, blocks, call, frozenset({*taken, name}), without)
 
 
 def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str:
@@ -87,7 +91,8 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
     imports += ["", *([f"from numeric.primitives import {', '.join(primitives)}"] if primitives else [])]
     tiles = [name for name in TILES if f"{name}(" in functions]
     imports += [f"from numeric.tiles import {', '.join(tiles)}"] if tiles else []
-    head = f'"""The layer `{sources[-1].layer.name}` over NumPy arrays, in tiles of rows; inputs may have batch axes in front."""'
+    name = sources[-1].layer.name
+    head = f'"""The layer `{name}` over NumPy arrays, in tiles of rows; inputs may have batch axes in front."""'
     return "\n".join([head, "", *imports]).rstrip("\n") + "\n\n\n" + functions
 
 

@@ -11,9 +11,10 @@ from sympy import Basic, Expr, Lambda, Symbol
 
 from derivations.language.arrangements import ColumnBlock, Concatenate
 from derivations.language.columns import ColumnRange
-from derivations.language.expression import Array, Member, Variable
+from derivations.language.expression import Array, Member, Transpose, Variable
 from derivations.language.layer import Equation, Gradient, Layer
 from derivations.language.shapes import Axis, total
+from numeric.lowering.choices import Choice
 from numeric.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
 from numeric.lowering.registers import Layout, Register
 from numeric.printer import Call, NumPyLayerPrinter
@@ -22,20 +23,64 @@ from numeric.structure import RESERVED, identifier
 __all__ = ["OWN_NAMES", "Program", "Unsupported"]
 
 OWN_NAMES = frozenset(
-    "a b batch begin c count dtype e each_tile end first flat_rows g heads_at_once high keys_at_once items items_of last loop_1 loop_2 loop_3 loop_4 loop_5 loop_6 loop_7 loop_8 low lowest online_step rows shaped "
-    "t threads tiles weights".split()
+    {
+        "a",
+        "b",
+        "batch",
+        "begin",
+        "c",
+        "count",
+        "dtype",
+        "e",
+        "each_tile",
+        "end",
+        "first",
+        "flat_rows",
+        "g",
+        "heads_at_once",
+        "high",
+        "items",
+        "items_of",
+        "keys_at_once",
+        "last",
+        "loop_1",
+        "loop_2",
+        "loop_3",
+        "loop_4",
+        "loop_5",
+        "loop_6",
+        "loop_7",
+        "loop_8",
+        "low",
+        "lowest",
+        "online_step",
+        "rows",
+        "shaped",
+        "t",
+        "threads",
+        "tiles",
+        "weights",
+    }
 )
 
 
-class Unsupported(Exception):  # noqa: N818 - no error: the equation is evaluated in another way
+class Unsupported(Exception):
     """An expression that has no form inside a tile."""
 
 
 class Program:
     """A flat layer, prepared for its code; equations in `whole` are evaluated outside of the loops over rows."""
 
-    def __init__(self, layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], apart: Program | None = None):
-        self.layer = layer
+    def __init__(
+        self,
+        layer: Layer,
+        call: Callable[[Any], Call],
+        taken: frozenset[str],
+        without: frozenset[str] = frozenset(),
+        apart: Program | None = None,
+    ):
+        self.layer, self.without = layer, without
+        self.choices: list[Choice] = []
         self.apart: set[Variable] = set() if apart is None else apart.apart  # evaluated whole
         self.unlooped: set[Variable] = set() if apart is None else apart.unlooped
         self.positions = positions(layer)
@@ -48,6 +93,7 @@ class Program:
         self.printer = TilePrinter(layer, self.names, call, self._fresh_names)
         self.batched = frozenset(self.printer.batched)
         self.tables: dict[tuple[Array, Symbol | None], str] = {}
+        self.columns_of_ones: dict[str, str] = {}
         own = len(layer.parameters) if isinstance(layer, Gradient) else 0
         self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
 
@@ -228,6 +274,12 @@ class Program:
             self.tables[key] = self.fresh("table")
         return self.tables[key]
 
+    def ones(self, length: str) -> str:
+        """Return the name of a column of ones, with which a product is a sum; it is made before the loops."""
+        if length not in self.columns_of_ones:
+            self.columns_of_ones[length] = self.fresh("ones")
+        return self.columns_of_ones[length]
+
     def is_table(self, node: Array, size: Symbol | None, over: Symbol | None) -> bool:
         """Say whether the first axis of what reads no input counts the positions of a loop."""
         return bool(size is not WHOLE and node.shape and total(node.shape[0]) == size) and not _is_row_broadcast(node)
@@ -252,7 +304,14 @@ class Program:
 
 
 class TilePrinter(NumPyLayerPrinter):
-    """The printer of layers, with other texts for some variables."""
+    """The printer of layers, with other texts for some variables, and means of columns that are added up in pairs."""
+
+    def _print_RowMean(self, node: Array) -> str:
+        """Return the mean along the last axis; NumPy adds in pairs where the numbers lie one after another."""
+        array = node.args[0]
+        if isinstance(array, Transpose) and self._is_batched(array):
+            return f"np.ascontiguousarray({self._exact(array)}).mean(axis=-1)"
+        return super()._print_RowMean(node)
 
     @property
     def batched(self) -> set[Variable]:

@@ -12,6 +12,7 @@ from derivations.language.expression import Variable
 from derivations.language.layer import Equation, Layer, Repeat
 from derivations.language.shapes import shape_text, total
 from numeric.folding import WIDTH, folded, wrapped
+from numeric.lowering.choices import Choice
 from numeric.lowering.locality import Phase
 from numeric.lowering.memory import Pieces, assign
 from numeric.lowering.program import Program, Unsupported
@@ -40,9 +41,10 @@ class FunctionSource:
         blocks: dict[Layer, FunctionSource],
         call: Callable[[Any], Call],
         taken: frozenset[str],
+        without: frozenset[str] = frozenset(),
     ):
         self.name, self.layer, self.blocks = name, layer, blocks
-        self.program, bodies = _written(layer, call, taken)
+        self.program, bodies = _written(layer, call, taken, without)
         self.lines: list[str] = []
         self._whole: set[Variable] = set()  # with a name in the function, items in front
         names = self.program.names
@@ -64,6 +66,17 @@ class FunctionSource:
             head = f"def {name}(\n{wrapped(self.arguments, ' ' * 4)}\n):"
         doc = f'    """Return {", ".join(f"{v.name} {shape_text(v.shape)}" for v in layer.outputs)}."""'
         self.text = "\n".join([head, doc, *self._begin(used), *measured, *self.lines]) + "\n"
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What the code does beside the equations, and the theorems that permit it."""
+        rows = []
+        for phase in self.program.phases:
+            names = [e.variable.name for e in phase.equations]
+            if phase.size is not None:
+                where = f"{len(names)} equations, {names[0]} to {names[-1]}, in tiles of rows of {phase.size}"
+                rows.append(Choice("row_tiles", "linear.row", where))
+        return (*rows, *self.program.choices)
 
     # --- the function ---
 
@@ -109,6 +122,7 @@ class FunctionSource:
             number += 1
             self._part(number, phase, *bodies[index])
         tables = [f"    {name} = {self._table_text(node, over)}" for (node, over), name in program.tables.items()]
+        tables += [f"    {name} = np.ones(({length}, 1), dtype)" for length, name in program.columns_of_ones.items()]
         self.lines[place:place] = tables
         self.lines.append("    return " + ", ".join(self._returned(v) for v in self.layer.outputs))
 
@@ -215,9 +229,8 @@ class FunctionSource:
         n = program.whole(phase.size)
         for equation in phase.equations:
             if equation.variable in program.stored and not program.is_view(equation):
-                self._line(
-                    f"{program.whole_name(equation.variable)} = np.empty({self._whole_shape(equation.variable, n)}, dtype)"
-                )
+                shape = self._whole_shape(equation.variable, n)
+                self._line(f"{program.whole_name(equation.variable)} = np.empty({shape}, dtype)")
         pieces = assign(body)
         writer = _PartText(program, phase, pieces, visible)
         self.lines.append("")
@@ -342,11 +355,13 @@ def _filled(text: str, names: list[str], out: str) -> str:
     return text.replace("{out}", out)
 
 
-def _written(layer: Layer, call: Callable[[Any], Call], taken: frozenset[str]) -> tuple[Program, dict[int, Written]]:
+def _written(
+    layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], without: frozenset[str]
+) -> tuple[Program, dict[int, Written]]:
     """Return the program and the operations of its loops; what has no form in a tile is evaluated whole."""
     program: Program | None = None
     for _ in range(2 * len(layer.equations) + 2):
-        program = Program(layer, call, taken, program)
+        program = Program(layer, call, taken, without, program)
         bodies: dict[int, Written] = {}
         for number, phase in enumerate(program.phases):
             if phase.size is None:
@@ -355,11 +370,10 @@ def _written(layer: Layer, call: Callable[[Any], Call], taken: frozenset[str]) -
             try:
                 bodies[number] = writer.write(), writer.visible
             except Unsupported:
-                equation = writer.current
-                if writer.in_loop and equation.variable not in program.unlooped:
-                    program.unlooped.add(equation.variable)
-                else:
-                    program.apart.add(equation.variable)
+                variable = writer.evaluated
+                (program.unlooped if writer.in_loop and variable not in program.unlooped else program.apart).add(
+                    variable
+                )
                 break
         else:
             return program, bodies

@@ -29,6 +29,7 @@ from derivations.language.functions import Elementwise, Hadamard, Lookup, RowMea
 from derivations.language.layer import Equation
 from derivations.language.shapes import Axis, total
 from numeric.formula_printer import quotient
+from numeric.lowering.choices import Choice
 from numeric.lowering.formulas import FormulaWriter
 from numeric.lowering.key_tiles import KeyTiles, is_entrywise
 from numeric.lowering.locality import Phase, row_axis
@@ -59,13 +60,25 @@ class PhaseWriter:
     current: Equation | None = None
 
     @property
+    def evaluated(self) -> Variable:
+        """The variable whose equation is being written."""
+        assert self.current is not None
+        return self.current.variable
+
+    @property
     def visible(self) -> tuple[str, str]:
         """The first and the last of the keys that the queries of a tile see."""
         return self.mask.range(self.program) if self.mask is not None else ("0", self.program.name(self.phase.size))
 
     def write(self) -> list[Operation | Loop | LoopEnd]:
         """Return the operations of all equations of the phase."""
-        self.mask, self.ranged = self._visible_range()
+        if "hidden_keys" not in self.program.without:
+            self.mask, self.ranged = self._visible_range()
+        if self.mask is not None:
+            cut = ", ".join(sorted(v.name for v in self.ranged))
+            self.program.choices.append(
+                Choice("hidden_keys", self.mask.theorem, f"{cut} for the keys that a tile sees")
+            )
         for equations, looped in self._runs():
             if looped:
                 self._loop(equations)
@@ -82,7 +95,7 @@ class PhaseWriter:
         for equation in self.phase.equations:
             if self.program.is_view(equation):
                 continue
-            if equation.over is not None and run and run[0].over[1] == equation.over[1]:
+            if equation.over is not None and run and _members(run[0]) == _members(equation):
                 run.append(equation)
                 continue
             if run:
@@ -101,7 +114,7 @@ class PhaseWriter:
         return bool(scores) and not any(e.variable in self.program.unlooped for e in run)
 
     def _loop(self, run: list[Equation]) -> None:
-        heads = self.program.whole(run[0].over[1])
+        heads = self.program.whole(_members(run[0]))
         keys = next(e.variable.shape[2] for e in run if e.variable.shape[2] in self.program.positions)
         for equation in run:
             self.current = equation
@@ -109,7 +122,7 @@ class PhaseWriter:
             self._prepare_target(equation, run)
         self.body.append(Loop(heads, self.program.whole(keys)))
         self.in_loop = True
-        tiles = KeyTiles.of(self.program, run)
+        tiles = None if "key_tiles" in self.program.without else KeyTiles.of(self.program, run)
         for equation in run:
             if tiles is None or equation not in tiles.equations:
                 self._equation(equation)
@@ -120,7 +133,9 @@ class PhaseWriter:
 
     def _key_tiles(self, tiles: KeyTiles) -> None:
         """Write the loop over tiles of keys, which carries the sums and the mixture of values along."""
-        self.current, self.over = tiles.powers, tiles.powers.over[0]
+        self.current, self.over = tiles.powers, _index(tiles.powers)
+        where = f"{tiles.sums.variable.name} and {tiles.mixture.variable.name}, tile by tile of {tiles.keys} keys"
+        self.program.choices.append(Choice("key_tiles", "attention.tile_step", where))
         sums, mixture = self._target(tiles.sums.variable), self._target(tiles.mixture.variable)
         reference = self._numbers(mixture)
         low, high = self._key_range(tiles.keys)
@@ -131,7 +146,7 @@ class PhaseWriter:
         self.tiled_keys, self.cut = tiles.keys, frozenset(e.variable for e in (*tiles.scores, tiles.powers))
         for equation in tiles.scores:
             self._equation(equation)
-        self.over = tiles.powers.over[0]
+        self.over = _index(tiles.powers)
         scores = self._value(tiles.powers.value.args[0])
         if tiles.powers.value.mask is not None:
             scores = self._hidden(scores, tiles.powers.value.mask, None)
@@ -187,7 +202,7 @@ class PhaseWriter:
     # --- masks that positions tell ---
 
     def _visible_range(self) -> tuple[PositionMask | None, frozenset[Variable]]:
-        """Return the mask of positions that all scores of this phase have, and the arrays that it cuts to visible keys."""
+        """Return the mask of positions that all scores of this phase have, and the arrays that it cuts."""
         found: set[PositionMask] = set()
         cut: set[Variable] = set()
         for equation in self.phase.equations:
@@ -233,7 +248,7 @@ class PhaseWriter:
     def _equation(self, equation: Equation) -> None:
         self.current = equation
         variable = equation.variable
-        self.over = equation.over[0] if equation.over else None
+        self.over = _index(equation)
         start = len(self.body)
         register = self._value(equation.value, self._target(variable))
         target = self._target(variable)
@@ -454,7 +469,8 @@ class PhaseWriter:
         equation = self.program.equation.get(variable)
         layout, columns, heads = self.program.layout(variable)
         if self.program.row_size(variable) is None:
-            text = f"{self.program.standard_name(variable)}[first:last{'' if variable in self.program.families else ', None'}]"
+            one = "" if variable in self.program.families else ", None"
+            text = f"{self.program.standard_name(variable)}[first:last{one}]"
         elif equation is not None and self.program.is_view(equation):
             text, _ = self._view_text(equation.value, across=True)
             if layout is Layout.ROWS:
@@ -559,7 +575,10 @@ class PhaseWriter:
         if register.layout not in (Layout.ROWS, Layout.HEADS):
             raise Unsupported(node)
         out = self._numbers(register, target)
-        return self._emit("np.add.reduce({0}, axis=-1, keepdims=True, out={out})", (register,), out)
+        if register.columns != self.program.whole(total(array.shape[-1])) or self._is_masked_or_not(node):
+            return self._emit("np.add.reduce({0}, axis=-1, keepdims=True, out={out})", (register,), out)
+        ones = self.program.ones(register.columns)  # BLAS adds faster, in fewer parts: weights are to add up to 1
+        return self._emit("np.matmul({0}, " + ones + ", out={out})", (register,), out)
 
     def _RowSoftmax(self, node: RowSoftmax, target: Register | None) -> Register:
         powers = self._powers(node.args[0], _mask_of(node), E, target)
@@ -598,7 +617,9 @@ class PhaseWriter:
             variable = _named(mask)
             if variable is None:
                 raise Unsupported(mask)
-            text = "~" + self._mask_rows(variable)
+            text = f"~{self._mask_rows(variable)}"
+            if scores.layout is Layout.ROWS:
+                text = f"np.broadcast_to({text}, (g, 1, t, {scores.columns})).reshape(count, {scores.columns})"
         hidden = Register(self.program.fresh("hidden"), Layout.FIXED, given=True)
         self._bind(hidden, text)
         copied = self._copied_if_read_later(scores, target)
@@ -630,7 +651,7 @@ class PhaseWriter:
         sums = self._ufunc("np.maximum", (sums, "1"), None)  # 1 is among the powers of a row with a visible key
         return self._ufunc("np.divide", (rows, sums), target)
 
-    def _is_masked_or_not(self, value: RowSum) -> bool:
+    def _is_masked_or_not(self, value: RowSum | RowMean) -> bool:
         variable = _named(value.args[0])
         equation = self.program.equation.get(variable) if variable is not None else None
         return equation is not None and isinstance(equation.value, RowExponentials)
@@ -642,9 +663,9 @@ class PhaseWriter:
         variable = _named(body)
         if variable is None or target is None or not isinstance(body, Member) or body.args[1] != over:
             raise Unsupported(node)
-        if self.program.concatenated.get(variable) is not None and variable in self.prepared:
-            if self.prepared[variable].memory is target:
-                return target  # its heads were written in place
+        written = self.prepared.get(variable) if variable in self.program.concatenated else None
+        if written is not None and written.memory is target:
+            return target  # its heads were written in place
         outer, self.over = self.over, over
         heads = self._value(body)
         self.over = outer
@@ -888,6 +909,16 @@ class PhaseWriter:
     ) -> Register:
         self.body.append(Operation(target, text, operands, overwrites, comment="", binding=False))
         return target
+
+
+def _index(equation: Equation) -> Symbol | None:
+    """Return the index of a family, if the equation defines one."""
+    return equation.over[0] if equation.over else None
+
+
+def _members(equation: Equation) -> Axis | None:
+    """Return the number of members of a family, if the equation defines one."""
+    return equation.over[1] if equation.over else None
 
 
 def _is_row(register: Register) -> bool:

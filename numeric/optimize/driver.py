@@ -21,11 +21,14 @@ from numeric.optimize.biases import key_bias, value_bias
 from numeric.optimize.cleaning import common_subexpressions, dead_equations
 from numeric.optimize.draft import Draft
 from numeric.optimize.folded_norm import folded_norm
+from numeric.optimize.gradients import wide_gradients
 from numeric.optimize.late_division import base_two, late_division
+from numeric.optimize.norm_gradients import norm_gradients
 from numeric.optimize.patterns import subexpressions
 from numeric.optimize.product_order import product_order
 from numeric.optimize.rewrite import Rewrite
 from numeric.optimize.scaled_queries import scaled_queries
+from numeric.optimize.second_centring import second_centring
 from numeric.optimize.summed_products import summed_products
 from numeric.optimize.wide_projections import wide_projections
 
@@ -34,6 +37,7 @@ __all__ = ["PASSES", "Optimised", "optimize"]
 PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they run
     "dead_equations": dead_equations,
     "common_subexpressions": common_subexpressions,
+    "second_centring": second_centring,
     "folded_norm": folded_norm,
     "product_order": product_order,
     "key_bias": key_bias,
@@ -43,8 +47,17 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "scaled_queries": scaled_queries,
     "wide_projections": wide_projections,
     "summed_products": summed_products,
+    "wide_gradients": wide_gradients,
+    "norm_gradients": norm_gradients,
 }
-OF_GRADIENTS = ("dead_equations", "common_subexpressions", "wide_projections", "summed_products")  # nothing is packed
+OF_GRADIENTS = (  # weights are asked for as they are
+    "dead_equations",
+    "common_subexpressions",
+    "second_centring",
+    "summed_products",
+    "wide_gradients",
+    "norm_gradients",
+)
 _ROUNDS = 8
 
 

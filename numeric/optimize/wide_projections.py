@@ -2,7 +2,6 @@
 
 Definition   Q_i = X W_i^Q + b_i^Q and the like become P = X W + b with W = [W_1^Q ... W_h^Q W_1^K ...], and Q_i is a
              block of the columns of P
-Assumes      in a gradient, whose weights are not packed, W is put together in every call, for families alone
 Source       multi_head.fused_projection, linear.column_parallel
 """
 
@@ -33,9 +32,8 @@ def wide_projections(draft: Draft) -> bool:
         if found is not None and isinstance(found.rows, Variable) and len(found.rows.shape) == 2 and _cuttable(found):
             groups.setdefault(found.rows, []).append(found)
     done = False
-    for group in groups.values():
-        products = group if draft.rearranges else [each for each in group if isinstance(each.weight, Member)]
-        if len(products) > 1 or any(isinstance(product.weight, Member) for product in products):
+    for products in groups.values():
+        if len(products) > 1 or isinstance(products[0].weight, Member):
             done |= draft.propose("wide_projections", _proposal(draft, products))
     return done
 
@@ -69,10 +67,8 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
         replaced[product.variable] = cut if over is None else ColumnBlock(cut, over[0])
         start = start + total(along)
     heads = any(isinstance(product.weight, Member) for product in products)
-    theorem, fresh = OF_HEADS if heads else OF_COLUMNS, (Equation(P, value),)
-    if draft.rearranges:
-        return Proposal(theorem, replaced, fresh, tuple(packed), rule="block product")
-    return Proposal(theorem, replaced, (*packed, *fresh), rule="block product")  # in every call
+    theorem = OF_HEADS if heads else OF_COLUMNS
+    return Proposal(theorem, replaced, (Equation(P, value),), tuple(packed), rule="block product")
 
 
 def _wide(weight: Array, product: Affine) -> Array:

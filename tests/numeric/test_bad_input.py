@@ -112,7 +112,7 @@ def test_without_keys_biases_of_values_cannot_be_moved():
     given |= {name: bias.astype(np.float32) for name, bias in with_biases.items()}
     layer = multi_head_attention(biases=True)
     assert (called("compiled", layer, given) == given["b_O"]).all()
-    with pytest.raises(InputError, match=r"A is a softmax over m, which is 0.*prepare the layer without value_bias"):
+    with pytest.raises(InputError, match=r"is a softmax over m, which is 0.*prepare the layer without value_bias"):
         called("prepared", layer, given)
     function, inputs = function_of("prepared", layer, given, without=("value_bias",))
     assert (function(*inputs) == given["b_O"]).all()

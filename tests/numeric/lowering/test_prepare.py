@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from derivations import get
 from derivations import layer as layer_called
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
@@ -12,8 +13,9 @@ from derivations.catalogue import LAYERS
 from derivations.decoder import decoder_layer
 from derivations.encoder import encoder, encoder_layer
 from derivations.gated_feed_forward import gated_feed_forward
-from derivations.language import gradient
+from derivations.language import gradient, judge
 from derivations.language.functions import CausalMask, gelu
+from derivations.language.inlining import inlined
 from derivations.language.layer import Layer
 from derivations.language.shapes import total
 from derivations.layer_norm import layer_norm
@@ -217,3 +219,40 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
 def test_the_gradient_of_a_repetition_is_refused():
     with pytest.raises(CompileError, match=r"repeated .* use compile_layer"):
         prepare_gradient(encoder(), drawn(encoder(), ())[0])
+
+
+# --- what was done, and why -----------------------------------------------------------------------------------------
+
+
+def test_what_the_code_does_in_tiles_is_told_with_theorems_that_are_proved():
+    prepared = agrees(causal(), ())
+    told = {choice.name: choice.theorem for choice in prepared.choices}
+    assert told == {
+        "row_tiles": "linear.row",
+        "hidden_keys": "attention.causal_independence",
+        "key_tiles": "attention.tile_step",
+    }
+    assert {judge(get(theorem)).level for theorem in told.values()} == {"proved"}
+    assert all(theorem in prepared.explain() for theorem in told.values())
+
+
+def test_tiles_of_keys_and_the_cut_may_be_left_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiles, "KEYS", 2)
+    weights, arrays, *_ = drawn(causal(), (2,))
+    whole = prepare(causal(), weights, without=("key_tiles", "hidden_keys"))
+    assert {choice.name for choice in whole.choices} == {"row_tiles"}
+    assert "online_step" not in whole.source and "low, high" not in whole.source
+    assert np.abs(whole(*arrays) - prepare(causal(), weights)(*arrays)).max() < 1e-13
+
+
+def test_scores_that_are_read_elsewhere_are_not_read_in_tiles():
+    flat = inlined(causal())
+    outputs = (flat.output, flat.equation("attention.S").variable)
+    watched = Layer("watched", flat.inputs, flat.parameters, flat.equations, outputs)
+    prepared = prepare(watched, drawn(causal(), ())[0])
+    assert {choice.name for choice in prepared.choices} == {"row_tiles"}
+
+
+def test_the_errors_of_a_wrong_switch_name_the_passes():
+    with pytest.raises(ValueError, match="there is no pass called 'key_tile'"):
+        prepare(causal(), drawn(causal(), ())[0], without=("key_tile",))

@@ -203,7 +203,7 @@ def test_gradients_keep_their_weights_and_their_class() -> None:
     assert type(found.layer) is type(flat)
     assert (found.layer.parameters, found.layer.outputs) == (flat.parameters, flat.outputs)
     assert found.packing.equations == ()
-    assert made(found) == Counter(wide_projections=1, summed_products=3)
+    assert made(found) == Counter(summed_products=3)
 
 
 def test_the_gradients_of_all_heads_meet_in_one_product() -> None:
