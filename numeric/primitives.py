@@ -255,7 +255,8 @@ def product_over_batch(x: Any, gradient: Any) -> Any:
     """Return the sum of x^T g over all examples of a batch, as one product of all their rows."""
     if x.shape[:-1] == gradient.shape[:-1]:
         x, gradient = x.reshape(-1, x.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
-    return sum_batch(x.mT @ gradient, 2)
+    product = x.mT @ gradient
+    return product if product.ndim == 2 else sum_batch(product, 2)
 
 
 def like(gradient: Any, x: Any) -> Any:

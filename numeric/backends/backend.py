@@ -9,18 +9,41 @@ import builtins
 import inspect
 import linecache
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from numeric.printer import NumPyLayerPrinter
 
-__all__ = ["Backend", "functions_of", "texts_of"]
+__all__ = ["Backend", "Texts", "functions_of", "texts_of"]
 
 Imports = Mapping[str, str]
+
+
+class Texts(Mapping[str, str]):
+    """Texts of functions by name, read when the first of them is asked for: importing stays fast."""
+
+    def __init__(self, read: Callable[[], Mapping[str, str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return self._read()
+
+    def __getitem__(self, name: str) -> str:
+        """Return the text of a function."""
+        return self._texts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self._texts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from numeric import primitives
 from numeric.backends import functional, jax_primitives, torch_primitives
-from numeric.backends.backend import Backend, texts_of
+from numeric.backends.backend import Backend, Texts, texts_of
 from numeric.backends.jax_printer import JaxLayerPrinter
 from numeric.backends.torch_printer import TorchLayerPrinter
 from numeric.printer import NumPyLayerPrinter
@@ -26,8 +26,12 @@ TORCH_NAMES = {
     "np.take_along_axis": "torch.take_along_dim",
     "np": "torch",
 }
-NUMPY = texts_of(primitives)
-FOR_SIZES = {name: NUMPY[name] for name in OF_SIZES}
+NUMPY = Texts(lambda: texts_of(primitives))
+
+
+def for_sizes() -> dict[str, str]:
+    """Return the texts of what is computed from sizes alone."""
+    return {name: NUMPY[name] for name in OF_SIZES}
 
 
 def traceable(texts: Mapping[str, str]) -> dict[str, str]:
@@ -74,8 +78,13 @@ BACKENDS = {
                     "special": "from jax.scipy import special",
                 },
             ),
-            traceable(
-                texts_of(primitives, JAX_NAMES) | texts_of(functional, JAX_NAMES) | texts_of(jax_primitives) | FOR_SIZES
+            Texts(
+                lambda: traceable(
+                    texts_of(primitives, JAX_NAMES)
+                    | texts_of(functional, JAX_NAMES)
+                    | texts_of(jax_primitives)
+                    | for_sizes()
+                )
             ),
         ),
         Backend(
@@ -84,11 +93,13 @@ BACKENDS = {
             "torch",
             TorchLayerPrinter,
             (STANDARD, {"np": "import numpy as np", "torch": "import torch"}),
-            traceable(
-                texts_of(primitives, TORCH_NAMES)
-                | texts_of(functional, TORCH_NAMES)
-                | texts_of(torch_primitives)
-                | FOR_SIZES
+            Texts(
+                lambda: traceable(
+                    texts_of(primitives, TORCH_NAMES)
+                    | texts_of(functional, TORCH_NAMES)
+                    | texts_of(torch_primitives)
+                    | for_sizes()
+                )
             ),
         ),
     )

@@ -88,22 +88,21 @@ def _side_by_side(draft: Draft, family: Variable) -> Proposal:
 
 def _concatenation(draft: Draft, family: Variable, readers: dict[Variable, Equation]) -> Equation:
     """Return the equation of the members side by side."""
-    shown = (node for e in readers.values() for node in subexpressions(e.value) if _is_whole(node))
-    over = next((node.args[1:] for node in shown if node.args[0].args[0] == family), None)
-    if over is None:
-        over = next(e.over for e in readers.values() if _is_product(e.value, e))
-    value = Concatenate(Member(family, over[0]), *over)
+    shown = [node for e in readers.values() for node in subexpressions(e.value) if _is_whole(node)]
+    overs = [node.args[1:] for node in shown if node.args[0].args[0] == family]
+    overs += [e.over for e in readers.values() if e.over is not None and _is_product(e.value, e)]
+    value = Concatenate(Member(family, overs[0][0]), *overs[0])
     return Equation(Variable(draft.fresh(f"{family.name}_wide"), value.shape), value)
 
 
 def _reading(wide: Variable, family: Variable, equation: Equation) -> Array:
     """Return a right-hand side in which what reads all members of a family reads them side by side."""
-    value = equation.value
+    value, over = equation.value, equation.over
     whole = [node for node in subexpressions(value) if _is_whole(node) and node.args[0].args[0] == family]
     if whole:
-        return replace_free(value, dict.fromkeys(whole, wide))
-    if _is_product(value, equation) and value.args[1].args[0] == family:
-        return ColumnBlock(Product(value.args[0], wide), equation.over[0])
-    if _is_sum(value, equation) and value.args[0].args[0].args[0] == family:
-        return ColumnBlock(RowSum(Transpose(wide)), equation.over[0])
+        value = replace_free(value, dict.fromkeys(whole, wide))
+    elif over is not None and _is_product(value, equation) and value.args[1].args[0] == family:
+        value = ColumnBlock(Product(value.args[0], wide), over[0])
+    elif over is not None and _is_sum(value, equation) and value.args[0].args[0].args[0] == family:
+        value = ColumnBlock(RowSum(Transpose(wide)), over[0])
     return value

@@ -67,7 +67,7 @@ def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposa
                 {equation.variable: compact},
                 fresh=(part,),
                 opened=(by_statistic.variable,),
-                known=(normalised,),
+                known=(normalised, *_statistic(draft, spread)),
             )
     return None
 
@@ -112,3 +112,9 @@ def _defined_along(draft: Draft, slope: Variable, normalised: Equation) -> Equat
 def _spread(part: Equation) -> Array:
     rows = part.value.args[0]
     return ColumnBroadcast(part.variable, rows.shape[1])
+
+
+def _statistic(draft: Draft, spread: Array) -> tuple[Equation, ...]:
+    """Return the equation of v: as a mean of squares it is not negative, and v + eps not 0."""
+    equation = draft.equation(spread.args[0])
+    return () if equation is None else (equation,)
