@@ -13,9 +13,13 @@ Assumes      weights do not change afterwards: those that are combined are copie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
@@ -28,7 +32,7 @@ from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.structure import WeightTree, applications, identifier, weight_tree
-from numeric.tiles import default_threads
+from numeric.tiles import ROWS, default_threads, one_thread_in_blas
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
 
@@ -140,11 +144,17 @@ class PreparedGradient:
 
     def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
-        results = self.step(*inputs, check=check, **scalars)
+        with one_thread_in_blas() if self._is_in_tiles(inputs) else nullcontext():
+            results = self.step(*inputs, check=check, **scalars)
         count = len(self.flat.parameters)
         by_weights = results[len(results) - count :]
         named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
         return (*results[: len(results) - count], _nested(weight_tree(self.of), named, ""))
+
+    def _is_in_tiles(self, inputs: tuple[Any, ...]) -> bool:
+        """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
+        rows = max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0)
+        return self.step.threads > 1 and rows >= 2 * ROWS
 
     @property
     def source(self) -> str:

@@ -20,7 +20,18 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["Tiles", "default_threads", "each_tile", "flat_rows", "items_of", "online_step", "shaped"]
+__all__ = [
+    "Tiles",
+    "default_threads",
+    "each_tile",
+    "flat_rows",
+    "items_of",
+    "one_thread_in_blas",
+    "online_step",
+    "product_of_heads",
+    "product_of_rows",
+    "shaped",
+]
 
 ROWS = 256  # of a tile: as large as its intermediates may be for the second-level cache of a core
 KEYS = 4096  # of a tile of keys, where there are many more
@@ -68,7 +79,7 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
         size = min(n, ROWS) if count > ROWS else n
         whole = _tiles(items, n, size, max(1, ROWS // n) if count > ROWS else items)
         if threads == 1:
-            with _one_thread_in_blas():
+            with one_thread_in_blas():
                 part(whole)
         else:
             part(whole)
@@ -78,8 +89,48 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
         tiles = _tiles(items, n, math.ceil(n / in_item), 1)
     else:
         tiles = _tiles(items, n, n, min(max(1, ROWS // n), math.ceil(items / threads)))
-    with _one_thread_in_blas():
+    with one_thread_in_blas():
         _on_threads(part, tiles, threads)
+
+
+def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
+    """Return the sum of x^T g over all rows of all items, columns of x divided among threads where rows are many."""
+    shape = np.broadcast_shapes(x.shape[:-1], gradient.shape[:-1])
+    x, g = (np.broadcast_to(each, (*shape, each.shape[-1])).reshape(-1, each.shape[-1]) for each in (x, gradient))
+    if threads == 1 or len(x) < 2 * ROWS:
+        return x.T @ g
+    product, width = np.empty((x.shape[1], g.shape[1]), x.dtype), -(-x.shape[1] // (2 * threads))
+
+    def part(tiles: Tiles) -> None:
+        for first, *_ in tiles:
+            columns = slice(first * width, (first + 1) * width)
+            np.matmul(x.T[columns], g, out=product[columns])
+
+    each_one(part, 2 * threads, threads)
+    return product
+
+
+def product_of_heads(left: Any, right: Any, threads: int) -> Any:
+    """Return the products of matrices of items and heads, divided among threads where their rows are many."""
+    shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    if threads == 1 or left.shape[-1] * shape[0] < 2 * ROWS or len(shape) != 2:
+        return left @ right
+    left, right = (np.broadcast_to(each, (*shape, *each.shape[-2:])) for each in (left, right))
+    product = np.empty((*shape, left.shape[-2], right.shape[-1]), left.dtype)
+
+    def part(tiles: Tiles) -> None:
+        for first, *_ in tiles:
+            place = divmod(first, shape[1])
+            np.matmul(left[place], right[place], out=product[place])
+
+    each_one(part, shape[0] * shape[1], threads)
+    return product
+
+
+def each_one(part: Callable[[Tiles], None], count: int, threads: int) -> None:
+    """Call a loop body with the numbers below `count`, as items of one row each, on several threads."""
+    with one_thread_in_blas():
+        _on_threads(part, Tiles(1, iter([(k, k + 1, 0, 1) for k in range(count)])), threads)
 
 
 def shaped(space: Any, *shape: int) -> Any:
@@ -195,7 +246,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 @contextmanager
-def _one_thread_in_blas() -> Iterator[None]:
+def one_thread_in_blas() -> Iterator[None]:
     """Let BLAS use one thread while any loop in this process asks for it."""
     with _lock:
         if not _blas:

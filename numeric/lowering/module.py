@@ -24,7 +24,7 @@ from numeric.structure import applications, identifier
 
 __all__ = ["LoweredLayer", "lowered"]
 
-TILES = ("each_tile", "flat_rows", "items_of", "online_step", "shaped")
+TILES = ("each_tile", "flat_rows", "items_of", "online_step", "product_of_heads", "product_of_rows", "shaped")
 _numbers = count(1)
 
 

@@ -54,6 +54,8 @@ OWN_NAMES = frozenset(
         "low",
         "lowest",
         "online_step",
+        "product_of_heads",
+        "product_of_rows",
         "rows",
         "shaped",
         "t",
@@ -94,6 +96,7 @@ class Program:
         self.batched = frozenset(self.printer.batched)
         self.tables: dict[tuple[Array, Symbol | None], str] = {}
         self.columns_of_ones: dict[str, str] = {}
+        self.printer.of_gradient = isinstance(layer, Gradient)
         own = len(layer.parameters) if isinstance(layer, Gradient) else 0
         self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
 
@@ -304,14 +307,20 @@ class Program:
 
 
 class TilePrinter(NumPyLayerPrinter):
-    """The printer of layers, with other texts for some variables, and means of columns that are added up in pairs."""
+    """The printer of layers, with other texts for some variables, and sums over the rows of a matrix as products."""
+
+    def _print_RowSum(self, node: Array) -> str:
+        return self._sum_of_columns(node.args[0]) or super()._print_RowSum(node)
 
     def _print_RowMean(self, node: Array) -> str:
-        """Return the mean along the last axis; NumPy adds in pairs where the numbers lie one after another."""
-        array = node.args[0]
-        if isinstance(array, Transpose) and self._is_batched(array):
-            return f"np.ascontiguousarray({self._exact(array)}).mean(axis=-1)"
-        return super()._print_RowMean(node)
+        sums = self._sum_of_columns(node.args[0])
+        return f"({sums} / {self.size(total(node.args[0].shape[-1]))})" if sums else super()._print_RowMean(node)
+
+    def _sum_of_columns(self, array: Array) -> str:
+        """Return the sum over the rows of X, where X^T is given."""
+        if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):
+            return ""
+        return f"column_sums({self._exact(array.args[0])})"
 
     @property
     def batched(self) -> set[Variable]:
@@ -327,7 +336,8 @@ class TilePrinter(NumPyLayerPrinter):
     def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
         """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""
         with self._with(_names={**self._names, **arrays}, _target=self._names[equation.variable]):
-            return self.summed_over_batch(equation) if summed else self.doprint(equation)
+            text = self.summed_over_batch(equation) if summed else self.doprint(equation)
+            return ast.unparse(_OnThreads().visit(ast.parse(text, mode="eval"))) if self.of_gradient else text
 
     def size(self, size: Expr) -> str:
         """Return a size as an integer."""
@@ -342,10 +352,30 @@ class TilePrinter(NumPyLayerPrinter):
         self._taken = set(self._reserved) | set(texts)
         return self._formula(formula, texts, dtype="dtype")
 
+    of_gradient = False
+
     @property
     def dtype_of(self) -> str | None:
         """The text of an array whose number type is that of the layer."""
         return self._dtype_of
+
+
+class _OnThreads(ast.NodeTransformer):
+    """Divides the large products of a backward pass among threads."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "product_over_batch":
+            return _called("product_of_rows", *node.args)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return _called("product_of_heads", node.left, node.right) if isinstance(node.op, ast.MatMult) else node
+
+
+def _called(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), [*arguments, ast.Name("threads", ast.Load())], [])
 
 
 def _is_row_broadcast(node: Array) -> bool:

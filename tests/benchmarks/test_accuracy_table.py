@@ -17,7 +17,7 @@ QUICK = (
     "softmax", "masked_softmax", "linear", "masked_scaled_dot_product_attention", "multi_head_attention_with_biases",
     "layer_norm", "rms_norm", "batch_norm", "encoder_layer",
 )  # fmt: skip
-FURTHER_OFF = {  # docs/accuracy.md says why
+FURTHER_OFF = {  # line by line alone; docs/accuracy.md says why
     ("layer_norm", "constant rows"), ("batch_norm", "ordinary"), ("batch_norm", "mean 1e4, variance 1e-2"),
 }  # fmt: skip
 SURELY = 1.25  # by so much, and by more than the spread of three seeds
@@ -34,9 +34,9 @@ def named(names):
 @pytest.mark.parametrize("situation", named(QUICK))
 def test_ours_is_not_further_off_than_the_worse_peer(situation):
     found = errors(situation, range(3))
-    for name in OURS.values():
+    for route, name in OURS.items():
         comparison = compared(found[name], [found[library] for library in LIBRARIES])
-        known = (situation.layer_name, situation.name) in FURTHER_OFF
+        known = route == "compiled" and (situation.layer_name, situation.name) in FURTHER_OFF
         assert known or comparison.rounded or comparison.low < SURELY, f"{name}: {comparison}"
 
 

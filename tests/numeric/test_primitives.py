@@ -10,6 +10,7 @@ from numeric.primitives import (
     add_windows,
     backward_through,
     choose,
+    column_sums,
     concatenate_heads,
     forward_through,
     interleave,
@@ -370,3 +371,21 @@ def test_buckets_of_distances_by_hand():
     assert relative_buckets(4, 4, 5, 6, False).tolist() == back
     assert relative_buckets(8, 1, 5, 8, False).ravel().tolist() == [0, 1, 2, 2, 3, 3, 4, 4]
     assert relative_buckets(2, 3, 4, 3, True).tolist() == [[0, 3, 3], [1, 0, 3]]
+
+
+# Sums over rows
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 97, 1024, 2053])
+def test_column_sums_add_every_row_once(rng, rows, batch):
+    x = rng.integers(-99, 99, (*batch, rows, 3)).astype(np.float64)
+    for given in (x, np.asfortranarray(x), x[..., ::-1, :]):
+        assert np.array_equal(column_sums(given), given.sum(axis=-2))
+
+
+def test_column_sums_of_many_rows_lose_few_digits(rng):
+    x = rng.random((65_537, 3)).astype(np.float32)
+    exact = x.astype(np.float64).sum(axis=0)
+    one_by_one, found = (abs(sums - exact).max() / exact.max() for sums in (x.sum(axis=0), column_sums(x)))
+    assert found < 2e-7 < one_by_one

@@ -38,7 +38,13 @@ def nodes(of: Layer, kind: type[Array]) -> list[Array]:
 def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None:
     found = optimize(BIASED)
     assert made(found) == Counter(
-        key_bias=1, value_bias=1, late_division=1, base_two=1, scaled_queries=1, wide_projections=1
+        second_centring=2,
+        key_bias=1,
+        value_bias=1,
+        late_division=1,
+        base_two=1,
+        scaled_queries=1,
+        wide_projections=1,
     )
     assert refused(found) == []
     products = nodes(found.layer, Product)

@@ -24,6 +24,7 @@ from tests.numeric.optimize.layers import chain
 PRE_NORM, POST_NORM = inlined(pre_norm_layer(dropping=False)), inlined(encoder_layer(biases=True))
 CHAIN = chain(d_k)
 SUBJECTS = {
+    "second_centring": POST_NORM,
     "folded_norm": PRE_NORM,
     "product_order": CHAIN,
     "key_bias": POST_NORM,
@@ -120,6 +121,9 @@ def _reversed(value: Array) -> Array:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
+        ("second_centring", of_results(lambda value: -1 * value)),
+        ("second_centring", each(scaled(2), "fresh")),
+        ("second_centring", lambda p: replace(p, opened=())),  # any mu is no mean
         ("folded_norm", each(scaled(-1), "packed")),
         ("folded_norm", of_results(lambda value: value.args[0])),  # the bias is forgotten
         ("product_order", each(scaled(-1), "packed")),
