@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from derivations.encoder import encoder_layer
-from derivations.language import gradient
-from numeric.prepare import prepare
+from numeric.prepare import prepare_gradient
 from tests.benchmarks.encoder_frameworks import away_from_kinks, jax_training_step, torch_training_step
 from tests.benchmarks.encoder_peers import SHAPES, EncoderShape, random_input, random_weights
 from tests.benchmarks.race import race
@@ -28,17 +27,11 @@ def measured(rounds: int, shapes: Sequence[EncoderShape] = SHAPES[:3]) -> list[d
 def _at(shape: EncoderShape, rounds: int) -> dict[str, Any]:
     X, dZ = random_input(shape), random_input(shape, seed=3)
     weights = away_from_kinks(random_weights(shape), X)
-    step = prepare(gradient(encoder_layer(biases=True)), weights)
+    step = prepare_gradient(encoder_layer(biases=True), weights)
     contestants = [
         Contestant("torch eager", torch_training_step(weights, X, dZ)),
         Contestant("jax.jit", jax_training_step(weights, X, dZ), SHOWN),
-        Contestant("ours", lambda: _nested(step(X, dZ), weights), OURS),
+        Contestant("ours", lambda: step(X, dZ)[1:], OURS),
     ]
     exact = torch_training_step(weights, X.astype(np.float64), dZ.astype(np.float64))()
     return race(str(shape), contestants, rounds, expected=exact())
-
-
-def _nested(results: Sequence[Any], weights: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return the gradient by the input, and those by the weights under the names of the parts."""
-    dX, *of_parts = results
-    return dX, dict(zip(weights, of_parts, strict=True))
