@@ -32,7 +32,7 @@ from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.structure import WeightTree, applications, identifier, weight_tree
-from numeric.tiles import ROWS, default_threads, one_thread_in_blas
+from numeric.tiles import FEW, default_threads, one_thread_in_blas
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
 
@@ -154,7 +154,7 @@ class PreparedGradient:
     def _is_in_tiles(self, inputs: tuple[Any, ...]) -> bool:
         """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
         rows = max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0)
-        return self.step.threads > 1 and rows >= 2 * ROWS
+        return self.step.threads > 1 and rows >= FEW
 
     @property
     def source(self) -> str:

@@ -17,7 +17,9 @@ from numeric import primitives
 
 __all__ = ["RESERVED", "WeightTree", "applications", "applied_in", "identifier", "instance", "weight_tree"]
 
-RESERVED = frozenset({"jax", "jnp", "math", "np", "reduce", "special", "torch", *primitives.__all__})  # the names compiled source imports
+RESERVED = frozenset(
+    {"jax", "jnp", "math", "np", "reduce", "special", "torch", *primitives.__all__}
+)  # the names compiled source imports
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,12 @@ __all__ = [
     "shaped",
 ]
 
-ROWS = 256  # of a tile: as large as its intermediates may be for the second-level cache of a core
-KEYS = 4096  # of a tile of keys, where there are many more
+FEW = 512  # rows that are not divided
+ROWS = 512  # of a tile: as large as its intermediates may be for the second-level cache of a core
+KEYS = 1024  # of a tile of keys, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
+
+REUSED = 1 << 18, 1 << 26  # bytes that a thread keeps for its next loop: not worth it below, too much above
 
 Tile = tuple[int, int, int, int]
 
@@ -60,6 +64,25 @@ class Tiles:
         """Return how many heads are worked on together, so that their scores stay small."""
         return max(1, min(heads, SCORES // max(1, self.rows * keys)))
 
+    def pieces(self, dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
+        """Return memory for the intermediates of a tile: where it is large, that which this thread had before.
+
+        Assumes      a thread works on one loop at a time, and nothing refers to the memory when the loop has ended
+        """
+        sizes = [math.prod(shape) for shape in shapes]
+        starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
+        count = starts[-1] * dtype.itemsize
+        if not REUSED[0] <= count <= REUSED[1]:
+            return [np.empty(shape, dtype) for shape in shapes]
+        known = getattr(_memory, "bytes", None)
+        if known is None or len(known) < count:
+            known = _memory.bytes = np.empty(count, np.uint8)
+        whole = known[:count].view(dtype)
+        return [
+            whole[start : start + size].reshape(shape)
+            for start, size, shape in zip(starts, sizes, shapes, strict=False)
+        ]
+
     def keys(self, keys: int) -> int:
         """Return how many keys are worked on together."""
         return min(keys, KEYS) if keys > KEYS * 3 // 2 else max(1, keys)
@@ -75,7 +98,7 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
     if items == 0 or n == 0:
         return
     count = items * n
-    if threads == 1 or count < 2 * ROWS:
+    if threads == 1 or count < FEW:
         size = min(n, ROWS) if count > ROWS else n
         whole = _tiles(items, n, size, max(1, ROWS // n) if count > ROWS else items)
         if threads == 1:
@@ -97,7 +120,7 @@ def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
     """Return the sum of x^T g over all rows of all items, columns of x divided among threads where rows are many."""
     shape = np.broadcast_shapes(x.shape[:-1], gradient.shape[:-1])
     x, g = (np.broadcast_to(each, (*shape, each.shape[-1])).reshape(-1, each.shape[-1]) for each in (x, gradient))
-    if threads == 1 or len(x) < 2 * ROWS:
+    if threads == 1 or len(x) < FEW:
         return x.T @ g
     product, width = np.empty((x.shape[1], g.shape[1]), x.dtype), -(-x.shape[1] // (2 * threads))
 
@@ -113,7 +136,7 @@ def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
 def product_of_heads(left: Any, right: Any, threads: int) -> Any:
     """Return the products of matrices of items and heads, divided among threads where their rows are many."""
     shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    if threads == 1 or left.shape[-1] * shape[0] < 2 * ROWS or len(shape) != 2:
+    if threads == 1 or left.shape[-1] * shape[0] < FEW or len(shape) != 2:
         return left @ right
     left, right = (np.broadcast_to(each, (*shape, *each.shape[-2:])) for each in (left, right))
     product = np.empty((*shape, left.shape[-2], right.shape[-1]), left.dtype)
@@ -193,6 +216,7 @@ def _tiles(items: int, n: int, size: int, together: int) -> Tiles:
 
 # --- threads --------------------------------------------------------------------------------------------------------
 
+_memory = threading.local()
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
 _blas: list[Any] = []  # the controller, and while a loop runs what restores its threads

@@ -276,8 +276,10 @@ class _PartText:
             most = "keys_at_once"
         for heads in sorted({op.heads for op in loops if not op.low}):
             head.append(f"heads_at_once = tiles.heads({heads}, {most})")
-        for number, size in enumerate(self.pieces.sizes, 1):
-            head.append(f"piece_{number} = np.empty({self._size(*size)}, dtype)")
+        sizes = [self._size(*size) for size in self.pieces.sizes]
+        if sizes:
+            taken = ", ".join(f"piece_{number}" for number in range(1, len(sizes) + 1))
+            head.append(f"{taken}{',' if len(sizes) == 1 else ''} = tiles.pieces(dtype, {', '.join(sizes)})")
         top = ["g, t = last - first, end - begin"]
         if "count" in names:
             top.append("count = g * t")
@@ -294,11 +296,8 @@ class _PartText:
             return f"({rows}, {columns})"
         heads = "heads_at_once" if heads == "b - a" else heads
         columns = {"high - low": self.program.whole(self.phase.size), "e - c": "keys_at_once"}.get(columns, columns)
-        return " * ".join(
-            part if part.isidentifier() or part == rows else f"({part})"
-            for part in (rows, heads, columns)
-            if part != "1"
-        )
+        parts = [part for part in (rows, heads, columns) if part != "1"]
+        return f"({' * '.join(part if '+' not in part and '-' not in part else f'({part})' for part in parts)},)"
 
     def _inner(self, body: Body) -> list[str]:
         lines, depth = list[str](), 0
