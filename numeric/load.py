@@ -7,7 +7,7 @@ Assumes      every token is visible (no padding); a mask of causality or of a wi
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from numeric.checkpoints.reading import read_weights
 from numeric.checks import InputError
 from numeric.compile import compile_layer
 from numeric.decoding import Decoder
+from numeric.formula_printer import CompileError
+from numeric.prepare import Prepared, prepare
 from numeric.structure import identifier, weight_tree
 
 __all__ = ["LoadedModel", "load"]
@@ -78,6 +80,7 @@ class LoadedModel:
     layer: Layer
     weights: Mapping[str, Any]
     dtype: np.dtype[Any]
+    _made: dict[str, Prepared | None] = field(default_factory=dict, repr=False, compare=False)  # by equation
 
     def __repr__(self) -> str:
         """Return name and number type."""
@@ -193,6 +196,9 @@ class LoadedModel:
             arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
         elif segments is not None:
             raise InputError(f"{self.model.name} has no segments")
+        prepared = self._prepared(name)
+        if prepared is not None:
+            return prepared(*(arrays[each] for each in names))
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
@@ -210,6 +216,19 @@ class LoadedModel:
         if (most := self._longest.get(name)) is not None and array.shape[-1] > most:
             raise InputError(f"{self.model.name}: {name} has {array.shape[-1]} places, there are {most} positions")
         return array
+
+    def _prepared(self, name: str) -> Prepared | None:
+        """Return the layer up to an equation, made fast; None where it has no form in tiles."""
+        if name not in self._made:
+            layer = self.layer.until(name)
+            tree = weight_tree(layer)
+            weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
+            sizes = {size.name: int(value) for size, value in self.model.values.items()}
+            try:
+                self._made[name] = prepare(layer, weights, sizes=sizes)
+            except CompileError:
+                self._made[name] = None
+        return self._made[name]
 
     @cached_property
     def _longest(self) -> dict[str, int]:

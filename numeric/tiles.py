@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -23,6 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "Tiles",
+    "column_of_ones",
     "default_threads",
     "each_tile",
     "flat_rows",
@@ -98,6 +100,9 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
     if items == 0 or n == 0:
         return
     count = items * n
+    if threads != 1 and count < FEW and count <= ROWS:
+        part(Tiles(count, iter(((0, items, 0, n),))))
+        return
     if threads == 1 or count < FEW:
         size = min(n, ROWS) if count > ROWS else n
         whole = _tiles(items, n, size, max(1, ROWS // n) if count > ROWS else items)
@@ -187,11 +192,20 @@ def online_step(
     np.copyto(reference, largest)
 
 
+@lru_cache(maxsize=64)
+def column_of_ones(count: int, dtype: Any) -> Any:
+    """Return a column of ones, by which a product adds up the entries of rows."""
+    column = np.ones((count, 1), dtype)
+    column.flags.writeable = False
+    return column
+
+
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     """Return the rows of all items one after another: (..., n, d) as (items n, d), numbers (..., n) as (items n, 1)."""
     shape = x.shape[x.ndim - rank :]
     rows = math.prod(batch) * shape[0]
-    x = np.broadcast_to(x, batch + shape)
+    if x.shape != batch + shape:
+        x = np.broadcast_to(x, batch + shape)
     if rank == 2:
         return x.reshape(rows, shape[1])
     return x.reshape(rows, 1) if x.dtype.kind == "f" else x.reshape(rows)

@@ -18,13 +18,23 @@ from typing import Any
 
 from derivations.language.layer import Layer, Repeat
 from numeric.compile import PRIMITIVES, CompiledLayer, compile_layer
+from numeric.formula_printer import CompileError
 from numeric.lowering.source import FunctionSource
 from numeric.printer import Call
-from numeric.structure import applications, identifier
+from numeric.structure import applications, identifier, weight_tree
 
 __all__ = ["LoweredLayer", "lowered"]
 
-TILES = ("each_tile", "flat_rows", "items_of", "online_step", "product_of_heads", "product_of_rows", "shaped")
+TILES = (
+    "column_of_ones",
+    "each_tile",
+    "flat_rows",
+    "items_of",
+    "online_step",
+    "product_of_heads",
+    "product_of_rows",
+    "shaped",
+)
 _numbers = count(1)
 
 
@@ -60,6 +70,11 @@ def _function(
             blocks[node.layer] = _function(node.layer, blocks, plain, without)
 
     def call(node: Any) -> Call:
+        if weight_tree(node.layer, frozenset(node.bound)):
+            raise CompileError(
+                f"layer {layer.name}: the part {node.name}, inside a family, has weights of its own, which has no form "
+                "in tiles yet; use compile_layer"
+            )
         name = f"plain_{identifier(node.layer.name)}"
         while name in plain and plain[name].layer != node.layer:
             name += "_"

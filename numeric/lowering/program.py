@@ -29,6 +29,7 @@ OWN_NAMES = frozenset(
         "batch",
         "begin",
         "c",
+        "column_of_ones",
         "count",
         "dtype",
         "e",

@@ -122,7 +122,7 @@ class FunctionSource:
             number += 1
             self._part(number, phase, *bodies[index])
         tables = [f"    {name} = {self._table_text(node, over)}" for (node, over), name in program.tables.items()]
-        tables += [f"    {name} = np.ones(({length}, 1), dtype)" for length, name in program.columns_of_ones.items()]
+        tables += [f"    {name} = column_of_ones({length}, dtype)" for length, name in program.columns_of_ones.items()]
         self.lines[place:place] = tables
         self.lines.append("    return " + ", ".join(self._returned(v) for v in self.layer.outputs))
 
