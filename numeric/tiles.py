@@ -41,7 +41,8 @@ ROWS = 512  # of a tile: as large as its intermediates may be for the second-lev
 KEYS = 1024  # of a tile of keys, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
 
-REUSED = 1 << 18, 1 << 26  # bytes that a thread keeps for its next loop: not worth it below, too much above
+REUSED = 1 << 18  # bytes of memory from which on a thread keeps it for its next loop
+LARGEST = 1 << 26  # bytes of memory that a thread keeps at most
 
 Tile = tuple[int, int, int, int]
 
@@ -74,7 +75,7 @@ class Tiles:
         sizes = [math.prod(shape) for shape in shapes]
         starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
         count = starts[-1] * dtype.itemsize
-        if not REUSED[0] <= count <= REUSED[1]:
+        if not REUSED <= count <= LARGEST:
             return [np.empty(shape, dtype) for shape in shapes]
         known = getattr(_memory, "bytes", None)
         if known is None or len(known) < count:

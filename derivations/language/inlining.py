@@ -1,6 +1,6 @@
 """A layer with its parts written out: one list of equations, in order of evaluation.
 
-Definition   every application of a layer is replaced by the equations of that layer, its inputs by what it is applied to
+Definition   each application of a layer is replaced by the layer's equations, its inputs by what it is applied to
 Result       the same output: an application is nothing but its equations (rule "definition")
 Assumes      a part inside a family becomes equations over the family's index, if it has no family of its own; such a
              part, and the layer of a repetition, stay applications, their own parts written out
