@@ -15,7 +15,7 @@ from numeric.structure import WeightTree
 __all__ = ["check_arrays", "check_axes", "check_keys", "collect"]
 
 NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))
-PLAIN = (np.ndarray, np.memmap)  # other subclasses change what the operators mean (np.matrix), or lose what they mark
+REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change what operators mean, or lose what they mark
 KINDS = {"real": "float32 or float64", "boolean": "bool (True where visible)", "integer": "an integer type"}
 FITS: Mapping[str, Callable[[Any], bool]] = {
     "real": lambda dtype: dtype in NUMBERS,
@@ -61,7 +61,8 @@ def check_arrays(given: Given) -> None:
     Raises       InputError
     """
     for name, variable, value, is_input in given.arrays:
-        if type(value) not in PLAIN or not FITS[variable.kind](value.dtype):
+        is_array = isinstance(value, np.ndarray) and not isinstance(value, REFUSED)
+        if not is_array or not FITS[variable.kind](value.dtype):
             raise given.refuse(f"{name} must be a NumPy array of {KINDS[variable.kind]}, not {kind(value)}")
         if variable.kind == "real":
             given.first = given.first or (name, value.dtype)
