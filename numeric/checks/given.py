@@ -17,6 +17,8 @@ __all__ = ["Given", "InputError", "kind", "listed", "symbols_of"]
 class InputError(ValueError):
     """An argument that does not fit its layer."""
 
+    __module__ = "numeric.checks"  # where it is imported from
+
 
 @dataclass
 class Given:

@@ -2,7 +2,7 @@
 
 Definition   with x^ = u / s, s = sqrt(v + eps), v the mean of the squares of a row: du = g / s + dv 2 u / d with
              dv = -sum(g o u) / (2 s^3) becomes du = (g - x^ mean(g o x^)) / s
-Source       rms_norm.gradient; a layer norm is one of centred rows
+Source       rms_norm.gradient
 """
 
 from __future__ import annotations
