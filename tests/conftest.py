@@ -1,6 +1,7 @@
 """What all tests share: the same random examples on every run, and no clock."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,14 @@ from hypothesis import settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("same_every_time")
+PEERS = ("torch", "jax", "transformers", "safetensors")  # what the extra `peers` installs
+MISSING_PEERS = [name for name in PEERS if find_spec(name) is None]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what compares with an implementation written elsewhere where none is installed."""
+    if MISSING_PEERS and item.get_closest_marker("peers"):
+        pytest.skip(f"the extra `peers` is not installed: {', '.join(MISSING_PEERS)}")
 
 
 @pytest.fixture(scope="session")

@@ -17,10 +17,6 @@ MODEL = ModelSizes(n_embd=24, n_layer=2, n_head=3, n_positions=31, vocab_size=10
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
 
 
-def torch():
-    return pytest.importorskip("torch")
-
-
 def table(part: str, figures: object) -> list[str]:
     """The lines of a part's table, after the way through JSON."""
     return shown(part, {part: {"figures": json.loads(json.dumps(figures))}}).splitlines()
@@ -45,24 +41,28 @@ def test_the_first_place_where_texts_differ() -> None:
 
 @pytest.mark.peers
 def test_a_layer_with_another_weight_is_refused() -> None:
+    import torch
+
     weights = random_weights(SHAPE)
     weights["attention"]["b_V"] = weights["attention"]["b_V"] + np.float32(0.01)
     X = random_input(SHAPE)
     module = torch_layer(random_weights(SHAPE))
-    with torch().no_grad():
-        found = module(torch().from_numpy(X)).numpy()
+    with torch.no_grad():
+        found = module(torch.from_numpy(X)).numpy()
     assert np.abs(found - textbook(weights)(X)).max() > 1e-3
 
 
 @pytest.mark.peers
 def test_no_hidden_entry_is_near_the_kink() -> None:
+    import torch
+
     shape = EncoderShape(2, 61, 15, 3, 11)
     weights, X = random_weights(shape), random_input(shape)
 
     def nearest(given: dict) -> float:
         module, seen = torch_layer(given, np.float64), []
         module.linear1.register_forward_hook(lambda layer, rows, H: seen.append(H.detach().numpy()))
-        module.train()(torch().from_numpy(X.astype(np.float64)))
+        module.train()(torch.from_numpy(X.astype(np.float64)))
         return np.abs(seen[0]).min()
 
     assert nearest(weights) < 1e-3 < nearest(away_from_kinks(weights, X))
