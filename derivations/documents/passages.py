@@ -1,0 +1,88 @@
+"""A document as its readers leave it: blocks of passages in reading order, each tied to its place in the file.
+
+Definition   a passage is prose or one formula without its delimiters; a block is what stands together: a heading, a
+             paragraph, an item of a list, a row of a table, a line of code or pseudo-code
+Result       `passage.place(offset)` is where a character of the passage stands in the file
+Assumes      lines and columns count from 1, columns in characters; cells of a notebook count from 1
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Block", "Document", "Passage", "Place", "Problem"]
+
+BlockKind = Literal["heading", "paragraph", "item", "row", "code"]
+Syntax = Literal["prose", "latex", "plain", "code"]
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A character of a file; in a notebook, line and column count within the cell."""
+
+    line: int
+    column: int
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A stretch of text: prose, or one formula in LaTeX, in plain characters (`2 × n × d`), or in code (`x @ w1`).
+
+    `runs` ties offsets to places: the characters from an offset on lie one after another from that place on, until the
+    next run. `display` says that a formula stands alone.
+    """
+
+    syntax: Syntax
+    text: str
+    runs: tuple[tuple[int, Place], ...]
+    display: bool = False
+
+    @property
+    def is_formula(self) -> bool:
+        """Say whether this is a formula."""
+        return self.syntax != "prose"
+
+    def place(self, offset: int) -> Place:
+        """Return where a character stands; the end of the text is one column after the last character."""
+        start, place = self.runs[max(bisect_right(self.runs, offset, key=lambda run: run[0]) - 1, 0)]
+        return Place(place.line, place.column + offset - start, place.cell)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Passages that stand together.
+
+    `level` is that of a heading. In a row of a table `columns` tells the cell of each passage, and `headers` holds the
+    text of the head of the table, cell by cell. `comment_of` is the code that a comment stands beside.
+    """
+
+    kind: BlockKind
+    passages: tuple[Passage, ...]
+    level: int = 0
+    columns: tuple[int, ...] = ()
+    headers: tuple[str, ...] = ()
+
+    @property
+    def formulas(self) -> tuple[Passage, ...]:
+        """The passages that are formulas."""
+        return tuple(passage for passage in self.passages if passage.is_formula)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a reader could not read, with its place; the rest of the file was read."""
+
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file that was read."""
+
+    file: str
+    blocks: tuple[Block, ...]
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,73 @@
+"""What is said of a claim: a verdict with its reason, what would be right, and the assumptions it rests on.
+
+Definition   proved       equal, decided by the judge of equality, to a result of the catalogue or by exact algebra
+             holds        checked: the shapes fit, the numbers are right as printed
+             conditional  holds under the assumptions that are named
+             wrong        does not hold; the reason says why, and `right` what does
+             unknown      not understood, or nothing was claimed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from derivations.documents.passages import Place
+
+__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Verdict", "settled"]
+
+Verdict = Literal["proved", "holds", "conditional", "wrong", "unknown"]
+VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A replacement of characters of a passage, from `start` to `end`, that is certain to be right."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check says of a claim; `check` is its id, by which it can be ignored."""
+
+    verdict: Verdict
+    check: str
+    reason: str
+    right: str | None = None
+    result: str | None = None
+    assumptions: tuple[str, ...] = ()
+    repair: Repair | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A stretch of a document with what is said of it."""
+
+    text: str
+    start: Place
+    end: Place
+    finding: Finding
+    others: tuple[Finding, ...] = field(default=())  # what further checks say of it
+
+
+def settled(findings: Iterable[Finding]) -> Finding:
+    """Return what all findings say together: wrong if one is, else the strongest, with the assumptions of all.
+
+    Result       the first finding that is wrong; else proved before holds before conditional; a finding that nothing
+                 can be proved of without an assumption keeps that assumption
+    """
+    known = [finding for finding in findings if finding.verdict != "unknown"]
+    for finding in known:
+        if finding.verdict == "wrong":
+            return finding
+    if not known:
+        return next(iter(findings), Finding("unknown", "none", "no check applies to this formula"))
+    strongest = min(known, key=lambda finding: VERDICTS.index(finding.verdict))
+    if strongest.verdict == "holds":  # what was merely checked is no stronger than an assumption that it needs
+        strongest = next((finding for finding in known if finding.verdict == "conditional"), strongest)
+    assumptions = dict.fromkeys(text for finding in known for text in finding.assumptions)
+    return replace(strongest, assumptions=tuple(assumptions))
