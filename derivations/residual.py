@@ -16,7 +16,7 @@ from derivations.language.expression import Array, array
 from derivations.language.functions import opaque
 from derivations.language.layer import Equation, Equations, Layer, part
 from derivations.layer_norm import layer_norm
-from derivations.symbols import d_model, epsilon, i, index, j, k, l, n, scalar
+from derivations.symbols import d_ff, d_model, epsilon, i, index, j, k, l, n, scalar
 
 __all__ = ["post_norm_residual", "pre_norm_residual"]
 
@@ -245,4 +245,16 @@ def weighted_residual() -> Derivation:
         ),
         ranges={i: n, k: d_model},
         source="Wang et al. (2022), DeepNet",
+    )
+
+
+@result
+def fixed_rows_add_up() -> Derivation:
+    """What is added to every position may be added once, at the end of the residual path."""
+    first, second, W, e = array("b", d_model), array("c", d_model), array("W", d_model, d_ff), array("e", d_ff)
+    return derivation(
+        "Fixed rows that meet in a residual sum are added once; a product takes one into its bias",
+        claim((X + first) + (F + second), step("algebra", X + F + (first + second))),
+        claim((X + first) @ W + e, step("distributivity", X @ W + (first @ W + e))),
+        source=VASWANI,
     )

@@ -13,7 +13,7 @@ from derivations.language.caches import Cache, Link
 from derivations.language.decoding import Decoding
 from derivations.language.expression import Variable
 from derivations.language.layer import Equation, Layer
-from derivations.language.next_rows import variables_in
+from derivations.language.names import variables_in
 
 __all__ = ["Piece", "Run", "runs"]
 

@@ -31,6 +31,7 @@ from numeric.lowering.choices import SWITCHES, Choice
 from numeric.lowering.module import LoweredLayer, lowered
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
+from numeric.optimize.packing import at_path
 from numeric.structure import WeightTree, applications, identifier, weight_tree
 from numeric.tiles import FEW, default_threads, one_thread_in_blas
 
@@ -212,14 +213,8 @@ def _stacked(block: FunctionSource, weights: Mapping[str, Any]) -> Iterator[Any]
 
 def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:
     """Return nested weights by the names of a layer whose parts are written out."""
-    flat = {identifier(p.name): _at(weights, p.name) for p in layer.parameters}
+    flat = {identifier(p.name): at_path(weights, p.name) for p in layer.parameters}
     for node in applications(layer):
-        below = _at(weights, node.name)
+        below = at_path(weights, node.name)
         flat[identifier(node.name)] = [flat_weights(node.layer, each) for each in below]
     return flat
-
-
-def _at(weights: Any, path: str) -> Any:
-    for name in path.split("."):
-        weights = weights[identifier(name)]
-    return weights

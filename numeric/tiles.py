@@ -11,7 +11,8 @@ A tile holds several items whole or some rows of one: (first item, last item, fi
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,50 +42,33 @@ ROWS = 512  # of a tile: as large as its intermediates may be for the second-lev
 KEYS = 1024  # of a tile of keys, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
 
-REUSED = 1 << 18  # bytes of memory from which on a thread keeps it for its next loop
 LARGEST = 1 << 26  # bytes of memory that a thread keeps at most
+MOST = 64  # ways of dividing that memory that a thread keeps
 
 Tile = tuple[int, int, int, int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Tiles:
     """The tiles of a loop, which several threads take from: each is handed out once."""
 
     rows: int  # at most in a tile, those of all its items together
-    left: Iterator[Tile]
+    left: deque[Tile]
 
     def __iter__(self) -> Iterator[Tile]:
-        """Yield the tiles that are left, until there are none or an error ends the loop."""
-        while (tile := next(self.left, None)) is not None:
-            yield tile
-
-    def end(self) -> None:
-        """Leave what is left undone."""
-        self.left = iter(())
+        """Yield the tiles that are left, until there are none."""
+        return _taken(self.left)
 
     def heads(self, heads: int, keys: int) -> int:
         """Return how many heads are worked on together, so that their scores stay small."""
         return max(1, min(heads, SCORES // max(1, self.rows * keys)))
 
     def pieces(self, dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
-        """Return memory for the intermediates of a tile: where it is large, that which this thread had before.
+        """Return memory for the intermediates of a tile: that which this thread had before, if it is not too large.
 
         Assumes      a thread works on one loop at a time, and nothing refers to the memory when the loop has ended
         """
-        sizes = [math.prod(shape) for shape in shapes]
-        starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
-        count = starts[-1] * dtype.itemsize
-        if not REUSED <= count <= LARGEST:
-            return [np.empty(shape, dtype) for shape in shapes]
-        known = getattr(_memory, "bytes", None)
-        if known is None or len(known) < count:
-            known = _memory.bytes = np.empty(count, np.uint8)
-        whole = known[:count].view(dtype)
-        return [
-            whole[start : start + size].reshape(shape)
-            for start, size, shape in zip(starts, sizes, shapes, strict=False)
-        ]
+        return _memory.known.get((dtype, shapes)) or _memory.pieces(dtype, shapes)
 
     def keys(self, keys: int) -> int:
         """Return how many keys are worked on together."""
@@ -98,28 +82,12 @@ def default_threads() -> int:
 
 def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -> None:
     """Call a loop body with the tiles of `items` times `n` rows, on several threads where there are enough rows."""
-    if items == 0 or n == 0:
-        return
     count = items * n
-    if threads != 1 and count < FEW and count <= ROWS:
-        part(Tiles(count, iter(((0, items, 0, n),))))
-        return
-    if threads == 1 or count < FEW:
-        size = min(n, ROWS) if count > ROWS else n
-        whole = _tiles(items, n, size, max(1, ROWS // n) if count > ROWS else items)
-        if threads == 1:
-            with one_thread_in_blas():
-                part(whole)
-        else:
-            part(whole)
-        return
-    if n >= ROWS:
-        in_item = threads * max(1, round(n / (ROWS * threads))) if items < threads else max(1, round(n / ROWS))
-        tiles = _tiles(items, n, math.ceil(n / in_item), 1)
-    else:
-        tiles = _tiles(items, n, n, min(max(1, ROWS // n), math.ceil(items / threads)))
-    with one_thread_in_blas():
-        _on_threads(part, tiles, threads)
+    if 0 < count < FEW and threads > 1:
+        part(Tiles(count, deque(((0, items, 0, n),))))
+    elif count:
+        tiles = _tiles(items, n, threads)
+        _on_threads(lambda: part(tiles), tiles.left, threads)
 
 
 def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
@@ -128,38 +96,40 @@ def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
     x, g = (np.broadcast_to(each, (*shape, each.shape[-1])).reshape(-1, each.shape[-1]) for each in (x, gradient))
     if threads == 1 or len(x) < FEW:
         return x.T @ g
-    product, width = np.empty((x.shape[1], g.shape[1]), x.dtype), -(-x.shape[1] // (2 * threads))
+    product = np.empty((x.shape[1], g.shape[1]), x.dtype)
 
-    def part(tiles: Tiles) -> None:
-        for first, *_ in tiles:
-            columns = slice(first * width, (first + 1) * width)
-            np.matmul(x.T[columns], g, out=product[columns])
+    def multiply(columns: slice) -> None:
+        np.matmul(x.T[columns], g, out=product[columns])
 
-    each_one(part, 2 * threads, threads)
+    width = max(1, math.ceil(x.shape[1] / (2 * threads)))
+    each_one(multiply, [slice(first, first + width) for first in range(0, x.shape[1], width)], threads)
     return product
 
 
 def product_of_heads(left: Any, right: Any, threads: int) -> Any:
     """Return the products of matrices of items and heads, divided among threads where their rows are many."""
     shape = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    if threads == 1 or left.shape[-1] * shape[0] < FEW or len(shape) != 2:
+    if len(shape) != 2 or threads == 1 or left.shape[-1] * shape[0] < FEW:
         return left @ right
     left, right = (np.broadcast_to(each, (*shape, *each.shape[-2:])) for each in (left, right))
     product = np.empty((*shape, left.shape[-2], right.shape[-1]), left.dtype)
 
-    def part(tiles: Tiles) -> None:
-        for first, *_ in tiles:
-            place = divmod(first, shape[1])
-            np.matmul(left[place], right[place], out=product[place])
+    def multiply(place: tuple[int, ...]) -> None:
+        np.matmul(left[place], right[place], out=product[place])
 
-    each_one(part, shape[0] * shape[1], threads)
+    each_one(multiply, np.ndindex(*shape), threads)
     return product
 
 
-def each_one(part: Callable[[Tiles], None], count: int, threads: int) -> None:
-    """Call a loop body with the numbers below `count`, as items of one row each, on several threads."""
-    with one_thread_in_blas():
-        _on_threads(part, Tiles(1, iter([(k, k + 1, 0, 1) for k in range(count)])), threads)
+def each_one(act: Callable[[Any], None], work: Iterable[Any], threads: int) -> None:
+    """Call a function with each of some pieces of work, on several threads."""
+    left = deque(work)
+
+    def act_on_some() -> None:
+        for one in _taken(left):
+            act(one)
+
+    _on_threads(act_on_some, left, threads)
 
 
 def shaped(space: Any, *shape: int) -> Any:
@@ -220,21 +190,62 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     return np.broadcast_to(x, batch + shape).reshape(math.prod(batch), *shape)
 
 
-def _tiles(items: int, n: int, size: int, together: int) -> Tiles:
-    tiles = [
-        (first, min(first + together, items), begin, min(begin + size, n))
-        for first in range(0, items, together)
-        for begin in range(0, n, size)
-    ]
-    return Tiles(min(together, items) * size, iter(tiles))
+def _tiles(items: int, n: int, threads: int) -> Tiles:
+    """Return tiles of about `ROWS` rows, of several items whole or of one, so many that all threads have work."""
+    together = min(max(1, ROWS // n), math.ceil(items / threads))
+    at_once = threads if items < threads else 1  # threads that work on one item
+    parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= ROWS else 1
+    size = math.ceil(n / parts)
+    firsts, begins = range(0, items, together), range(0, n, size)
+    left = ((f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins)
+    return Tiles(together * size, deque(left))
 
+
+def _taken(left: deque[Any]) -> Iterator[Any]:
+    """Yield pieces of work that other threads take as well, until none is left."""
+    while left:
+        try:
+            one = left.popleft()
+        except IndexError:  # another thread was faster
+            return
+        yield one
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+class _Memory(threading.local):
+    """The memory that a thread keeps from loop to loop, and the pieces of it that loops have had, by their shapes."""
+
+    def __init__(self) -> None:
+        self.bytes = np.empty(0, np.uint8)
+        self.known: dict[tuple[Any, tuple[tuple[int, ...], ...]], list[Any]] = {}
+
+    def pieces(self, dtype: Any, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
+        """Return arrays that lie one after another; those that would be too large to keep are new ones."""
+        sizes = [math.prod(shape) for shape in shapes]
+        starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
+        count = starts[-1] * dtype.itemsize
+        if count > LARGEST:
+            return [np.empty(shape, dtype) for shape in shapes]
+        if count > len(self.bytes):
+            self.bytes = np.empty(count, np.uint8)
+            self.known.clear()
+        if len(self.known) >= MOST:
+            self.known.clear()
+        whole = self.bytes[:count].view(dtype)
+        places = zip(starts, sizes, shapes, strict=False)
+        self.known[dtype, shapes] = [whole[start : start + size].reshape(shape) for start, size, shape in places]
+        return self.known[dtype, shapes]
+
+
+_memory = _Memory()
 
 # --- threads --------------------------------------------------------------------------------------------------------
 
-_memory = threading.local()
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
-_blas: list[Any] = []  # the controller, and while a loop runs what restores its threads
+_before: list[tuple[Any, int]] = []  # libraries with the threads that they had before the loops that run
 _limits: list[None] = []  # one for each loop that runs
 
 
@@ -244,29 +255,29 @@ def _afresh() -> None:
     _lock = threading.Lock()
     _pools.clear()
     _limits.clear()
-    while len(_blas) > 1:
-        _blas.pop().restore_original_limits()
+    _restore()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_afresh)
 
 
-def _on_threads(part: Callable[[Tiles], None], tiles: Tiles, threads: int) -> None:
-    """Work on the tiles with this thread and others; an error in one of them ends the loop and is raised here."""
+def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> None:
+    """Work with this thread and others on what is left; an error in one of them ends all and is raised here."""
 
-    def work() -> None:
+    def work_or_end() -> None:
         try:
-            part(tiles)
+            work()
         except BaseException:
-            tiles.end()
+            left.clear()
             raise
 
-    helpers = [_pool(threads).submit(work) for _ in range(threads - 1)]
-    try:
-        work()
-    finally:
-        errors = [error for helper in helpers if (error := _ended(helper)) is not None]
+    with one_thread_in_blas():
+        helpers = [_pool(threads).submit(work_or_end) for _ in range(threads - 1)]
+        try:
+            work_or_end()
+        finally:
+            errors = [error for helper in helpers if (error := _ended(helper)) is not None]
     if errors:
         raise errors[0]
 
@@ -284,14 +295,21 @@ def _pool(threads: int) -> ThreadPoolExecutor:
         return _pools[threads]
 
 
+@lru_cache(maxsize=1)
+def _libraries() -> list[Any]:
+    """Return what sets the threads of each library of linear algebra in this process."""
+    found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
+
+
 @contextmanager
 def one_thread_in_blas() -> Iterator[None]:
     """Let BLAS use one thread while any loop in this process asks for it."""
     with _lock:
-        if not _blas:
-            _blas.append(ThreadpoolController().select(user_api="blas"))
         if not _limits:
-            _blas.append(_blas[0].limit(limits=1))
+            _before.extend((library, library.get_num_threads()) for library in _libraries())
+            for library, _ in _before:
+                library.set_num_threads(1)
         _limits.append(None)
     try:
         yield
@@ -299,4 +317,10 @@ def one_thread_in_blas() -> Iterator[None]:
         with _lock:
             _limits.pop()
             if not _limits:
-                _blas.pop().restore_original_limits()
+                _restore()
+
+
+def _restore() -> None:
+    while _before:
+        library, threads = _before.pop()
+        library.set_num_threads(threads)

@@ -23,6 +23,7 @@ from derivations.residual import (
     average,
     b,
     branch_ignores_scale,
+    fixed_rows_add_up,
     gated_branch,
     jacobian,
     norm,
@@ -42,10 +43,11 @@ from derivations.residual import (
     sublayer,
     weighted_residual,
 )
-from derivations.symbols import d_model, epsilon, i, index, j, k, l
+from derivations.symbols import d_ff, d_model, epsilon, i, index, j, k, l
 from tests.broken import broken_steps, is_refused, of_topic, with_step
 
 p = index("p")
+u, W = array("b", d_model), array("W", d_model, d_ff)
 
 
 @pytest.mark.parametrize("name", of_topic("residual"))
@@ -79,6 +81,8 @@ def test_every_result_is_proved(name: str) -> None:
         ("the branch at the start", gated_branch, 2, 0, X + F),
         ("a branch that grows", branch_ignores_scale, 0, 0, b * branch_ignores_scale().rhs),
         ("a weight that is not seen", weighted_residual, 0, 0, X_hat[i, k]),
+        ("a fixed row added twice", fixed_rows_add_up, 0, 0, X + F + (u + u)),
+        ("a fixed row past the product", fixed_rows_add_up, 1, 0, X @ W + (u @ W + u @ W)),
         ("epsilon divided by a", weighted_residual, 0, 0, X_c[i, k] / sqrt(sigma2[i] + epsilon / b)),
     ]
 )

@@ -25,7 +25,8 @@ from derivations.language.caches import Link
 from derivations.language.expression import Array, Variable
 from derivations.language.inlining import inlined
 from derivations.language.layer import Equation, Layer
-from derivations.language.next_rows import Rewriting, fresh_name, variables_in
+from derivations.language.names import fresh_name, variables_in
+from derivations.language.next_rows import Rewriting
 from derivations.language.text_situations import with_masks_inside
 
 __all__ = ["THEOREM", "Decoding", "next_positions"]

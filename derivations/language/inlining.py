@@ -19,6 +19,7 @@ from sympy.core.symbol import Str
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.layer import Apply, Equation, Layer, Repeat
+from derivations.language.names import fresh_name, is_name
 from derivations.language.shapes import Axis
 
 __all__ = ["inlined"]
@@ -86,9 +87,7 @@ class _Writer:
             value = self._written(argument, over)
             value = self.masks.get(value, value)
             known[variable] = (
-                value
-                if _is_name(value) or _is_mask(value)
-                else self._named(f"{node.name}.{variable.name}", value, over)
+                value if is_name(value) or _is_mask(value) else self._named(f"{node.name}.{variable.name}", value, over)
             )
         for parameter in inlined(node.layer).parameters:
             if parameter.name in node.bound:
@@ -119,7 +118,7 @@ class _Writer:
         kind, shape = equation.variable.kind, (*((over[1],) if over else ()), *equation.variable.shape)
         variable = named
         if variable is None:
-            variable = Variable(self._fresh(f"{node.name}.{equation.variable.name}"), shape, kind)
+            variable = Variable(fresh_name(f"{node.name}.{equation.variable.name}", self.taken), shape, kind)
         target = Member(variable, around[0]) if around else variable
         self.equations.append(Equation(target, value, *(around or ())))
         return Member(variable, over[0]) if over else variable
@@ -134,18 +133,10 @@ class _Writer:
         """Give an argument a name, so that it is evaluated once."""
         over = over if over is not None and over[0] in value.free_symbols else None
         shape = (over[1], *value.shape) if over else value.shape
-        variable = Variable(self._fresh(name), shape, value.kind)
+        variable = Variable(fresh_name(name, self.taken), shape, value.kind)
         target = Member(variable, over[0]) if over else variable
         self.equations.append(Equation(target, value, *(over or ())))
         return target
-
-    def _fresh(self, wanted: str) -> str:
-        name, number = wanted, 1
-        while name in self.taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self.taken.add(name)
-        return name
 
 
 def _can_be_written_out(node: Array, over: Family | None) -> bool:
@@ -153,10 +144,6 @@ def _can_be_written_out(node: Array, over: Family | None) -> bool:
     if not isinstance(node, Apply) or isinstance(node, Repeat):
         return False
     return over is None or all(equation.over is None for equation in inlined(node.layer).equations)
-
-
-def _is_name(value: Array) -> bool:
-    return isinstance(value, Variable) or (isinstance(value, Member) and isinstance(value.args[0], Variable))
 
 
 def _is_mask(value: Array) -> bool:

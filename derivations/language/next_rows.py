@@ -6,7 +6,7 @@ Definition   equations are rewritten from the last one back, so that what is ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,10 +16,11 @@ from sympy import Tuple as Sequence
 from derivations.language.caches import Cache, Change, Link
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.layer import Apply, Equation, Layer, Repeat
+from derivations.language.names import fresh_name, variables_in
 from derivations.language.positions import NotCausal, Positions, View, looks_back
 from derivations.language.rows import Stacked
 
-__all__ = ["Rewriting", "fresh_name", "variables_in"]
+__all__ = ["Rewriting"]
 
 
 @dataclass
@@ -105,7 +106,7 @@ class Rewriting:
         return Variable(name, self.frame.shape(variable, view), variable.kind)
 
     def _name(self, variable: Variable, what: str) -> str:
-        return fresh_name(f"{variable.name}_{what}", self.names)
+        return fresh_name(f"{variable.name}_{what}", {*self.names})
 
     def _ask(self, variable: Variable, view: View) -> Variable:
         rows, whole = self.frame.rows(variable), self.frame.whole(variable)
@@ -239,21 +240,3 @@ class Rewriting:
         )
         result = self.variable(variable, self.frame.rows(variable))
         return Link(layer, tuple(arguments), (result,), caches, tuple(inner.every_change()), node.name, node.count)
-
-
-def fresh_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return a name that is not taken: the wanted one, or that with a number."""
-    taken, name, number = set(taken), wanted, 1
-    while name in taken:
-        name, number = f"{wanted}_{number}", number + 1
-    return name
-
-
-def variables_in(node: Array) -> Iterator[Variable]:
-    """Yield the variables of an expression, in order, those inside layers left out."""
-    if isinstance(node, Variable):
-        yield node
-        return
-    for child in node.args:
-        if not isinstance(child, Layer) and hasattr(child, "args"):
-            yield from variables_in(child)

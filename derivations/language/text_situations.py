@@ -17,7 +17,7 @@ from derivations.language.exponentials import RowExponentials
 from derivations.language.expression import Array, Variable
 from derivations.language.functions import CausalMask, RowSoftmax
 from derivations.language.layer import Apply, Equation, Layer
-from derivations.language.next_rows import variables_in
+from derivations.language.names import variables_in
 from derivations.language.rows import RowRange
 
 __all__ = ["first_positions", "last_position", "with_masks_inside"]

@@ -7,7 +7,6 @@ Result       l and U over all keys are those over tiles of keys, carried along w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sympy import Symbol
@@ -16,7 +15,9 @@ from derivations.language.exponentials import RowExponentials
 from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
 from derivations.language.functions import Elementwise, Hadamard, RowSum
 from derivations.language.layer import Equation
+from derivations.language.names import subexpressions
 from derivations.language.shapes import total
+from numeric.lowering.expressions import named, variables_of
 from numeric.lowering.program import Program
 
 __all__ = ["KeyTiles", "is_entrywise"]
@@ -43,8 +44,8 @@ class KeyTiles:
         (powered,) = powers
         keys = total(powered.variable.shape[-1])
         readers = [e for e in program.layer.equations if powered.variable in program.read(e)]
-        sums = [e for e in readers if isinstance(e.value, RowSum) and _named(e.value.args[0]) == powered.variable]
-        mixtures = [e for e in readers if isinstance(e.value, Product) and _named(e.value.args[0]) == powered.variable]
+        sums = [e for e in readers if isinstance(e.value, RowSum) and named(e.value.args[0]) == powered.variable]
+        mixtures = [e for e in readers if isinstance(e.value, Product) and named(e.value.args[0]) == powered.variable]
         if keys not in program.positions or len(readers) != 2 or len(sums) != 1 or len(mixtures) != 1:
             return None
         scores = tuple(e for e in run if _has_keys(e, keys) and e is not powered)
@@ -59,10 +60,10 @@ class KeyTiles:
             return False
         if any(own & program.read(e) and e not in members for e in program.layer.equations):
             return False
-        if program.variables(self.mixture.value.args[1]) & own:
+        if variables_of(self.mixture.value.args[1]) & own:
             return False
         scores = (*(e.value for e in self.scores), self.powers.value.args[0])
-        return all(is_entrywise(value, program, own) for value in scores)
+        return all(is_entrywise(value, own) for value in scores)
 
     @property
     def equations(self) -> tuple[Equation, ...]:
@@ -70,27 +71,15 @@ class KeyTiles:
         return (*self.scores, self.powers, self.sums, self.mixture)
 
 
-def is_entrywise(value: Array, program: Program, of: set[Variable]) -> bool:
+def is_entrywise(value: Array, of: set[Variable]) -> bool:
     """Say whether column j of a value reads column j alone of some arrays."""
     return all(
-        isinstance(node, ENTRYWISE) and not (isinstance(node, Product | Transpose) and program.variables(node) & of)
-        for node in _nodes(value)
-        if program.variables(node) & of or isinstance(node, Product)
+        isinstance(node, ENTRYWISE) and not (isinstance(node, Product | Transpose) and variables_of(node) & of)
+        for node in subexpressions(value)
+        if variables_of(node) & of or isinstance(node, Product)
     )
 
 
 def _has_keys(equation: Equation, keys: Symbol) -> bool:
     shape = equation.variable.shape
     return len(shape) == 3 and total(shape[-1]) == keys
-
-
-def _named(node: Array) -> Variable | None:
-    inner = node.args[0] if isinstance(node, Member) else node
-    return inner if isinstance(inner, Variable) else None
-
-
-def _nodes(node: Array) -> Iterator[Array]:
-    yield node
-    for child in node.args:
-        if isinstance(child, Array):
-            yield from _nodes(child)

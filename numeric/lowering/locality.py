@@ -11,16 +11,17 @@ row's own index is aligned, one with a bound index is across.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sympy import Basic, Expr, Indexed, Integer, Symbol
 
 from derivations.language.expression import Array, Variable
 from derivations.language.layer import Apply, Equation, Layer
+from derivations.language.names import subexpressions
 from derivations.language.shapes import Axis, Blocks, Pair, Place, ShapeError, total
+from numeric.lowering.expressions import variables_of
 
-__all__ = ["Phase", "positions", "row_axis", "schedule", "without_variables"]
+__all__ = ["Phase", "positions", "row_axis", "schedule"]
 
 ROW = Symbol("row", integer=True)
 WHOLE = None
@@ -77,7 +78,7 @@ def schedule(
         read = _reads(equation, size, families, batched) if tiled else None
         if read is None:
             size = WHOLE
-            used = _variables(equation.value) & batched
+            used = variables_of(equation.value) & batched
             read = Reads(frozenset(v for v in used if size_of.get(v) is WHOLE), frozenset(used))
         levels = [level[v] for v in read.aligned]
         levels += [level[v] + (0 if v in layer.inputs else 1) for v in read.across]
@@ -89,16 +90,11 @@ def schedule(
     return sorted(phases.values(), key=lambda phase: (phase.level, phase.size is not WHOLE, str(phase.size)))
 
 
-def without_variables(node: Basic, variables: Iterable[Variable]) -> bool:
-    """Say whether an expression reads none of the variables."""
-    return not (_variables(node) & set(variables))
-
-
 def _reads(
     equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
 ) -> Reads | None:
     """Return what row i of an equation reads, or None where its entry does not tell."""
-    if any(isinstance(node, Apply) for node in _nodes(equation.value)):
+    if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
         return None
     value = _with_tables(equation.value, size, batched)
     places = [_place(number, along) for number, along in enumerate(value.shape)]
@@ -150,7 +146,7 @@ def _with_tables(node: Array, size: Symbol, batched: frozenset[Variable]) -> Arr
     """Replace what depends on no input, and has rows of that size, by a name: it can be sliced like any array."""
     if isinstance(node, Variable) or not isinstance(node, Array):
         return node
-    if node.shape and node.shape[0] == size and without_variables(node, batched):
+    if node.shape and node.shape[0] == size and not variables_of(node) & batched:
         return Variable(f"{_TABLE}{node}", tuple(map(total, node.shape)), node.kind)
     return node.func(*(_with_tables(a, size, batched) if isinstance(a, Array) else a for a in node.args))
 
@@ -160,14 +156,3 @@ def _place(number: int, along: Axis) -> Place:
     if isinstance(along, Blocks):
         return Pair(Symbol(f"{name}_block", integer=True), Symbol(name, integer=True), along.size)
     return Integer(0) if along == 1 else Symbol(name, integer=True)
-
-
-def _nodes(node: Basic) -> Iterator[Basic]:
-    yield node
-    for child in node.args:
-        if not isinstance(child, Layer):
-            yield from _nodes(child)
-
-
-def _variables(node: Basic) -> set[Variable]:
-    return {each for each in _nodes(node) if isinstance(each, Variable)}

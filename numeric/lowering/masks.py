@@ -27,10 +27,9 @@ class PositionMask:
     node: Array
 
     @classmethod
-    def of(cls, mask: Array, size: Symbol | None) -> PositionMask | None:
+    def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
         """Return the mask, if it is one over `size` positions that look back."""
-        fits = isinstance(mask, CausalMask | WindowMask) and total(mask.shape[0]) == size
-        return cls(mask) if fits else None
+        return cls(mask) if isinstance(mask, CausalMask | WindowMask) and total(mask.shape[0]) == size else None
 
     def range(self, program: Program) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""

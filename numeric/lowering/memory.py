@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from numeric.lowering.registers import Layout, Loop, LoopEnd, Operation, Register
+from numeric.lowering.registers import Body, Layout, Loop, LoopEnd, Operation, Register
 
 __all__ = ["Pieces", "assign"]
-
-Body = list[Operation | Loop | LoopEnd]
 
 
 @dataclass

@@ -17,24 +17,16 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from derivations.language.layer import Layer, Repeat
+from derivations.language.names import fresh_name
 from numeric.compile import PRIMITIVES, CompiledLayer, compile_layer
 from numeric.formula_printer import CompileError
+from numeric.lowering.names import TILES, beside_own
 from numeric.lowering.source import FunctionSource
 from numeric.printer import Call
 from numeric.structure import applications, identifier, weight_tree
 
 __all__ = ["LoweredLayer", "lowered"]
 
-TILES = (
-    "column_of_ones",
-    "each_tile",
-    "flat_rows",
-    "items_of",
-    "online_step",
-    "product_of_heads",
-    "product_of_rows",
-    "shaped",
-)
 _numbers = count(1)
 
 
@@ -84,13 +76,9 @@ def _function(
         scalars = tuple(identifier(s.name) for s in node.layer.scalars)
         return Call(name, sizes, scalars)
 
-    base = identifier(layer.name)
     taken = {block.name for block in blocks.values()}
-    name, number = base, 1
-    while name in taken:
-        number += 1
-        name = f"{base}_{number}"
-    return FunctionSource(name, layer, blocks, call, frozenset({*taken, name}), without)
+    name = fresh_name(beside_own(identifier(layer.name)), taken)
+    return FunctionSource(name, layer, blocks, call, frozenset(taken), without)
 
 
 def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str:

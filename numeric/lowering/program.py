@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,60 +11,19 @@ from sympy import Basic, Expr, Lambda, Symbol
 
 from derivations.language.arrangements import ColumnBlock, Concatenate
 from derivations.language.columns import ColumnRange
-from derivations.language.expression import Array, Member, Transpose, Variable
+from derivations.language.expression import Array, Member, RowBroadcast, Variable
 from derivations.language.layer import Equation, Gradient, Layer
+from derivations.language.names import fresh_name
 from derivations.language.shapes import Axis, total
 from numeric.lowering.choices import Choice
+from numeric.lowering.expressions import variables_of
 from numeric.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
-from numeric.lowering.registers import Layout, Register
-from numeric.printer import Call, NumPyLayerPrinter
-from numeric.structure import RESERVED, identifier
+from numeric.lowering.names import OWN, all_rows_of, names_of, of_items, with_derived
+from numeric.lowering.registers import Layout
+from numeric.lowering.tile_printer import TilePrinter, tidy
+from numeric.printer import Call
 
-__all__ = ["OWN_NAMES", "Program", "Unsupported"]
-
-OWN_NAMES = frozenset(
-    {
-        "a",
-        "b",
-        "batch",
-        "begin",
-        "c",
-        "column_of_ones",
-        "count",
-        "dtype",
-        "e",
-        "each_tile",
-        "end",
-        "first",
-        "flat_rows",
-        "g",
-        "heads_at_once",
-        "high",
-        "items",
-        "items_of",
-        "keys_at_once",
-        "last",
-        "loop_1",
-        "loop_2",
-        "loop_3",
-        "loop_4",
-        "loop_5",
-        "loop_6",
-        "loop_7",
-        "loop_8",
-        "low",
-        "lowest",
-        "online_step",
-        "product_of_heads",
-        "product_of_rows",
-        "rows",
-        "shaped",
-        "t",
-        "threads",
-        "tiles",
-        "weights",
-    }
-)
+__all__ = ["Program", "Unsupported"]
 
 
 class Unsupported(Exception):
@@ -91,33 +50,16 @@ class Program:
         self.families = frozenset(e.variable for e in layer.equations if e.over) | frozenset(
             v for v in layer.inputs if len(v.shape) == 3
         )
-        self.names = self._named(taken)
-        self._fresh_names = set(self.names.values()) | set(taken) | RESERVED | OWN_NAMES
-        self.printer = TilePrinter(layer, self.names, call, self._fresh_names)
+        given = (*layer.inputs, *layer.parameters, *layer.sizes, *layer.scalars, *self.equation)
+        self.names: dict[Basic, str] = names_of(given, taken)
+        self._taken = {each for name in self.names.values() for each in with_derived(name)} | taken | OWN
+        self.printer = TilePrinter(layer, self.names, call, self._taken)
         self.batched = frozenset(self.printer.batched)
         self.tables: dict[tuple[Array, Symbol | None], str] = {}
         self.columns_of_ones: dict[str, str] = {}
         self.printer.of_gradient = isinstance(layer, Gradient)
         own = len(layer.parameters) if isinstance(layer, Gradient) else 0
         self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
-
-    def _named(self, taken: frozenset[str]) -> dict[Basic, str]:
-        names: dict[Basic, str] = {}
-        used = set(taken) | RESERVED | OWN_NAMES
-        everything = (
-            *self.layer.inputs,
-            *self.layer.parameters,
-            *self.layer.sizes,
-            *self.layer.scalars,
-            *self.equation,
-        )
-        for each in dict.fromkeys(everything):
-            name = identifier(each.name)
-            while name in used:
-                name += "_"
-            names[each] = name
-            used |= {name, f"{name}_all"}
-        return names
 
     # --- loops ---
 
@@ -159,17 +101,17 @@ class Program:
 
     # --- variables ---
 
-    def variables(self, node: Basic) -> set[Variable]:
-        """Return the variables of an expression."""
-        return {each for each in _nodes(node) if isinstance(each, Variable)}
+    def read_in(self, node: Basic) -> frozenset[Variable]:
+        """Return the variables that depend on an input and that an expression reads."""
+        return variables_of(node) & self.batched
 
-    def read(self, equation: Equation) -> set[Variable]:
+    def read(self, equation: Equation) -> frozenset[Variable]:
         """Return the variables that depend on an input and that an equation reads."""
-        return self.variables(equation.value) & self.batched
+        return self.read_in(equation.value)
 
     def reads_batched(self, node: Basic) -> bool:
         """Say whether an expression depends on an input."""
-        return bool(self.variables(node) & self.batched)
+        return not self.batched.isdisjoint(variables_of(node))
 
     def is_view(self, equation: Equation) -> bool:
         """Say whether an equation only names columns of an array."""
@@ -192,7 +134,7 @@ class Program:
         """Return the variable whose memory a variable is read from."""
         equation = self.equation.get(variable)
         while equation is not None and self.is_view(equation):
-            (variable,) = self.variables(equation.value) & self.batched
+            (variable,) = self.read(equation)
             equation = self.equation.get(variable)
         return variable
 
@@ -212,13 +154,10 @@ class Program:
                     found[variable] = equations[0].variable
         return found
 
-    def read_twice(self, register: Register) -> bool:
-        """Say whether more than one equation reads what a register holds, or a result shares its memory."""
-        variables = [v for v in self.batched if self.name(v) == register.name.rstrip("_")]
-        if not variables:
-            return False
-        readers = sum(variables[0] in self.read(e) for e in self.layer.equations)
-        return readers > 1 or variables[0] in self.stored or variables[0] not in self.equation
+    def read_twice(self, variable: Variable) -> bool:
+        """Say whether more than one equation reads a variable, or a result shares its memory."""
+        readers = sum(variable in self.read(e) for e in self.layer.equations)
+        return readers > 1 or variable in self.stored or variable not in self.equation
 
     # --- texts ---
 
@@ -228,7 +167,7 @@ class Program:
 
     def whole_name(self, variable: Variable) -> str:
         """Return the name of the array with all rows of a variable."""
-        return f"{self.names[variable]}_all" if variable in self.batched else self.names[variable]
+        return all_rows_of(self.names[variable]) if variable in self.batched else self.names[variable]
 
     def standard_name(self, variable: Variable) -> str:
         """Return the name of an array without rows of positions, its items in front."""
@@ -236,29 +175,23 @@ class Program:
 
     def all_rows_name(self, variable: Variable) -> str:
         """Return the name of all rows of the tile's items of a variable."""
-        return f"{self.names[variable]}_of_items"
+        return of_items(self.names[variable])
 
     def fresh(self, wanted: str) -> str:
         """Return a name that is not in use."""
-        wanted = wanted if wanted.isidentifier() else "value"
-        name, number = wanted, 1
-        while name in self._fresh_names:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._fresh_names.add(name)
-        return name
+        return fresh_name(wanted if wanted.isidentifier() else "value", self._taken)
 
     def whole(self, size: Any) -> str:
         """Return a size as text, an integer."""
-        return _tidy(self.printer.size(total(size)))
+        return tidy(self.printer.size(total(size)))
 
     def scalar(self, expr: Expr) -> str:
         """Return a scalar as text."""
-        return _tidy(self.printer.scalar(expr))
+        return tidy(self.printer.scalar(expr))
 
     def formula(self, formula: Lambda, texts: list[str]) -> str:
         """Return a formula of entries, with texts for its variables."""
-        return _tidy(self.printer.formula(formula, texts))
+        return tidy(self.printer.formula(formula, texts))
 
     def printed(self, node: Array, over: Symbol | None) -> str:
         """Return the text of what reads no input."""
@@ -284,9 +217,10 @@ class Program:
             self.columns_of_ones[length] = self.fresh("ones")
         return self.columns_of_ones[length]
 
-    def is_table(self, node: Array, size: Symbol | None, over: Symbol | None) -> bool:
+    def is_table(self, node: Array, size: Symbol | None) -> bool:
         """Say whether the first axis of what reads no input counts the positions of a loop."""
-        return bool(size is not WHOLE and node.shape and total(node.shape[0]) == size) and not _is_row_broadcast(node)
+        is_repeated = isinstance(node, RowBroadcast)  # one row for every position
+        return size is not WHOLE and bool(node.shape) and total(node.shape[0]) == size and not is_repeated
 
     def layout(self, variable: Variable) -> tuple[Layout, str, str]:
         """Return how a variable lies in a tile: layout, number of columns, number of heads."""
@@ -302,94 +236,14 @@ class Program:
             return Layout.TOKENS, "1", heads
         return (Layout.HEAD_NUMBERS if family else Layout.NUMBERS), "1", heads
 
+    def whole_shape(self, variable: Variable) -> str:
+        """Return the shape of the array with all rows of a variable, one item after another."""
+        layout, columns, heads = self.layout(variable)
+        n = self.whole(self.row_size(variable))
+        if layout.is_of_heads:
+            return f"items, {heads}, {n}, {columns}"
+        return f"items * {n}" if layout is Layout.TOKENS else f"items * {n}, {columns}"
+
     def row_size(self, variable: Variable) -> Symbol | None:
         """Return the size of the positions along which a variable has rows."""
         return row_axis(variable, variable in self.families, self.positions)
-
-
-class TilePrinter(NumPyLayerPrinter):
-    """The printer of layers, with other texts for some variables, and sums over the rows of a matrix as products."""
-
-    def _print_RowSum(self, node: Array) -> str:
-        return self._sum_of_columns(node.args[0]) or super()._print_RowSum(node)
-
-    def _print_RowMean(self, node: Array) -> str:
-        sums = self._sum_of_columns(node.args[0])
-        return f"({sums} / {self.size(total(node.args[0].shape[-1]))})" if sums else super()._print_RowMean(node)
-
-    def _sum_of_columns(self, array: Array) -> str:
-        """Return the sum over the rows of X, where X^T is given."""
-        if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):
-            return ""
-        return f"column_sums({self._exact(array.args[0])})"
-
-    @property
-    def batched(self) -> set[Variable]:
-        """The variables that depend on an input."""
-        return self._batched
-
-    def in_family(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str] | None = None) -> str:
-        """Return the text of a member of a family, all members together."""
-        with self._with(_family=over, _names={**self._names, **(arrays or {})}):
-            self._taken = set(self._reserved)
-            return _tidy(self._exact(node) if arrays else self._print(node))
-
-    def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
-        """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""
-        with self._with(_names={**self._names, **arrays}, _target=self._names[equation.variable]):
-            text = self.summed_over_batch(equation) if summed else self.doprint(equation)
-            return ast.unparse(_OnThreads().visit(ast.parse(text, mode="eval"))) if self.of_gradient else text
-
-    def size(self, size: Expr) -> str:
-        """Return a size as an integer."""
-        return self._scalar.whole(size)
-
-    def scalar(self, expr: Expr) -> str:
-        """Return a scalar."""
-        return f"({self._scalar._print(expr)})"
-
-    def formula(self, formula: Lambda, texts: list[str]) -> str:
-        """Return a formula of entries."""
-        self._taken = set(self._reserved) | set(texts)
-        return self._formula(formula, texts, dtype="dtype")
-
-    of_gradient = False
-
-    @property
-    def dtype_of(self) -> str | None:
-        """The text of an array whose number type is that of the layer."""
-        return self._dtype_of
-
-
-class _OnThreads(ast.NodeTransformer):
-    """Divides the large products of a backward pass among threads."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "product_over_batch":
-            return _called("product_of_rows", *node.args)
-        return node
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        return _called("product_of_heads", node.left, node.right) if isinstance(node.op, ast.MatMult) else node
-
-
-def _called(name: str, *arguments: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(name, ast.Load()), [*arguments, ast.Name("threads", ast.Load())], [])
-
-
-def _is_row_broadcast(node: Array) -> bool:
-    from_row = type(node).__name__ == "RowBroadcast"
-    return from_row
-
-
-def _tidy(text: str) -> str:
-    return ast.unparse(ast.parse(text, mode="eval"))
-
-
-def _nodes(node: Basic) -> Iterator[Basic]:
-    yield node
-    for child in node.args:
-        if not isinstance(child, Layer):
-            yield from _nodes(child)

@@ -16,7 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Layout", "Loop", "LoopEnd", "Operation", "Register"]
+from derivations.language.expression import Variable
+
+__all__ = ["Body", "Layout", "Loop", "LoopEnd", "Operation", "Register"]
 
 
 class Layout(Enum):
@@ -30,6 +32,21 @@ class Layout(Enum):
     TABLE = "table"
     TOKENS = "tokens"
 
+    @property
+    def is_of_heads(self) -> bool:
+        """Whether there is an axis of heads."""
+        return self in (Layout.HEADS, Layout.HEAD_NUMBERS)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether each row has columns."""
+        return self in (Layout.ROWS, Layout.HEADS)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a text, the same for all items."""
+        return self in (Layout.FIXED, Layout.TABLE)
+
 
 @dataclass(eq=False)
 class Register:
@@ -37,7 +54,7 @@ class Register:
 
     `memory` is the register whose memory it shares, if it is a view of one; `given` says that its memory is not one of
     the tile's own: an input, a weight, or an array that lives longer than the tile. `keeps` are registers of which it
-    may hold a view.
+    may hold a view; `of` is the variable whose value it holds, if it has one.
     """
 
     name: str
@@ -47,6 +64,7 @@ class Register:
     memory: Register | None = None
     given: bool = False
     keeps: tuple[Register, ...] = ()
+    of: Variable | None = None
 
     @property
     def root(self) -> Register:
@@ -87,3 +105,6 @@ class Loop:
 @dataclass(eq=False)
 class LoopEnd:
     """The end of the loop that began last."""
+
+
+Body = list[Operation | Loop | LoopEnd]

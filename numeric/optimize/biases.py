@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from derivations.language.arrangements import Concatenate
 from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
+from derivations.language.expression import Array, Plus, Product, Scaled, Transpose, Variable
 from derivations.language.functions import CausalMask, RowSoftmax, WindowMask
 from derivations.language.layer import Equation
+from derivations.language.names import is_name
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import Affine, affine, biased, defined, is_name
+from numeric.optimize.patterns import Affine, affine, biased, defined, named_variable, renamed
 from numeric.optimize.rewrite import Proposal, sees_a_key
 
 __all__ = ["key_bias", "value_bias"]
@@ -42,7 +43,9 @@ def _are_scores(node: Array, keys: Variable) -> bool:
         return any(_are_scores(part, keys) for part in node.args)
     if isinstance(node, Scaled):
         return _are_scores(node.args[1], keys)
-    return isinstance(node, Product) and isinstance(node.args[1], Transpose) and _variable(node.args[1].args[0]) == keys
+    if not isinstance(node, Product) or not isinstance(node.args[1], Transpose):
+        return False
+    return named_variable(node.args[1].args[0]) == keys
 
 
 def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equation) -> Proposal:
@@ -76,7 +79,7 @@ def value_bias(draft: Draft) -> bool:
 def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation | None, Affine] | None:
     """Return the equations of the weights, of the heads, of their concatenation, and of the output, where they fit."""
     heads = draft.read_once(values.variable)
-    if heads is None or not isinstance(heads.value, Product) or _variable(heads.value.args[1]) != values.variable:
+    if heads is None or not isinstance(heads.value, Product) or named_variable(heads.value.args[1]) != values.variable:
         return None
     weights = draft.equation(heads.value.args[0])
     if weights is None or not is_name(heads.value.args[0]) or not isinstance(weights.value, RowSoftmax):
@@ -87,7 +90,7 @@ def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation
     if beside is None:
         return None
     joined = None
-    if isinstance(beside.value, Concatenate) and _variable(beside.value.args[0]) == heads.variable:
+    if isinstance(beside.value, Concatenate) and named_variable(beside.value.args[0]) == heads.variable:
         joined, beside = beside, draft.read_once(beside.variable)
     elif heads.over is not None:
         return None
@@ -107,8 +110,8 @@ def _behind_the_average(
 ) -> Proposal:
     chain = [values.equation, heads, *([joined] if joined else [])]
     names = {each.variable: Variable(draft.fresh(f"{each.variable.name}_plain"), each.variable.shape) for each in chain}
-    fresh = [_renamed(values.equation, values.rows @ values.weight, names)]
-    fresh += [_renamed(each, replace_free(each.value, names), names) for each in chain[1:]]
+    fresh = [renamed(values.equation, values.rows @ values.weight, names)]
+    fresh += [renamed(each, replace_free(each.value, names), names) for each in chain[1:]]
     beside: Array = bias if joined is None else Concatenate(bias, *(values.equation.over or ()))
     shifted: Array = Product(beside, output.weight)
     whole = shifted if output.bias is None else Plus(shifted, output.bias)
@@ -125,11 +128,3 @@ def _behind_the_average(
         known=tuple(Equation(m, written) for m, written in masks if written is not None),
         rule="exponent",
     )
-
-
-def _renamed(equation: Equation, value: Array, names: dict[Variable, Variable]) -> Equation:
-    return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
-
-
-def _variable(name: Array) -> Array:
-    return name.args[0] if isinstance(name, Member) else name

@@ -9,8 +9,8 @@ from __future__ import annotations
 from derivations.language.binding import replace_free
 from derivations.language.expression import Member, Variable
 from derivations.language.layer import Apply, Equation
-from numeric.optimize.draft import Draft, variables_of
-from numeric.optimize.patterns import subexpressions
+from derivations.language.names import subexpressions, variables_in
+from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["common_subexpressions", "dead_equations"]
@@ -38,7 +38,7 @@ def common_subexpressions(draft: Draft) -> bool:
         replaced = {r.variable: replace_free(r.value, names) for r in draft.readers(equation.variable)}
         index = equation.over and equation.over[0]
         same = first.variable if index is None else Member(first.variable, index)
-        read = dict.fromkeys(variables_of(first.value))
+        read = dict.fromkeys(variables_in(first.value))
         proposal = Proposal(
             "definition",
             replaced,

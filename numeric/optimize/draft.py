@@ -5,16 +5,17 @@ A draft makes a proposal only when the judge proves it. What is refused is kept 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sympy import Basic
 
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.layer import Equation, Gradient, Layer
+from derivations.language.names import fresh_name, variables_in
 from numeric.optimize.rewrite import Proposal, Rewrite, stated
 
-__all__ = ["Draft", "variables_of"]
+__all__ = ["Draft"]
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Draft:
         if self._readers is None:
             self._readers = {}
             for equation in self.equations.values():
-                for node in variables_of(equation.value):
+                for node in variables_in(equation.value):
                     self._readers.setdefault(node, []).append(equation)
         return self._readers.get(variable, [])
 
@@ -78,12 +79,7 @@ class Draft:
 
     def fresh(self, wanted: str) -> str:
         """Return a name that nothing in the layer has."""
-        name, number = wanted, 1
-        while name in self._names:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._names.add(name)
-        return name
+        return fresh_name(wanted, self._names)
 
     # What is done
 
@@ -103,7 +99,7 @@ class Draft:
             self.refused.add(key)
             return False
         self.packing += proposal.packed
-        self._put(after)
+        self._put(after, proposal.opened)
         needed = self.needed(self.layer.outputs)
         for variable in proposal.opened:  # what gave way
             if variable not in needed:
@@ -126,15 +122,23 @@ class Draft:
         equation = self.equations[variable]
         return Equation(equation.target, value, *(equation.over or ()))
 
-    def _put(self, equations: Iterable[Equation]) -> None:
-        self.equations |= {equation.variable: equation for equation in equations}
-        self._readers = None
+    def _put(self, equations: Iterable[Equation], opened: Iterable[Variable]) -> None:
+        """Put equations in, new ones where the first of those stood that they are made of; each after what it reads."""
+        put = {equation.variable: equation for equation in equations}
+        place = next((variable for variable in self.equations if variable in opened), None)
+        known = self.equations
+        self.equations = {}
+        for variable, equation in known.items():
+            if variable == place:
+                self.equations |= {v: e for v, e in put.items() if v not in known}
+            self.equations[variable] = put.get(variable, equation)
+        self.equations |= put
         ordered: dict[Variable, Equation] = {}
 
         def visit(variable: Variable) -> None:
             if variable in ordered or variable not in self.equations:
                 return
-            for read in variables_of(self.equations[variable].value):
+            for read in variables_in(self.equations[variable].value):
                 visit(read)
             ordered[variable] = self.equations[variable]
 
@@ -154,7 +158,7 @@ class Draft:
                 continue
             found.add(variable)
             equation = self.equations.get(variable)
-            waiting += variables_of(equation.value) if equation else []
+            waiting += variables_in(equation.value) if equation else []
         return found
 
     def finished(self) -> tuple[Layer, Layer]:
@@ -169,7 +173,7 @@ class Draft:
             variable = waiting.pop()
             if variable not in needed:
                 needed.add(variable)
-                waiting += variables_of(by_variable[variable].value) if variable in by_variable else []
+                waiting += variables_in(by_variable[variable].value) if variable in by_variable else []
         layer = self.layer
         weights = tuple(p for p in (*old, *new))
         packing = [equation for equation in self.packing if equation.variable in needed]
@@ -179,17 +183,3 @@ class Draft:
             layer.func(layer.name, layer.inputs, weights, tuple(self.equations.values()), layer.args[4]),
             Layer("packing", (), own, packing, packed),
         )
-
-
-def variables_of(node: Basic) -> list[Variable]:
-    """Return the variables in an expression, one entry for each occurrence; the inside of a layer is its own."""
-    return list(_variables(node))
-
-
-def _variables(node: Basic) -> Iterator[Variable]:
-    if isinstance(node, Variable):
-        yield node
-        return
-    for child in node.args:
-        if not isinstance(child, Layer):
-            yield from _variables(child)

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sympy import Basic
 from sympy import Tuple as Sequence
 
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Variable
 from derivations.language.inlining import inlined
 from derivations.language.layer import Apply, Gradient, Layer, Repeat
+from derivations.language.names import subexpressions, variables_in
+from numeric.optimize.bias_and_residual import bias_and_residual
 from numeric.optimize.biases import key_bias, value_bias
 from numeric.optimize.cleaning import common_subexpressions, dead_equations
 from numeric.optimize.draft import Draft
@@ -24,7 +25,6 @@ from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.gradients import wide_gradients
 from numeric.optimize.late_division import base_two, late_division
 from numeric.optimize.norm_gradients import norm_gradients
-from numeric.optimize.patterns import subexpressions
 from numeric.optimize.product_order import product_order
 from numeric.optimize.rewrite import Rewrite
 from numeric.optimize.scaled_queries import scaled_queries
@@ -40,6 +40,7 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "second_centring": second_centring,
     "folded_norm": folded_norm,
     "product_order": product_order,
+    "bias_and_residual": bias_and_residual,
     "key_bias": key_bias,
     "value_bias": value_bias,
     "late_division": late_division,
@@ -142,11 +143,7 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
 def _known_masks(draft: Draft, node: Apply) -> tuple[tuple[Variable, Array], ...]:
     pairs = zip(node.layer.inputs, node.arguments, strict=True)
     found = ((v, draft.mask(value)) for v, value in pairs if v.kind == "boolean")
-    return tuple((v, mask) for v, mask in found if mask is not None and not _variables_in(mask))
-
-
-def _variables_in(mask: Basic) -> bool:
-    return any(isinstance(node, Variable) for node in subexpressions(mask))
+    return tuple((v, mask) for v, mask in found if mask is not None and not any(variables_in(mask)))
 
 
 def _bound(node: Apply) -> frozenset[Variable]:

@@ -6,12 +6,12 @@ Source       layer_norm.affine_folds_into_weights, rms_norm.gamma_folds_into_wei
 
 from __future__ import annotations
 
-from derivations.language.expression import Array, ColumnBroadcast, Member, Plus, RowBroadcast, Variable
+from derivations.language.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Variable
 from derivations.language.functions import Hadamard
 from derivations.language.layer import Equation
 from derivations.language.shapes import total
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import Affine, affine, biased, defined
+from numeric.optimize.patterns import Affine, affine, bias_with, biased, defined, named_variable
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["folded_norm"]
@@ -56,20 +56,12 @@ def _folded(
     replaced: dict[Variable, Array] = {}
     for product in products:
         weight, bias = product.weight, product.bias
-        columns = total(weight.shape[-1])
-        equation, W = defined(
-            draft.fresh(f"{_name(weight)}_gained"), Hadamard(ColumnBroadcast(gain, columns), weight), product.equation
-        )
+        gained = Hadamard(ColumnBroadcast(gain, total(weight.shape[-1])), weight)
+        equation, W = defined(draft.fresh(f"{named_variable(weight)}_gained"), gained, product.equation)
         packed.append(equation)
         if shift is not None:
-            moved = shift @ weight if bias is None else Plus(shift @ weight, bias)
-            wanted = f"{product.variable.name}_bias" if bias is None else f"{_name(bias)}_shifted"
-            equation, bias = defined(draft.fresh(wanted), moved, product.equation)
-            packed.append(equation)
+            packed.append(bias_with(shift, product, draft))
+            bias = packed[-1].target
         replaced[product.variable] = biased(rows @ W, bias)
     theorem = WITHOUT_SHIFT if shift is None else THEOREM
     return Proposal(theorem, replaced, packed=tuple(packed), opened=(norm.variable,), rule="distributivity")
-
-
-def _name(weight: Array) -> str:
-    return str(weight.args[0] if isinstance(weight, Member) else weight)

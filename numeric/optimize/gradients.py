@@ -14,9 +14,9 @@ from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Product, Transpose, Variable
 from derivations.language.functions import RowSum
 from derivations.language.layer import Equation
+from derivations.language.names import subexpressions
 from derivations.language.shapes import Blocks
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import subexpressions
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["wide_gradients"]

@@ -14,8 +14,9 @@ from derivations.language.exponentials import Normalised, RowExponentials, row_e
 from derivations.language.expression import Array, Member, Product, Scaled
 from derivations.language.functions import RowSoftmax, RowSum
 from derivations.language.layer import Equation
+from derivations.language.names import is_name, subexpressions
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import at_index, defined, is_name, subexpressions
+from numeric.optimize.patterns import at_index, defined, named_variable
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal, sees_a_key
 
 __all__ = ["base_two", "late_division"]
@@ -58,7 +59,7 @@ def _divided_late(draft: Draft, equation: Equation, node: Product, softmax: RowS
     E_equation, powers = defined(draft.fresh(f"{path}E"), row_exponentials(scores, *masks), equation)
     l_equation, sums = defined(draft.fresh(f"{path}l"), RowSum(powers), equation)
     U_equation, unscaled = defined(draft.fresh(f"{path}U"), powers @ values, equation)
-    opened = () if isinstance(weights, RowSoftmax) else (_variable(weights),)
+    opened = () if isinstance(weights, RowSoftmax) else (named_variable(weights),)
     return Proposal(
         "attention.late_division",
         {equation.variable: replace_free(equation.value, {node: Normalised(unscaled, sums)})},
@@ -67,10 +68,6 @@ def _divided_late(draft: Draft, equation: Equation, node: Product, softmax: RowS
         assuming=sees_a_key(masks),
         rule="exponent",
     )
-
-
-def _variable(name: Array) -> Array:
-    return name.args[0] if isinstance(name, Member) else name
 
 
 def base_two(draft: Draft) -> bool:

@@ -7,15 +7,13 @@ Source       rms_norm.gradient
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sympy import diff
 
 from derivations.language.expression import Array, ColumnBroadcast, Plus, Scaled, Variable
 from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSum
 from derivations.language.layer import Equation
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import defined
+from numeric.optimize.patterns import defined, terms
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["norm_gradients"]
@@ -49,18 +47,18 @@ def _is_normalised(equation: Equation) -> bool:
 def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposal | None:
     """Return the new gradient by u where an equation has both of its terms, through x^ and through v."""
     function, rows, spread = normalised.value.args
-    terms = list(_terms(equation.value))
-    for direct in terms:
+    summands = list(terms(equation.value))
+    for direct in summands:
         slope = _slope(direct, rows, spread)
         if slope is None:
             continue
-        for other in terms:
+        for other in summands:
             by_statistic = _through_statistic(draft, other, slope, rows, spread)
             if by_statistic is None:
                 continue
             part = _defined_along(draft, slope, normalised)
             compact: Array = Elementwise(function, slope - Hadamard(_spread(part), normalised.variable), spread)
-            for term in terms:
+            for term in summands:
                 compact = compact if term in (direct, other) else Plus(term, compact)
             return Proposal(
                 THEOREM,
@@ -70,14 +68,6 @@ def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposa
                 known=(normalised, *_statistic(draft, spread)),
             )
     return None
-
-
-def _terms(value: Array) -> Iterator[Array]:
-    if isinstance(value, Plus):
-        for part in value.args:
-            yield from _terms(part)
-    else:
-        yield value
 
 
 def _slope(node: Array, rows: Array, spread: Array) -> Variable | None:

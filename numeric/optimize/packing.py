@@ -12,7 +12,7 @@ from numeric.compile import compile_layer
 from numeric.optimize.driver import Optimised
 from numeric.structure import identifier
 
-__all__ = ["packed"]
+__all__ = ["at_path", "packed"]
 
 
 def packed(
@@ -23,7 +23,7 @@ def packed(
     Definition   `weights` is nested as `compile_layer(layer)` takes it; a repetition has a list of them, and so it has
                  in the result
     """
-    given = {identifier(p.name): _at(weights, p.name) for p in optimised.packing.parameters}
+    given = {identifier(p.name): at_path(weights, p.name) for p in optimised.packing.parameters}
     made: dict[str, Any] = {}
     outputs = optimised.packing.outputs
     if outputs:
@@ -33,7 +33,7 @@ def packed(
         values = values if isinstance(values, tuple) else (values,)
         made = {identifier(v.name): value for v, value in zip(outputs, values, strict=True)}
     for name, part in optimised.parts.items():
-        below = _at(weights, name, missing={})
+        below = at_path(weights, name, missing={})
         if isinstance(below, Mapping):
             inner: Any = packed(part, below, sizes)
         else:
@@ -43,7 +43,7 @@ def packed(
     return made
 
 
-def _at(weights: Any, path: str, missing: Any = None) -> Any:
+def at_path(weights: Any, path: str, missing: Any = None) -> Any:
     """Return what stands at a dotted path of nested weights."""
     if identifier(path) in weights:  # a layer whose parts are written out already
         return weights[identifier(path)]

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from sympy import Basic, Expr
 
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Plus, Product, RowBroadcast, Variable
-from derivations.language.layer import Equation, Layer
+from derivations.language.layer import Equation
+from derivations.language.names import is_name
 from numeric.optimize.draft import Draft
 
-__all__ = ["Affine", "affine", "at_index", "biased", "defined", "is_name", "joined_name", "of_sizes", "subexpressions"]
+__all__ = [
+    "Affine",
+    "added",
+    "affine",
+    "at_index",
+    "bias_with",
+    "biased",
+    "defined",
+    "joined_name",
+    "named_variable",
+    "of_sizes",
+    "renamed",
+    "terms",
+]
 
 _VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # what passes add to the name of what they change
 
@@ -50,9 +65,24 @@ def affine(equation: Equation | None, draft: Draft) -> Affine | None:
     return Affine(equation, rows, weight, bias)
 
 
-def is_name(node: Basic) -> bool:
-    """Say whether an expression is a variable, or a member of one."""
-    return isinstance(node, Variable) or (isinstance(node, Member) and isinstance(node.args[0], Variable))
+def named_variable(name: Array) -> Variable:
+    """Return the variable that a name is, or is a member of."""
+    variable: Variable = name.args[0] if isinstance(name, Member) else name
+    return variable
+
+
+def terms(node: Array) -> Iterator[Array]:
+    """Yield the terms of a sum, whatever its brackets; an expression that is no sum is one term."""
+    if isinstance(node, Plus):
+        for part in node.args:
+            yield from terms(part)
+    else:
+        yield node
+
+
+def added(terms: Iterable[Array]) -> Array:
+    """Return the sum of some terms, from the first one on."""
+    return reduce(Plus, terms)
 
 
 def is_weight(node: Basic, draft: Draft, equation: Equation) -> bool:
@@ -65,6 +95,14 @@ def is_weight(node: Basic, draft: Draft, equation: Equation) -> bool:
 def biased(product: Array, bias: Array | None) -> Array:
     """Return a product plus a bias in every row, if there is one."""
     return product if bias is None else product + bias
+
+
+def bias_with(row: Array, product: Affine, draft: Draft) -> Equation:
+    """Return the equation of the bias of a product whose rows are to lack a fixed row that they have now."""
+    moved, name = row @ product.weight, f"{product.variable}_bias"
+    if product.bias is not None:
+        moved, name = Plus(moved, product.bias), f"{named_variable(product.bias)}_shifted"
+    return defined(draft.fresh(name), moved, product.equation)[0]
 
 
 def of_sizes(factor: Expr) -> bool:
@@ -90,21 +128,27 @@ def defined(name: str, value: Array, like: Equation) -> tuple[Equation, Array]:
     return Equation(member, value, *over), member
 
 
+def renamed(equation: Equation, value: Array, names: Mapping[Variable, Variable]) -> Equation:
+    """Return an equation of a new name for what it defines, with another right-hand side."""
+    return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
+
+
 def joined_name(names: Iterable[str]) -> str:
-    """Return one name for several: the path that they share and the ends of each, as `a.W_Q`, `a.W_K` -> `a.W_Q_K`."""
+    """Return one name for several: the path and the letter that they share, then what is left of each.
+
+    >>> joined_name(["a.W_Q", "a.W_K_scaled", "a.W_V"]), joined_name(["W_gate", "W_up"]), joined_name(["Q", "Q_r", "K"])
+    ('a.W_QKV', 'W_gate_up', 'QK')
+    """
     split = [_VARIANT.sub("", name).rpartition(".") for name in names]
     paths = {path for path, _, _ in split}
     path = f"{paths.pop()}." if len(paths) == 1 and split[0][0] else ""
     ends = [end for _, _, end in split]
-    letter = ends[0].partition("_")[0]
-    shared = len(ends) > 1 and all(end.startswith(f"{letter}_") for end in ends)
-    return path + "_".join([letter, *(end.partition("_")[2] for end in ends)] if shared else ends)
-
-
-def subexpressions(node: Basic) -> Iterator[Array]:
-    """Yield an expression and the arrays in it, outermost first; the inside of a layer is its own."""
-    if isinstance(node, Array):
-        yield node
-    for child in node.args:
-        if not isinstance(child, Layer):
-            yield from subexpressions(child)
+    if len(ends) == 1:
+        return path + ends[0]
+    letter = f"{ends[0].partition('_')[0]}_"
+    if not all(end.startswith(letter) for end in ends):
+        letter = ""
+    ends = [end.removeprefix(letter) for end in ends]
+    initials = list(dict.fromkeys(end.partition("_")[0] for end in ends))
+    compact = all(len(each) == 1 for each in initials) and any(map(str.isalpha, initials))
+    return path + letter + ("".join(initials) if compact else "_".join(ends))

@@ -7,7 +7,6 @@ Source       linear.composition, low_rank_adaptation.merges
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sympy import Expr, Integer, expand
@@ -16,7 +15,7 @@ from derivations.language.expression import Array, Plus, Product, Scaled, Variab
 from derivations.language.layer import Equation
 from derivations.language.operations import entries
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import Affine, affine, biased, of_sizes
+from numeric.optimize.patterns import Affine, added, affine, biased, of_sizes, terms
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["product_order"]
@@ -79,51 +78,37 @@ class _Term:
     through: Variable | None = None
 
 
-def _terms(node: Array, draft: Draft) -> Iterator[_Term]:
-    if isinstance(node, Plus):
-        for part in node.args:
-            yield from _terms(part, draft)
-        return
+def _term(node: Array, draft: Draft) -> _Term:
     factor, product = node.args if isinstance(node, Scaled) else (Integer(1), node)
     if not isinstance(product, Product) or len(product.shape) != 2 or not of_sizes(factor):
-        yield _Term(node)
-        return
+        return _Term(node)
     rows, weight = product.args
     if not draft.is_weight(weight):
-        yield _Term(node)
-        return
+        return _Term(node)
     first = _first(draft, rows)
     if first is not None and first.bias is None:
-        yield _Term(node, factor, first.rows, Product(first.weight, weight), first.variable)
-    else:
-        yield _Term(node, factor, rows, weight)
+        return _Term(node, factor, first.rows, Product(first.weight, weight), first.variable)
+    return _Term(node, factor, rows, weight)
 
 
 def _sum(draft: Draft, equation: Equation) -> Proposal | None:
     """Put together the products of the rows that a product with one weight reads, with what is made of them."""
     if not isinstance(equation.value, Plus):
         return None
-    terms = list(_terms(equation.value, draft))
-    direct = next((term for term in terms if term.rows is not None and term.through is None), None)
-    together = [term for term in terms if direct is not None and term.rows == direct.rows]
+    summands = [_term(node, draft) for node in terms(equation.value)]
+    direct = next((term for term in summands if term.rows is not None and term.through is None), None)
+    together = [term for term in summands if direct is not None and term.rows == direct.rows]
     if direct is None or len(together) < 2:
         return None
-    whole = _added([_scaled(term.factor, term.weight) for term in together if term.weight is not None])
+    whole = added(_scaled(term.factor, term.weight) for term in together if term.weight is not None)
     W = _packed(draft, f"{equation.variable.name}_weight", whole)
-    rest = [Product(direct.rows, W.variable), *(term.node for term in terms if term not in together)]
+    rest = [Product(direct.rows, W.variable), *(term.node for term in summands if term not in together)]
     opened = tuple(term.through for term in together if term.through is not None)
-    return Proposal(OF_SUMS, {equation.variable: _added(rest)}, packed=(W,), opened=opened, rule="distributivity")
+    return Proposal(OF_SUMS, {equation.variable: added(rest)}, packed=(W,), opened=opened, rule="distributivity")
 
 
 def _scaled(factor: Expr, weight: Array) -> Array:
     return weight if factor == 1 else Scaled(factor, weight)
-
-
-def _added(terms: list[Array]) -> Array:
-    total = terms[0]
-    for term in terms[1:]:
-        total = Plus(total, term)
-    return total
 
 
 def _packed(draft: Draft, name: str, value: Array) -> Equation:

@@ -16,9 +16,10 @@ from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
 from derivations.language.functions import Hadamard, Interleave
 from derivations.language.layer import Equation
+from derivations.language.names import is_name, subexpressions, variables_in
 from derivations.language.selection import EveryOther
-from numeric.optimize.draft import Draft, variables_of
-from numeric.optimize.patterns import Affine, affine, biased, defined, is_name, of_sizes, subexpressions
+from numeric.optimize.draft import Draft
+from numeric.optimize.patterns import Affine, affine, biased, defined, of_sizes, renamed
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal
 
 __all__ = ["scaled_queries"]
@@ -64,15 +65,15 @@ def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Pro
             new = replace_free(new, {product: Product(name, product.args[1])})
             continue
         root, between = path
-        renamed = {old: Variable(draft.fresh(f"{old.name}_scaled"), old.shape) for old in (root.variable, *between)}
+        names = {old: Variable(draft.fresh(f"{old.name}_scaled"), old.shape) for old in (root.variable, *between)}
         weights = _scaled_weights(draft, root, factor)
         packed += [weight for weight, _ in weights.values()]
         value = biased(root.rows @ weights["W"][1], weights["b"][1] if "b" in weights else None)
-        fresh.append(_renamed(root.equation, value, renamed))
+        fresh.append(renamed(root.equation, value, names))
         chain = [draft.equations[v] for v in between]
-        fresh += [_renamed(each, replace_free(each.value, renamed), renamed) for each in chain]
+        fresh += [renamed(each, replace_free(each.value, names), names) for each in chain]
         opened += [root.variable, *between]
-        new = replace_free(new, {product: replace_free(product, {variable: renamed[variable]})})
+        new = replace_free(new, {product: replace_free(product, {variable: names[variable]})})
     value = replace_free(equation.value, {node: new})
     return Proposal(
         THEOREM,
@@ -83,10 +84,6 @@ def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Pro
         assuming=(TWO_EXCEEDS_ONE,) if factor.has(log) else (),
         rule="distributivity",
     )
-
-
-def _renamed(equation: Equation, value: Array, names: dict[Variable, Variable]) -> Equation:
-    return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
 
 
 def _scaled_weights(draft: Draft, root: Affine, factor: Expr) -> dict[str, tuple[Equation, Array]]:
@@ -143,7 +140,7 @@ def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Af
 
 def _carriers(draft: Draft, equation: Equation) -> Iterator[Variable]:
     """Yield the variables that a projection may be carried on by: those that depend on a weight or an input."""
-    for variable in dict.fromkeys(variables_of(equation.value)):
+    for variable in dict.fromkeys(variables_in(equation.value)):
         below = draft.needed([variable])
         if any(draft.is_weight(v) or v in draft.layer.inputs for v in below):
             yield variable
@@ -158,6 +155,6 @@ def _is_linear(node: Array, of: set[Variable]) -> bool:
     operands = [part for part in node.args if isinstance(part, Array)]
     linear = [_is_linear(part, of) for part in operands]
     if isinstance(node, Hadamard):
-        free = [not of.intersection(variables_of(part)) for part in operands]
+        free = [not of.intersection(variables_in(part)) for part in operands]
         return (linear[0] and free[1]) or (linear[1] and free[0])
     return all(linear)

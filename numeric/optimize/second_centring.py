@@ -14,8 +14,9 @@ from sympy import S
 from derivations.language.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Scaled, Transpose
 from derivations.language.functions import RowMean
 from derivations.language.layer import Equation
+from derivations.language.names import is_name
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import at_index, defined, is_name
+from numeric.optimize.patterns import at_index, defined
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["second_centring"]

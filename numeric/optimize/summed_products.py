@@ -10,9 +10,9 @@ from derivations.language.arrangements import Concatenate, SumOver
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Product, Transpose, Variable
 from derivations.language.layer import Equation
+from derivations.language.names import is_name, subexpressions
 from derivations.language.shapes import Blocks
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import is_name, subexpressions
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["summed_products"]

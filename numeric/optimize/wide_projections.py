@@ -15,7 +15,7 @@ from derivations.language.expression import Array, Member, Variable
 from derivations.language.layer import Equation
 from derivations.language.shapes import Axis, Blocks, total
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import Affine, affine, biased, joined_name
+from numeric.optimize.patterns import Affine, affine, biased, joined_name, named_variable
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["wide_projections"]
@@ -47,7 +47,8 @@ def _cuttable(product: Affine) -> bool:
 def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
     weights = [_wide(product.weight, product) for product in products]
     columns = [weight.shape[-1] for weight in weights]
-    W = _packed(draft, [product.weight for product in products], weights)
+    together = draft.fresh(joined_name(product.variable.name for product in products))
+    W = _beside(draft, _name([product.weight for product in products]), weights)
     packed, b = [W], None
     if any(product.bias is not None for product in products):
         biases = [
@@ -55,10 +56,11 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
             for product, along in zip(products, columns, strict=True)
         ]
         present = [product.bias for product in products if product.bias is not None]
-        packed.append(_packed(draft, present, biases))
+        wanted = _name(present) if len(present) == len(products) else f"{together}_bias"
+        packed.append(_beside(draft, wanted, biases))
         b = packed[-1].variable
     value = biased(products[0].rows @ W.variable, b)
-    P = Variable(draft.fresh(joined_name(product.variable.name for product in products)), value.shape)
+    P = Variable(together, value.shape)
     replaced: dict[Variable, Array] = {}
     start: Expr = Integer(0)
     for product, along in zip(products, columns, strict=True):
@@ -81,9 +83,12 @@ def _zeros(along: Axis) -> Array:
     return Tabulated(Lambda((_place,), Integer(0)), total(along))
 
 
-def _packed(draft: Draft, names: list[Array], parts: list[Array]) -> Equation:
+def _name(weights: list[Array]) -> str:
+    """Return one name for weights that stand side by side."""
+    name = joined_name(named_variable(weight).name for weight in weights)
+    return f"{name}_wide" if len(weights) == 1 else name
+
+
+def _beside(draft: Draft, wanted: str, parts: list[Array]) -> Equation:
     value = parts[0] if len(parts) == 1 else Beside(*parts)
-    roots = [name.args[0].name if isinstance(name, Member) else name.name for name in names]
-    wanted = joined_name(roots)
-    wanted = f"{wanted}_wide" if len(names) == 1 else wanted
     return Equation(Variable(draft.fresh(wanted), value.shape), value)

@@ -95,7 +95,7 @@ def test_repetitions_of_a_number_of_layers_are_written_out():
 
 def test_a_size_called_t_leaves_its_name():
     layer = of_one_equation(RowRange(array("P", size("t"), d_model), 0, n), array("P", size("t"), d_model))
-    assert next_positions(layer).all.name == "t_1"
+    assert next_positions(layer).all.name == "t_2"
 
 
 # --- what is known of a text ----------------------------------------------------------------------------------------

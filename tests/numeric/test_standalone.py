@@ -137,7 +137,7 @@ def test_what_a_definition_calls_is_needed_as_well():
 
 def test_passes_that_are_left_out_leave_no_trace():
     plain = layer("multi_head_attention")
-    assert "W_K_V_Q" not in optimised_source(plain) or "W_Q_scaled" in optimised_source(plain)
+    assert "W_QKV" not in optimised_source(plain) or "W_Q_scaled" in optimised_source(plain)
     source = optimised_source(plain, without=PASSES)
     assert "_scaled" not in source and "exp2" not in source and "def packing" not in source
     with pytest.raises(ValueError, match="no pass called 'wide'"):

@@ -15,7 +15,7 @@ from sympy import Expr, Integer, Max, Symbol, exp, expand, tanh
 
 from derivations.language.arrangements import ColumnBlock
 from derivations.language.differentiation.adjoints import derivative_of
-from derivations.language.differentiation.preparation import fresh_name, has_weights, prepared, read_by
+from derivations.language.differentiation.preparation import has_weights, prepared, read_by
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import passes
 from derivations.language.expression import (
@@ -31,6 +31,7 @@ from derivations.language.expression import (
 )
 from derivations.language.functions import Elementwise, Hadamard, Named, RowLogSumExp, RowMean, RowSum
 from derivations.language.layer import Apply, Equation, Layer, Repeat
+from derivations.language.names import fresh_name
 from derivations.language.operations import entries
 from derivations.language.routing import EachTransposed
 from derivations.language.rows import PlacedRows, RowRange

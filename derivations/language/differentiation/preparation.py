@@ -25,10 +25,11 @@ from derivations.language.expression import (
 )
 from derivations.language.functions import Elementwise, Hadamard, RowLogSumExp, RowSoftmax
 from derivations.language.layer import Apply, Equation, Layer, Repeat
+from derivations.language.names import fresh_name
 from derivations.language.routing import RoutedOuter, RoutedProduct
 from derivations.language.shapes import Axis
 
-__all__ = ["fresh_name", "prepared", "read_by"]
+__all__ = ["prepared", "read_by"]
 
 _KEEPS_OPERANDS = (
     Product,
@@ -40,16 +41,6 @@ _KEEPS_OPERANDS = (
 )  # their rules need the values of the operands
 _KEEPS_VALUE = (RowSoftmax,)  # its rule needs its own value
 _TRANSPARENT = (Transpose, Scaled, RowBroadcast, ColumnBroadcast)  # of a named array cheap to write again
-
-
-def fresh_name(wanted: str, taken: set[str]) -> str:
-    """Return a name that is not taken, and take it: the wanted one, or with a number behind it."""
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    taken.add(name)
-    return name
 
 
 def read_by(node: Array) -> set[Variable]:

@@ -104,6 +104,7 @@ def test_models_of_all_families_agree_with_their_plain_code(name: str):
 @pytest.mark.parametrize("rows", [1, 2, 4, 256])
 def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "ROWS", rows)
+    monkeypatch.setattr(tiles, "FEW", rows)
     monkeypatch.setattr(tiles, "SCORES", 3 * rows)  # one head after another
     monkeypatch.setattr(tiles, "KEYS", rows)
     for layer in (encoder_layer(masked=True, biases=True), decoder_layer(), transformer(padded=True)):
@@ -201,6 +202,7 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
     layer: Layer, batch: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tiles, "ROWS", rows)
+    monkeypatch.setattr(tiles, "FEW", rows)
     monkeypatch.setattr(tiles, "SCORES", 3 * rows)
     monkeypatch.setattr(tiles, "KEYS", rows)
     weights, arrays, sizes, _ = drawn(layer, batch)

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from collections import deque
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_blas_has_its_threads_back_after_a_loop():
 
 
 def test_heads_are_worked_on_together_as_long_as_their_scores_stay_small():
-    work = Tiles(256, iter(()))
+    work = Tiles(256, deque())
     assert work.heads(8, 1) == 8 and work.heads(8, 1 << 20) == 1
     assert work.heads(8, 256) * 256 * 256 <= tiles.SCORES
 

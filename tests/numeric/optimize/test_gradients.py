@@ -14,12 +14,12 @@ from derivations.language.arrangements import ColumnBlock, Concatenate, SumOver
 from derivations.language.expression import Array, Product, Scaled, Transpose
 from derivations.language.inlining import inlined
 from derivations.language.layer import Equation, Layer
+from derivations.language.names import subexpressions
 from derivations.layer_norm import layer_norm
 from derivations.rms_norm import rms_norm
 from numeric.compile import compile_layer
 from numeric.optimize import PASSES, Optimised, optimize
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import subexpressions
 from numeric.optimize.rewrite import Proposal
 from numeric.weights import initialise
 from tests.numeric.optimize.layers import attention, made, refused

@@ -17,10 +17,10 @@ from derivations.language.expression import Array, Product, array, mask_array
 from derivations.language.functions import Both, CausalMask, RowSoftmax, WindowMask
 from derivations.language.inlining import inlined
 from derivations.language.layer import Equation, Equations, Layer
+from derivations.language.names import subexpressions
 from derivations.memory import pre_norm_layer
 from derivations.symbols import d_ff, d_k, n, scalar, size
 from numeric.optimize import PASSES, optimize
-from numeric.optimize.patterns import subexpressions
 from tests.numeric.optimize.layers import attention, chain, made, model, refused
 
 M, w = mask_array("M", n, n), size("w")
@@ -39,6 +39,7 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
     found = optimize(BIASED)
     assert made(found) == Counter(
         second_centring=2,
+        bias_and_residual=1,
         key_bias=1,
         value_bias=1,
         late_division=1,

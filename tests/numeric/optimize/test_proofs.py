@@ -27,6 +27,7 @@ SUBJECTS = {
     "second_centring": POST_NORM,
     "folded_norm": PRE_NORM,
     "product_order": CHAIN,
+    "bias_and_residual": POST_NORM,
     "key_bias": POST_NORM,
     "value_bias": POST_NORM,
     "late_division": POST_NORM,
@@ -108,6 +109,12 @@ def without_bias(proposal: Proposal) -> Proposal:
     return replace(proposal, fresh=(Equation(product.target, product.value.args[0]),), packed=proposal.packed[:1])
 
 
+def unshifted(proposal: Proposal) -> Proposal:
+    """The bias of the product as it was, though its rows lack the shift of the norm."""
+    of_product, of_sum = proposal.packed
+    return replace(proposal, packed=(Equation(of_product.target, of_product.value.args[1]), of_sum))
+
+
 def _reversed(value: Array) -> Array:
     """The heads of the gradients in the opposite order, those of the weights as they were."""
     if isinstance(value, Plus):
@@ -128,6 +135,11 @@ def _reversed(value: Array) -> Array:
         ("folded_norm", of_results(lambda value: value.args[0])),  # the bias is forgotten
         ("product_order", each(scaled(-1), "packed")),
         ("product_order", of_results(lambda value: value.args[0])),  # the bias is forgotten
+        ("bias_and_residual", each(scaled(-1), "packed")),
+        ("bias_and_residual", each(scaled(-1), "fresh")),
+        ("bias_and_residual", lambda p: replace(p, packed=(p.packed[0], scaled(2)(p.packed[1])))),  # added twice
+        ("bias_and_residual", of_results(lambda value: value.args[0])),  # the rows are forgotten
+        ("bias_and_residual", unshifted),
         ("key_bias", last(scaled(-1))),
         ("key_bias", last(scaled(2))),
         ("value_bias", each(scaled(-1), "packed")),

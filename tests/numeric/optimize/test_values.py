@@ -135,4 +135,4 @@ def test_a_stack_is_packed_copy_by_copy() -> None:
     copies = packed(faster, subject.weights)["layers"]
     assert len(copies) == subject.sizes["N"]
     assert copies[0].keys() == copies[1].keys()
-    assert not np.array_equal(copies[0]["attention_W_K_V_Q"], copies[1]["attention_W_K_V_Q"])
+    assert not np.array_equal(copies[0]["attention_W_QKV"], copies[1]["attention_W_QKV"])

@@ -1,0 +1,130 @@
+"""One operation between registers of different layouts: where its result goes, how operands broadcast to it.
+
+Result       rows and numbers join heads as those of one head; one head joins rows by a reshape that copies nothing
+"""
+
+from __future__ import annotations
+
+import ast
+
+from numeric.lowering.program import Unsupported
+from numeric.lowering.registers import Layout, Register
+from numeric.lowering.writer import TileWriter
+
+__all__ = ["as_heads", "like", "moved", "numbers", "result", "ufunc"]
+
+
+def result(writer: TileWriter, layout: Layout, columns: str, heads: str, target: Register | None) -> Register:
+    """Return where a result goes: the target if it has that layout, else a register of its own."""
+    if target is not None and (target.layout, target.columns, target.heads) == (layout, columns, heads):
+        return target
+    return Register(writer.program.fresh("part"), layout, columns, heads)
+
+
+def numbers(writer: TileWriter, register: Register, target: Register | None = None) -> Register:
+    """Return where a number for each row of a register goes."""
+    layout = Layout.HEAD_NUMBERS if register.layout.is_of_heads else Layout.NUMBERS
+    return result(writer, layout, "1", register.heads, target)
+
+
+def like(writer: TileWriter, register: Register, target: Register | None) -> Register:
+    """Return where a result of the form of a register goes."""
+    return result(writer, register.layout, register.columns, register.heads, target)
+
+
+def ufunc(
+    writer: TileWriter, name: str, operands: tuple[Register | str, ...], target: Register | None = None
+) -> Register:
+    """Write one ufunc; its result is as wide as its widest operand."""
+    registers = [r for r in operands if isinstance(r, Register)]
+    moving = [r for r in registers if not r.layout.is_constant]
+    if not moving:
+        raise Unsupported(name)
+    out = result(writer, *_form(writer, registers, target), target)
+    has_table = not out.layout.is_of_heads and any(r.layout is Layout.TABLE for r in registers)
+    texts, number = [], 0
+    for operand in operands:
+        if isinstance(operand, str):
+            texts.append(operand)
+            continue
+        form = _broadcast(operand, out.layout)
+        if has_table and operand.layout in (Layout.ROWS, Layout.NUMBERS):
+            form += ".reshape(g, t, -1)"
+        texts.append(form.replace(operand.name, f"{{{number}}}", 1) if operand in moving else form)
+        number += operand in moving
+    place = "{out}.reshape(g, t, -1)" if has_table else "{out}"
+    form_of_out = out.layout, out.columns, out.heads
+    same = tuple(r for r in moving if (r.layout, r.columns, r.heads) == form_of_out)
+    return writer.emit(f"{name}({', '.join(texts)}, out={place})", tuple(moving), out, overwrites=same)
+
+
+def _form(writer: TileWriter, registers: list[Register], target: Register | None) -> tuple[Layout, str, str]:
+    """Return the layout, columns and heads of what some operands broadcast to."""
+    moving = [r for r in registers if not r.layout.is_constant]
+    wide = [r for r in moving if r.layout.is_wide]
+    columns = wide[0].columns if wide else "1"
+    is_wide = bool(wide)
+    if not wide and any(r.layout is Layout.TABLE or _has_columns(r) for r in registers if r.layout.is_constant):
+        if target is None:
+            raise Unsupported(registers[0].name)
+        is_wide, columns = True, target.columns
+    heads = next((r.heads for r in moving if r.layout.is_of_heads and r.heads != "1"), "1")
+    varies = writer.over is not None and any(r.layout.is_constant and r.heads != "1" for r in registers)
+    if not varies and not any(r.layout.is_of_heads for r in moving):
+        return (Layout.ROWS if is_wide else Layout.NUMBERS), columns, heads
+    if heads == "1" and writer.over is not None:
+        heads = writer.heads_here()
+    return (Layout.HEADS if is_wide else Layout.HEAD_NUMBERS), columns, heads
+
+
+def _has_columns(register: Register) -> bool:
+    """Say whether a constant operand has columns: anything but a plain number."""
+    try:
+        return not isinstance(ast.literal_eval(register.name), int | float)
+    except (ValueError, SyntaxError):
+        return True
+
+
+def _broadcast(register: Register, layout: Layout) -> str:
+    """Return the text of an operand so that it broadcasts to a layout."""
+    if layout.is_of_heads and register.layout is Layout.ROWS:
+        return f"{register.name}.reshape(g, 1, t, {register.columns})"
+    if layout.is_of_heads and register.layout is Layout.NUMBERS:
+        return f"{register.name}.reshape(g, 1, t, 1)"
+    if not layout.is_of_heads and register.layout.is_of_heads:
+        if register.heads != "1":
+            raise Unsupported(register.name)
+        return f"{register.name}.reshape(count, {register.columns})"
+    return register.name
+
+
+def as_heads(writer: TileWriter, register: Register) -> Register:
+    """Return rows as those of one head."""
+    if register.layout.is_of_heads:
+        return register
+    if register.layout is not Layout.ROWS:
+        raise Unsupported(register.name)
+    name = writer.program.fresh(f"{register.name}_head")
+    text = f".reshape(g, 1, t, {register.columns})"
+    return writer.view(register, name, layout=Layout.HEADS, heads="1", text=text)
+
+
+def moved(writer: TileWriter, register: Register, target: Register) -> Register:
+    """Bring a value into the layout and the memory in which it is wanted."""
+    is_one_head = register.heads == "1"
+    if register.layout is Layout.HEADS and target.layout is Layout.ROWS and is_one_head:
+        if not target.given and not register.root.given:
+            text = f".reshape(count, {register.columns})"
+            return writer.view(register, target.name, layout=Layout.ROWS, of=target.of, text=text)
+        text = f"np.copyto({{out}}.reshape(g, 1, t, {register.columns}), {{0}})"
+    elif register.layout is Layout.HEAD_NUMBERS and target.layout is Layout.NUMBERS and is_one_head:
+        text = "np.copyto({out}.reshape(g, 1, t, 1), {0})"
+    elif register.layout.is_constant or register.layout is not target.layout:
+        has_rows = register.layout is Layout.TABLE and target.layout in (Layout.ROWS, Layout.NUMBERS)
+        place = "{out}.reshape(g, t, -1)" if has_rows else "{out}"
+        text = f"np.copyto({place}, {_broadcast(register, target.layout)})"
+    elif target.given or target.memory is not None:
+        text = "np.copyto({out}, {0})"
+    else:
+        return writer.view(register, target.name, of=target.of, text="")
+    return writer.emit(text, (register,), target)

@@ -1,0 +1,102 @@
+"""Products: of rows with weights, all items together; of the rows of a head with all rows of an array of its item."""
+
+from __future__ import annotations
+
+from derivations.language.expression import Array, Member, Product, Transpose, Variable
+from derivations.language.shapes import total
+from numeric.lowering.expressions import named
+from numeric.lowering.operands import as_heads, result
+from numeric.lowering.program import Unsupported
+from numeric.lowering.registers import Layout, Register
+from numeric.lowering.views import view_text
+from numeric.lowering.writer import TileWriter
+
+__all__ = ["all_rows", "bind_all_rows", "product"]
+
+
+def product(writer: TileWriter, node: Product, target: Register | None) -> Register:
+    """Write one product."""
+    left, right = node.args
+    if len(left.shape) == 1:
+        return writer.printed(node)
+    rows = writer.value(left)
+    if not writer.program.reads_batched(right):
+        return _by_weights(writer, rows, right, target)
+    of_items = all_rows(writer, right)
+    heads = as_heads(writer, rows)
+    if len(right.shape) == 1:
+        out = result(writer, Layout.HEAD_NUMBERS, "1", heads.heads, target)
+        return _matmul(writer, heads, f"{of_items}[..., None]", out)
+    columns = {"c:e": "e - c", "low:high": "high - low"}.get(writer.key_slice(right.shape[1]))
+    out = result(writer, Layout.HEADS, columns or writer.program.whole(total(right.shape[1])), heads.heads, target)
+    return _matmul(writer, heads, of_items, out)
+
+
+def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Register | None) -> Register:
+    text, is_matrix = writer.constant(right).name, len(right.shape) == 2
+    columns = writer.program.whole(total(right.shape[1])) if is_matrix else "1"
+    text = text if is_matrix else f"{text}[..., None]"
+    in_family = writer.over is not None and writer.over in right.free_symbols
+    if not in_family and rows.layout is not Layout.HEADS:
+        return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
+    heads = as_heads(writer, rows)
+    count = heads.heads if heads.heads != "1" or not in_family else writer.heads_here()
+    return _matmul(writer, heads, text, result(writer, _form(is_matrix, True), columns, count, target))
+
+
+def _form(is_matrix: bool, is_of_heads: bool) -> Layout:
+    if is_of_heads:
+        return Layout.HEADS if is_matrix else Layout.HEAD_NUMBERS
+    return Layout.ROWS if is_matrix else Layout.NUMBERS
+
+
+def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Register:
+    return writer.emit("np.matmul({0}, " + right + ", out={out})", (left,), out)
+
+
+# --- all rows of the items of a tile --------------------------------------------------------------------------------
+
+
+def all_rows(writer: TileWriter, node: Array) -> str:
+    """Return the text of an array with all rows of the tile's items, as the right operand of a product."""
+    if isinstance(node, Transpose):
+        return f"{all_rows(writer, node.args[0])}.mT"
+    variable = named(node)
+    if variable is None or (isinstance(node, Member) and node.args[1] != writer.over):
+        raise Unsupported(node)
+    if writer.in_loop and variable not in writer.across:
+        raise Unsupported(node)
+    text = bind_all_rows(writer, variable).name
+    if isinstance(node, Member) and writer.in_loop:
+        text += "[:, a:b]"
+    keys = writer.program.row_size(variable)
+    places = writer.key_slice(keys) if keys is not None else ""
+    return f"{text}[..., {places}, :]" if places else text
+
+
+def bind_all_rows(writer: TileWriter, variable: Variable) -> Register:
+    """Name all rows of the tile's items of an array: (g, heads, n, columns)."""
+    if variable not in writer.across:
+        program = writer.program
+        _, columns, heads = program.layout(variable)
+        register = Register(program.all_rows_name(variable), Layout.HEADS, columns, heads, given=True)
+        writer.across[variable] = writer.bind(register, _all_rows_text(writer, variable))
+    return writer.across[variable]
+
+
+def _all_rows_text(writer: TileWriter, variable: Variable) -> str:
+    program = writer.program
+    layout, columns, _ = program.layout(variable)
+    size = program.row_size(variable)
+    if size is None:
+        one_head = "" if variable in program.families else ", None"
+        return f"{program.standard_name(variable)}[first:last{one_head}]"
+    whole, n = program.whole_name(program.root(variable)), program.name(size)
+    if variable != program.root(variable):
+        text = f"{whole}[first * {n}:last * {n}]{view_text(program, variable, n)}"
+        return f"{text}.reshape(g, 1, {n}, {columns})" if layout is Layout.ROWS else text
+    if layout.is_of_heads:
+        return f"{whole}[first:last]"
+    if layout is Layout.ROWS:
+        return f"{whole}[first * {n}:last * {n}].reshape(g, 1, {n}, {columns})"
+    raise Unsupported(variable)
