@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from derivations.language.layer import Equation, Layer
-from derivations.language.shapes import total
+from derivations.language.shapes import Axis, total
 from numeric.lowering.choices import Choice
 from numeric.lowering.expressions import index_of, members_of
 from numeric.lowering.hidden_keys import copied_if_read_later, hidden, visible_range
@@ -103,12 +103,16 @@ def _equation(writer: TileWriter, equation: Equation) -> None:
 
 
 def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
-    """Yield the equations in order, together those in a row about the members of families of one size."""
+    """Yield the equations in order, together those in a row about members of families of one size, looped or not."""
+
+    def kind(equation: Equation) -> tuple[Axis | None, bool]:
+        return members_of(equation), equation.variable in writer.program.unlooped
+
     run: list[Equation] = []
     for equation in writer.phase.equations:
         if writer.program.is_view(equation):
             continue
-        if run and not (equation.over and members_of(equation) == members_of(run[0])):
+        if run and not (equation.over and kind(equation) == kind(run[0])):
             yield run
             run = []
         run.append(equation)
@@ -118,7 +122,7 @@ def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
 
 def _wants_loop(writer: TileWriter, run: list[Equation]) -> bool:
     """Say whether scores of all keys occur, and nothing prevents that the heads are cut into blocks."""
-    return bool(run[0].over and _scores(writer, run)) and not any(e.variable in writer.program.unlooped for e in run)
+    return bool(run[0].over and _scores(writer, run)) and run[0].variable not in writer.program.unlooped
 
 
 def _scores(writer: TileWriter, run: list[Equation]) -> list[Equation]:

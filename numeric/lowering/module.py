@@ -1,4 +1,4 @@
-"""A flat layer as a module of Python: a function for each layer that is repeated, and one for the layer itself.
+"""A flat layer as a module of Python: functions for the layers that it repeats or applies to members, one for itself.
 
 Result       text that imports NumPy and the tiles of this package; made a module by Python's own loader, so that
              errors show its lines
@@ -20,6 +20,7 @@ from derivations.language.layer import Layer, Repeat
 from derivations.language.names import fresh_name
 from numeric.compile import PRIMITIVES, CompiledLayer, compile_layer
 from numeric.formula_printer import CompileError
+from numeric.lowering.expressions import applied_to_members
 from numeric.lowering.names import TILES, beside_own
 from numeric.lowering.source import FunctionSource
 from numeric.printer import Call
@@ -32,7 +33,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class LoweredLayer:
-    """The code of a flat layer: its text, its function, and the sources of it and of the layers that it repeats."""
+    """The code of a flat layer: its text, its function, its source with those of the layers that it applies."""
 
     text: str
     function: Any
@@ -57,8 +58,9 @@ def lowered(layer: Layer, without: frozenset[str] = frozenset()) -> LoweredLayer
 def _function(
     layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str, CompiledLayer], without: frozenset[str]
 ) -> FunctionSource:
+    of_members = [applied_to_members(equation) for equation in layer.equations]
     for node in applications(layer):
-        if isinstance(node, Repeat) and node.layer not in blocks:
+        if (isinstance(node, Repeat) or node in of_members) and node.layer not in blocks:
             blocks[node.layer] = _function(node.layer, blocks, plain, without)
 
     def call(node: Any) -> Call:

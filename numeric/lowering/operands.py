@@ -6,9 +6,10 @@ Result       rows and numbers join heads as those of one head; one head joins ro
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from numeric.lowering.program import Unsupported
-from numeric.lowering.registers import Layout, Register
+from numeric.lowering.registers import KEYS_AT_HAND, Layout, Register
 from numeric.lowering.writer import TileWriter
 
 __all__ = ["as_heads", "like", "moved", "numbers", "result", "ufunc"]
@@ -36,6 +37,7 @@ def ufunc(
     writer: TileWriter, name: str, operands: tuple[Register | str, ...], target: Register | None = None
 ) -> Register:
     """Write one ufunc; its result is as wide as its widest operand."""
+    operands = tuple(_of_keys_at_hand(writer, operands))
     registers = [r for r in operands if isinstance(r, Register)]
     moving = [r for r in registers if not r.layout.is_constant]
     if not moving:
@@ -75,6 +77,19 @@ def _form(writer: TileWriter, registers: list[Register], target: Register | None
     if heads == "1" and writer.over is not None:
         heads = writer.heads_here()
     return (Layout.HEADS if is_wide else Layout.HEAD_NUMBERS), columns, heads
+
+
+def _of_keys_at_hand(writer: TileWriter, operands: tuple[Register | str, ...]) -> Iterator[Register | str]:
+    """Yield operands with columns for the keys at hand, where others of them have no more."""
+    widths = {r.columns for r in operands if isinstance(r, Register) and r.layout is Layout.HEADS}
+    width = next((each for each in KEYS_AT_HAND if each in widths), None)
+    for operand in operands:
+        if width is None or isinstance(operand, str) or operand.layout is not Layout.HEADS or operand.columns == width:
+            yield operand
+        else:
+            begin, end = KEYS_AT_HAND[width]
+            places = f"{begin} - low:{end} - low" if operand.columns in KEYS_AT_HAND else f"{begin}:{end}"
+            yield writer.view(operand, writer.program.fresh("columns"), columns=width, text=f"[..., {places}]")
 
 
 def _has_columns(register: Register) -> bool:

@@ -24,24 +24,32 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
         return _by_weights(writer, rows, right, target)
     of_items = all_rows(writer, right)
     heads = as_heads(writer, rows)
+    count = _count(writer, heads, right)
     if len(right.shape) == 1:
-        out = result(writer, Layout.HEAD_NUMBERS, "1", heads.heads, target)
-        return _matmul(writer, heads, f"{of_items}[..., None]", out)
-    columns = {"c:e": "e - c", "low:high": "high - low"}.get(writer.key_slice(right.shape[1]))
-    out = result(writer, Layout.HEADS, columns or writer.program.whole(total(right.shape[1])), heads.heads, target)
-    return _matmul(writer, heads, of_items, out)
+        return _matmul(writer, heads, f"{of_items}[..., None]", result(writer, _form(False, True), "1", count, target))
+    columns = writer.key_columns(right.shape[1]) or writer.program.whole(total(right.shape[1]))
+    return _matmul(writer, heads, of_items, result(writer, _form(True, True), columns, count, target))
 
 
 def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Register | None) -> Register:
     text, is_matrix = writer.constant(right).name, len(right.shape) == 2
     columns = writer.program.whole(total(right.shape[1])) if is_matrix else "1"
     text = text if is_matrix else f"{text}[..., None]"
-    in_family = writer.over is not None and writer.over in right.free_symbols
-    if not in_family and rows.layout is not Layout.HEADS:
+    if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
         return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
     heads = as_heads(writer, rows)
-    count = heads.heads if heads.heads != "1" or not in_family else writer.heads_here()
-    return _matmul(writer, heads, text, result(writer, _form(is_matrix, True), columns, count, target))
+    out = result(writer, _form(is_matrix, True), columns, _count(writer, heads, right), target)
+    return _matmul(writer, heads, text, out)
+
+
+def _is_of_family(writer: TileWriter, node: Array) -> bool:
+    """Say whether an operand is another one for each member of the family."""
+    return writer.over is not None and writer.over in node.free_symbols
+
+
+def _count(writer: TileWriter, heads: Register, right: Array) -> str:
+    """Return the number of heads of a product: those of the rows, or where these are one, of the right operand."""
+    return writer.heads_here() if heads.heads == "1" and _is_of_family(writer, right) else heads.heads
 
 
 def _form(is_matrix: bool, is_of_heads: bool) -> Layout:

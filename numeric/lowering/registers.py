@@ -18,7 +18,12 @@ from enum import Enum
 
 from derivations.language.expression import Variable
 
-__all__ = ["Body", "Layout", "Loop", "LoopEnd", "Operation", "Register"]
+__all__ = ["KEYS_AT_HAND", "Body", "Layout", "Loop", "LoopEnd", "Operation", "Register"]
+
+KEYS_AT_HAND = {  # the number of columns of what exists for some keys alone, and which keys these are
+    "e - c": ("c", "e"),  # those of a tile of keys
+    "high - low": ("low", "high"),  # those that the queries of a tile see
+}
 
 
 class Layout(Enum):

@@ -29,7 +29,7 @@ DEFAULTS = {"epsilon": "1e-5"}
 
 
 class FunctionSource:
-    """The text of the function that evaluates a flat layer; `blocks` names the functions of the layers that it repeats.
+    """The text of the function that evaluates a flat layer; `blocks` has the functions of the layers that it applies.
 
     Result       `text`, and the arguments: arrays by name, then sizes, then scalars, then the number of threads
     """

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from derivations.language.expression import Variable
+from derivations.language.expression import Array, Variable
 from derivations.language.layer import Equation, Layer, Repeat
 from derivations.language.shapes import shape_text
 from numeric.folding import folded
+from numeric.lowering.expressions import applied_to_members, index_of, members_of, named
 from numeric.lowering.program import Program
 from numeric.lowering.registers import Layout
 from numeric.structure import identifier
@@ -31,6 +32,8 @@ class WholeText:
         arrays = {each: self._with_items(each) for each in read}
         if isinstance(equation.value, Repeat):
             lines += self._repeated(equation, arrays)
+        elif applied_to_members(equation) is not None:
+            lines += self._each_member(equation, arrays)
         else:
             text = program.printer.whole_equation(equation, arrays, summed=variable in program.by_parameters)
             lines.append(_commented(f"{program.name(variable)} = {text}", equation))
@@ -44,16 +47,38 @@ class WholeText:
         node, program, block = equation.value, self.program, self.blocks[equation.value.layer]
         target = program.name(equation.variable)
         first, *others = (program.printer.in_family(a, None, arrays) for a in node.arguments)
-        named = [f"{each}={program.whole(size)}" for each, size in block.sizes.items()]
-        named += [f"{each}={each}" for each in block.scalars] + ["threads=threads"]
         weights = ["*weights"] if block.parameters else []
         each = f"weights in {identifier(node.name)}" if weights else f"_ in range({program.whole(node.count)})"
-        given = ", ".join([target, *others, *weights, *named])
+        given = ", ".join([target, *others, *weights, *self._sizes_and_scalars(block)])
         return [
             _commented(f"{target} = {first}", equation),
             f"    for {each}:",
             f"        {target} = {block.name}({given})",
         ]
+
+    def _each_member(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
+        """Return a loop over the members of families, to each of which a layer is applied; none of them is copied."""
+        program, node = self.program, equation.value
+        target, block, number = program.name(equation.variable), self.blocks[node.layer], program.fresh("member")
+
+        def given(argument: Array) -> str:
+            variable = named(argument)
+            if variable is None or index_of(equation) not in argument.free_symbols:
+                return program.printer.in_family(argument, None, arrays)
+            return f"{arrays[variable]}[:, {number}]" if variable in arrays else f"{program.name(variable)}[{number}]"
+
+        arguments = [*map(given, node.arguments), *self._sizes_and_scalars(block)]
+        shape = ", ".join(program.whole(along) for along in equation.variable.shape)
+        return [
+            _commented(f"{target} = np.empty((items, {shape}), dtype)", equation),
+            f"    for {number} in range({program.whole(members_of(equation))}):",
+            f"        {target}[:, {number}] = {block.name}({', '.join(arguments)})",
+        ]
+
+    def _sizes_and_scalars(self, block: Any) -> list[str]:
+        """Return what the function of a layer is given beside arrays."""
+        sizes = [f"{each}={self.program.whole(size)}" for each, size in block.sizes.items()]
+        return [*sizes, *(f"{each}={each}" for each in block.scalars), "threads=threads"]
 
     def _is_unnamed_view(self, variable: Variable) -> bool:
         equation = self.program.equation.get(variable)

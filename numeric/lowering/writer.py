@@ -17,7 +17,7 @@ from derivations.language.shapes import Axis, total
 from numeric.lowering.locality import Phase
 from numeric.lowering.masks import PositionMask
 from numeric.lowering.program import Program
-from numeric.lowering.registers import Body, Layout, Loop, LoopEnd, Operation, Register
+from numeric.lowering.registers import KEYS_AT_HAND, Body, Layout, Loop, LoopEnd, Operation, Register
 
 __all__ = ["Rule", "Rules", "TileWriter"]
 
@@ -152,11 +152,15 @@ class TileWriter:
 
     # --- texts ---
 
-    def key_slice(self, along: Axis) -> str:
-        """Return which places of an axis are those of the keys at hand, if it is theirs."""
+    def key_columns(self, along: Axis) -> str:
+        """Return the number of the keys at hand, if an axis is that of keys of which some are left out."""
         if self.tiled_keys is not None and total(along) == self.tiled_keys:
-            return "c:e"
-        return "low:high" if self.ranged and total(along) == self.phase.size else ""
+            return "e - c"
+        return "high - low" if self.ranged and total(along) == self.phase.size else ""
+
+    def key_slice(self, along: Axis) -> str:
+        """Return which places of an axis are those of the keys at hand, if some are left out."""
+        return ":".join(KEYS_AT_HAND.get(self.key_columns(along), ()))
 
     def heads_here(self) -> str:
         """Return how many members of a family are written together."""

@@ -13,7 +13,9 @@ from derivations.catalogue import LAYERS
 from derivations.decoder import decoder_layer
 from derivations.encoder import encoder, encoder_layer
 from derivations.gated_feed_forward import gated_feed_forward
+from derivations.grouped_query_attention import grouped_query_attention, query_group
 from derivations.language import gradient, judge
+from derivations.language.expression import Variable
 from derivations.language.functions import CausalMask, gelu
 from derivations.language.inlining import inlined
 from derivations.language.layer import Layer
@@ -109,8 +111,8 @@ def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: p
     monkeypatch.setattr(tiles, "KEYS", rows)
     for layer in (encoder_layer(masked=True, biases=True), decoder_layer(), transformer(padded=True)):
         agrees(layer, (2,), threads)
-    agrees(build(named_model("gpt2").architecture), (3,), threads)
-    agrees(build(named_model("mistral-7b").architecture), (3,), threads)
+    for name in ("gpt2", "mistral-7b", "t5-small", "gemma-2-2b"):
+        agrees(build(named_model(name).architecture), (3,), threads)
 
 
 def causal() -> Layer:
@@ -134,6 +136,35 @@ def test_tiles_of_hidden_keys_are_skipped():
 
 def test_scores_never_exist_for_all_rows_and_all_heads_at_once():
     assert "_S_all" not in agrees(encoder_layer(), ()).source
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("batch", [(), (2, 3)])
+def test_groups_of_heads_are_worked_on_in_tiles_one_after_another(masked: bool, batch: tuple[int, ...]):
+    """A family of heads inside a family of groups: what a group does is code in tiles, and nothing is copied for it."""
+    source = agrees(grouped_query_attention(masked=masked), batch).source
+    assert "for member in range(g_):" in source and "online_step" in source
+    agrees(query_group(masked=masked), batch)
+
+
+def test_scores_exist_for_tiles_of_keys_although_queries_are_turned_outside_the_loop_over_heads():
+    rotary = {choice.name for choice in agrees(build(named_model("qwen2.5-0.5b").architecture), (2,)).choices}
+    assert "key_tiles" in rotary
+
+
+@pytest.mark.parametrize("name", ["piece_1", "loop_1", "loop_9", "X_of_items", "X_all", "X_", "rows", "online_step"])
+def test_names_of_a_layer_are_kept_apart_from_those_of_its_code(name: str, monkeypatch: pytest.MonkeyPatch):
+    """A weight, an equation and the layer itself may have any name."""
+    monkeypatch.setattr(tiles, "ROWS", 2)
+    monkeypatch.setattr(tiles, "FEW", 2)
+    flat = inlined(encoder_layer())
+    weight = next(p for p in flat.parameters if p.name == "feed_forward.W_1")
+    for variable in (weight, flat.equation("feed_forward.H").variable):
+        new = {variable: Variable(name, variable.shape)}
+        parameters = [new.get(p, p) for p in flat.parameters]
+        equations = [e.xreplace(new) for e in flat.equations]
+        assert f"{name}_" in agrees(Layer("layer", flat.inputs, parameters, equations, flat.output), (2,)).source
+    agrees(Layer(name, flat.inputs, flat.parameters, flat.equations, flat.output), (2,))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -90,3 +90,31 @@ def test_what_all_items_share_is_not_copied():
     mask = np.ones((3, 5), bool)
     assert items_of(mask, (7, 11), 2).shape == (77, 3, 5) and np.shares_memory(items_of(mask, (7, 11), 2), mask)
     assert items_of(np.ones((7, 1, 3, 5)), (7, 11), 2).shape == (77, 3, 5)
+
+
+def test_a_thread_has_the_same_memory_again_and_pieces_do_not_overlap():
+    work, dtype = Tiles(7, deque()), np.dtype(np.float32)
+    first, second = work.pieces(dtype, (7, 3), (5,))
+    first[:], second[:] = 1, 2
+    assert (first == 1).all() and first.shape == (7, 3) and second.shape == (5,)
+    assert work.pieces(dtype, (7, 3), (5,))[0] is first
+    larger, other = Tiles(7, deque()).pieces(dtype, (700, 300), (5,))
+    assert not np.shares_memory(larger, other) and larger.dtype == dtype
+
+
+def test_threads_have_memory_of_their_own():
+    mine, others = Tiles(1, deque()).pieces(np.dtype(float), (11, 2)), []
+    helper = threading.Thread(target=lambda: others.extend(Tiles(1, deque()).pieces(np.dtype(float), (11, 2))))
+    helper.start()
+    helper.join()
+    assert not np.shares_memory(mine[0], others[0])
+
+
+def test_memory_that_is_too_large_or_too_often_divided_is_not_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiles, "LARGEST", 1000)
+    work, dtype = Tiles(1, deque()), np.dtype(float)
+    (large,), (small,) = work.pieces(dtype, (1000,)), work.pieces(dtype, (10,))
+    assert work.pieces(dtype, (1000,))[0] is not large and work.pieces(dtype, (10,))[0] is small
+    for size in range(11, 11 + tiles.MOST):
+        work.pieces(dtype, (size,))
+    assert work.pieces(dtype, (10,))[0] is not small

@@ -1,6 +1,7 @@
 """Where fixed rows of a residual sum are added once, and where that would cost more than it saves."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_rows_go_through_the_weights_of_all_heads() -> None:
     rng = np.random.default_rng(3)
     sizes = {"n": 5, "h": 3, "d_model": 7, "d_ff": 2}
     arrays = {v.name: rng.standard_normal([sizes[s.name] for s in v.shape]) for v in (*layer.inputs, *layer.parameters)}
-    weights = {p.name: arrays[p.name] for p in layer.parameters}
+    weights: dict[str, Any] = {p.name: arrays[p.name] for p in layer.parameters}
     inputs = [arrays[v.name] for v in layer.inputs]
     old = compile_layer(layer)(*inputs, **weights)
     new = compile_layer(found.layer)(*inputs, **packed(found, weights))

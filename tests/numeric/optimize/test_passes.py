@@ -20,7 +20,7 @@ from derivations.language.layer import Equation, Equations, Layer
 from derivations.language.names import subexpressions
 from derivations.memory import pre_norm_layer
 from derivations.symbols import d_ff, d_k, n, scalar, size
-from numeric.optimize import PASSES, optimize
+from numeric.optimize import PASSES, Rewrite, optimize
 from tests.numeric.optimize.layers import attention, chain, made, model, refused
 
 M, w = mask_array("M", n, n), size("w")
@@ -108,6 +108,18 @@ def test_cross_attention_makes_keys_and_values_at_once() -> None:
     found = optimize(attention(cross=True))
     wide = [r for r in found.rewrites if r.name == "wide_projections"]
     assert sorted(len(r.before) for r in wide) == [1, 2]
+
+
+def test_a_wide_product_has_its_columns_in_the_order_of_the_equations() -> None:
+    packed = {e.variable.name: str(e.value) for e in optimize(BIASED).packing.equations}
+    queries, keys, values = (f"Concat(i < h: attention.W_{name}[i])" for name in ("Q_scaled", "K", "V"))
+    assert packed["attention.W_QKV"] == f"beside({queries}, {keys}, {values})"
+    assert packed["attention.QKV_bias"] == "beside(Concat(i < h: attention.b_Q_scaled[i]), [0], [0])"
+    assert "feed_forward.W_gate_up" in {r.packed[0].variable.name for r in _wide(model("llama-2-7b"))}
+
+
+def _wide(subject: Layer) -> list[Rewrite]:
+    return [r for r in optimize(subject).every_rewrite() if r.name == "wide_projections"]
 
 
 def test_a_norm_that_is_computed_twice_is_computed_once() -> None:
