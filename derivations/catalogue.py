@@ -4,14 +4,11 @@ A result enters by `@result` in the module of its concept; importing the modules
 build on one another, fills the catalogue.
 """
 
-import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
-from itertools import chain, islice
-from multiprocessing import resource_tracker
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.attention_kernels import linear_attention
@@ -44,6 +41,7 @@ from derivations.patches import (
 )
 from derivations.position_bias import alibi_attention, learned_positions
 from derivations.positional_encoding import positional_encoding
+from derivations.processes import in_order
 from derivations.recurrent import recurrent_step
 from derivations.relative_position_bias import relative_position_bias
 from derivations.rms_norm import rms_norm
@@ -205,34 +203,7 @@ def verify(ids: Iterable[str], jobs: int | None = 1, second: bool = True) -> Ite
     joblib starts the processes; with `jobs=None` the number and the place of the workers are those of the surrounding
     `joblib.parallel_config`, such as a Dask or Ray backend.
     """
-    if jobs == 1:
-        yield from (_verify(name, second) for name in ids)
-        return
-    joblib = import_module("joblib")  # it brings NumPy, which one process does without
-    work = (joblib.delayed(_verify)(name, second) for name in ids)
-    verdicts = None
-    try:
-        with _stopping_left_to_the_parent():
-            verdicts = joblib.Parallel(n_jobs=jobs, return_as="generator")(work)
-            first = list(islice(verdicts, 1))  # now the processes are up: one stopped while it starts would complain
-        yield from chain(first, verdicts)
-    finally:
-        if verdicts is not None:
-            verdicts.close()  # which stops the processes
-
-
-@contextmanager
-def _stopping_left_to_the_parent() -> Iterator[None]:
-    """Hold Ctrl-C back inside the block: the processes started there hold it back for good, this one answers after."""
-    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
-        yield
-        return
-    resource_tracker.ensure_running()  # when it starts it lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    yield from in_order(partial(_verify, second=second), ids, jobs)
 
 
 def _verify(name: str, second: bool) -> Verdict:

@@ -1,14 +1,16 @@
-"""The pytest plugin: the fixture `derivation`, which gives a result of the catalogue by its id.
+"""The pytest plugin: the fixture `derivation`, and the formulas of documents as test items (`--check-formulas`).
 
-Nothing but pytest is imported when pytest starts; SymPy is at the first use of the fixture.
+Nothing but pytest is imported when pytest starts; SymPy is at the first use of the fixture, or with the first document.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from derivations.documents.passages import Place
     from derivations.language.derivation import Derivation
 
 __all__ = ["derivation"]
@@ -23,3 +25,79 @@ def derivation() -> "Callable[[str], Derivation]":
     from derivations.catalogue import get  # deferred: SymPy is not wanted by every test run
 
     return get
+
+
+# --- the formulas of documents --------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--check-formulas`."""
+    parser.getgroup("derivations").addoption(
+        "--check-formulas",
+        action="store_true",
+        help="collect every formula of Markdown, notebooks, reStructuredText, LaTeX and docstrings as a test",
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "FormulaFile | None":
+    """Collect a document, if formulas are asked for."""
+    if not parent.config.getoption("--check-formulas"):
+        return None
+    from derivations.documents.readers import SUFFIXES  # deferred, as above
+    from derivations.documents.settings import settings_near
+
+    named = file_path in (Path(argument).absolute() for argument in parent.config.args)
+    if file_path.suffix.lower() not in SUFFIXES or (not named and settings_near(file_path.parent).excludes(file_path)):
+        return None
+    collected: FormulaFile = FormulaFile.from_parent(parent, path=file_path)
+    return collected
+
+
+class FormulaFile(pytest.File):
+    """A document whose formulas are tests."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Judge the document; yield an item for each formula, and one for each stretch that could not be read."""
+        from derivations.documents.reports.judging import judge_file
+        from derivations.documents.reports.plain import visible
+        from derivations.documents.settings import settings_near
+
+        report = judge_file(self.path, settings_near(self.path.parent)).report
+        for problem in report.problems:
+            yield FormulaItem.from_parent(self, place=problem.place, what="not read", failure=problem.message)
+        for claim in report.claims:
+            said = f"{claim.finding.reason}  [{claim.finding.check}]"
+            right = f"\nright: {claim.finding.right}" if claim.finding.right else ""
+            failure = f"{said}{right}" if claim.finding.verdict == "wrong" else ""
+            item: FormulaItem = FormulaItem.from_parent(self, place=claim.start, what=claim.text, failure=failure)
+            if claim.finding.verdict == "unknown":
+                item.add_marker(pytest.mark.skip(f"not decided: {visible(said)}"))
+            yield item
+
+
+class FormulaItem(pytest.Item):
+    """A formula: fails if it is wrong, is skipped if it was not understood."""
+
+    def __init__(self, place: "Place", what: str, failure: str, **options: Any) -> None:
+        cell = "" if place.cell is None else f"cell {place.cell}:"
+        super().__init__(name=f"{cell}{place.line}:{place.column}", **options)
+        self.place, self.what, self.failure = place, what, failure
+
+    def runtest(self) -> None:
+        """Say what is wrong with the formula."""
+        from derivations.documents.reports.plain import one_line, visible
+
+        if self.failure:
+            raise FormulaError(f"{self.name}: {one_line(self.what)}\n{visible(self.failure)}")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the file, the line counted from 0, and the name."""
+        return self.path, self.place.line - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:
+        """Return the reason alone for a formula, without frames of Python."""
+        return str(excinfo.value if isinstance(excinfo.value, FormulaError) else super().repr_failure(excinfo))
+
+
+class FormulaError(Exception):
+    """A formula is wrong, or could not be read; the message says why."""

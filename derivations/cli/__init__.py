@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 import derivations
+from derivations.cli.checking import check_command
 from derivations.cli.counting import count_command
 from derivations.cli.results import code_command, export_command, list_command, show_command, verify_command
 from derivations.cli.shared import clean_errors, folder_called, lines_kept
@@ -43,6 +44,7 @@ def cli() -> None:
     derivations show softmax.jacobian --steps    one result with its derivation
     derivations code encoder_layer               standalone NumPy source of a layer
     derivations count llama-3-8b                 parameters, FLOPs and bytes of a model
+    derivations check notes.md                   judge the formulas of a document
     """
 
 
@@ -69,7 +71,7 @@ def run_command(file: str | None, out: str, seed: int) -> None:
         sys.exit(1)
 
 
-for command in (list_command, show_command, verify_command, export_command, code_command, count_command):
+for command in (list_command, show_command, verify_command, export_command, code_command, count_command, check_command):
     cli.add_command(command)
 
 

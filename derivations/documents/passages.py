@@ -56,7 +56,7 @@ class Block:
     """Passages that stand together.
 
     `level` is that of a heading. In a row of a table `columns` tells the cell of each passage, and `headers` holds the
-    text of the head of the table, cell by cell. `comment_of` is the code that a comment stands beside.
+    text of the head of the table, cell by cell. A line of code and the comment beside it are one block.
     """
 
     kind: BlockKind

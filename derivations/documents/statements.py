@@ -1,6 +1,6 @@
-"""One thing that a document says in a formula, with where it stands.
+r"""One thing that a document says in a formula, with where it stands.
 
-Definition   a formula holds one or more statements: `Q = X W_Q, \\quad K = X W_K` two of them. A statement is a chain of
+Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K` holds two. A statement is a chain of
              sides; a claim is one link of it, or the whole of a chain that has no link
 """
 

@@ -96,12 +96,17 @@ def _key(node: Node) -> str:
     match node:
         case Name():
             return node.key
-        case Number():
-            return node.text
-        case Words():
+        case Number() | Words():
             return node.text
         case Fence():
             return f"({_key(node.inside)})"
+        case Sum(terms=terms, signs=signs):
+            signed = (f"{'+-±'[(1, -1, 0).index(sign)]}{_key(term)}" for term, sign in zip(terms, signs, strict=True))
+            return "".join(signed).removeprefix("+")
+        case Quotient(numerator=above, denominator=below):
+            return f"{_key(above)}/{_key(below)}"
+        case Power(base=base, exponent=exponent):
+            return f"{_key(base)}^{_key(exponent)}"
     return "·".join(_key(child) for child in node.children)
 
 

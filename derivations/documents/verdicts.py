@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from derivations.documents.passages import Place
+from derivations.documents.passages import Passage, Place
 
 __all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Verdict", "settled"]
 
@@ -51,7 +51,8 @@ class Claim:
     start: Place
     end: Place
     finding: Finding
-    others: tuple[Finding, ...] = field(default=())  # what further checks say of it
+    findings: tuple[Finding, ...] = field(default=(), repr=False)  # what each check says of it
+    passage: Passage | None = field(default=None, repr=False, compare=False)  # where offsets of a repair count
 
 
 def settled(findings: Iterable[Finding]) -> Finding:

@@ -1,0 +1,90 @@
+"""Canonical right sides about attention: the matrix form, its entries, heads."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import sqrt
+
+from derivations.attention import K, Q, V, scaled_dot_product_attention
+from derivations.documents.canon.forms import Form, right
+from derivations.language.expression import array
+from derivations.language.functions import row_softmax
+from derivations.symbols import d_k, i, j, m, n, scalar
+
+__all__ = [
+    "attention_forms",
+    "head_width_forms",
+    "multi_head_forms",
+    "one_head_forms",
+    "output_row_forms",
+    "weight_entry_forms",
+    "weights_forms",
+]
+
+temperature = scalar("T", positive=True)
+UNSCALED = "the scores are not scaled"
+
+
+@cache
+def attention_forms() -> tuple[Form, ...]:
+    """Attention, with a bias or an additive mask, with another scale, and without one."""
+    layer, bias = scaled_dot_product_attention(), array("B", n, m)
+    whole = layer.result(Q, K, V)
+    biased = row_softmax(Q @ K.T / sqrt(d_k) + bias) @ V
+    rows = ("Q",)
+    return (
+        Form("attention.definition", whole, rows=rows),
+        Form("attention.score_bias", biased, rows=rows),
+        Form("attention.temperature", row_softmax(temperature * (Q @ K.T)) @ V, rows=rows, assumed=("another scale",)),
+        Form("attention.temperature", row_softmax(Q @ K.T) @ V, rows=rows, assumed=(UNSCALED,)),
+        Form("attention.score_bias", row_softmax(Q @ K.T + bias) @ V, rows=rows, assumed=(UNSCALED,)),
+        Form(
+            "attention.mask_is_restriction",
+            row_softmax((Q @ K.T + bias) / sqrt(d_k)) @ V,
+            rows=rows,
+            assumed=("what is added to the scores is 0 or minus infinity",),
+        ),
+    )
+
+
+@cache
+def weights_forms() -> tuple[Form, ...]:
+    """The weights as a matrix."""
+    return tuple(
+        Form(form.result, form.value.args[0], rows=form.rows, assumed=form.assumed) for form in attention_forms()
+    )
+
+
+@cache
+def weight_entry_forms() -> tuple[Form, ...]:
+    """The weight of key j for query i."""
+    unscaled = row_softmax(Q @ K.T).entry(i, j)
+    return (
+        Form("attention.weights", right("attention.weights"), ("i", "j")),
+        Form("attention.weights", unscaled, ("i", "j"), assumed=(UNSCALED,)),
+    )
+
+
+@cache
+def output_row_forms() -> tuple[Form, ...]:
+    """Row i of the output: the sum of the values, weighted."""
+    return (Form("attention.weighted_sum", right("attention.weighted_sum"), ("i",)),)
+
+
+@cache
+def head_width_forms() -> tuple[Form, ...]:
+    """The width of a head."""
+    return (Form("multi_head.head_width", right("multi_head.head_width", 0, 0), scalars=True),)
+
+
+@cache
+def multi_head_forms() -> tuple[Form, ...]:
+    """Heads side by side, times W^O."""
+    return (Form("multi_head.definition", right("multi_head.definition")),)
+
+
+@cache
+def one_head_forms() -> tuple[Form, ...]:
+    """Head i on projections of its own."""
+    return (Form("multi_head.one_head", right("multi_head.one_head"), ("i",)),)

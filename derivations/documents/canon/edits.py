@@ -1,0 +1,50 @@
+"""Small edits of a formula, each with the slip that it mends.
+
+Definition   an edit changes one place of a formula; what is canonical after one edit was canonical before one slip
+Result       `edits(node, letters)` yields formulas with the slip in words; `letters` may be put in the place of others
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from derivations.documents.canon.letter_slips import (
+    exchanged,
+    indices_changed,
+    letters_changed,
+    orders,
+    ranges,
+    signs,
+    summands,
+    transposes,
+)
+from derivations.documents.canon.operation_slips import factors_changed, functions, groups, numbers, powers
+from derivations.documents.canon.places import Edit, places
+from derivations.documents.syntax import Name, Node
+
+__all__ = ["Edit", "edits"]
+
+Rule = Callable[[Node, Sequence[Name]], Iterator[Edit]]
+RULES: tuple[Rule, ...] = (
+    transposes, orders, signs, letters_changed, indices_changed, ranges, functions, numbers, powers, groups,
+    factors_changed,
+)  # fmt: skip
+
+
+def edits(root: Node, letters: Sequence[Name], indices: Sequence[str] = ()) -> Iterator[Edit]:
+    """Yield all edits of a formula, the plainest slips first; `indices` are those that may stand in it."""
+    letters = (*letters, *(Name("", (Name(key),)) for key in indices))
+    for rule in RULES[:2]:
+        for node, put in places(root):
+            for new, slip in rule(node, letters):
+                yield put(new), slip
+    yield from exchanged(root, letters)
+    for rule in RULES[2:]:
+        for node, put in places(root):
+            for new, slip in rule(node, letters):
+                yield put(new), slip
+    present = {part for part, _ in places(root)}
+    lacking = [letter for letter in letters if letter.base and letter not in present]
+    for node, put in places(root):
+        for new, slip in summands(node, lacking):
+            yield put(new), slip

@@ -1,0 +1,196 @@
+"""Slips of letters: transposes, order, signs, one letter or index for another, the range of a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
+
+from derivations.documents.canon.places import Edit, places
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Fence,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Transpose,
+)
+
+__all__ = [
+    "exchanged",
+    "indices_changed",
+    "letters_changed",
+    "orders",
+    "ranges",
+    "signs",
+    "summands",
+    "text_of",
+    "transposes",
+]
+
+
+def text_of(node: Node) -> str:
+    """Return how a part is called in a reason."""
+    return node.key if isinstance(node, Name) else node.text if isinstance(node, Number) else "it"
+
+
+def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Transposes that are missing, too many, or at the other factor."""
+    if isinstance(node, Transpose):
+        yield node.operand, f"{text_of(node.operand)} must not be transposed"
+    elif isinstance(node, Name):
+        yield Transpose(node), f"{node.key} must be transposed"
+    elif isinstance(node, Product) and len(node.factors) == 2:
+        left, right = node.factors
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Transpose) and not isinstance(other, Transpose):
+                ends = (other, one.operand) if one is left else (one.operand, other)
+                crossed = (Transpose(ends[0]), ends[1]) if one is left else (ends[0], Transpose(ends[1]))
+                yield replace(node, factors=crossed), f"{text_of(other)} and {text_of(one.operand)} have changed places"
+                pair = (one.operand, Transpose(other)) if one is left else (Transpose(other), one.operand)
+                yield replace(node, factors=pair), f"{text_of(other)} must be transposed, not {text_of(one.operand)}"
+            yield replace(node, factors=(right, left)), "the factors stand in the wrong order"
+        if isinstance(left, Transpose):
+            yield replace(node, factors=(right, left)), "the factors stand in the wrong order"
+
+
+def orders(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Factors in another order."""
+    if not isinstance(node, Product):
+        return
+    for at in range(len(node.factors) - 1):
+        swapped = (*node.factors[:at], node.factors[at + 1], node.factors[at], *node.factors[at + 2 :])
+        yield replace(node, factors=swapped), "the factors stand in the wrong order"
+    for at in range(1, len(node.factors)):
+        turned = (*node.factors[at:], *node.factors[:at])
+        yield replace(node, factors=turned), "the factors stand in the wrong order"
+
+
+def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """One letter or index in the place of another."""
+    if not isinstance(node, Name):
+        return
+    for letter in letters:
+        if letter.base and letter.key != node.key:
+            yield replace(letter, start=node.start, end=node.end), f"{letter.key} belongs where {node.key} stands"
+    indices = _indices_of(letters)
+    for number, subscript in enumerate(node.subscripts):
+        for inner, put in places(subscript):
+            if not isinstance(inner, Name):
+                continue
+            for key, other in indices.items():
+                if key != inner.key:
+                    changed = (*node.subscripts[:number], put(other), *node.subscripts[number + 1 :])
+                    yield replace(node, subscripts=changed), f"the index of {node.base} must be {key}, not {inner.key}"
+    if len(node.subscripts) == 2:
+        yield replace(node, subscripts=node.subscripts[::-1]), f"the indices of {node.base} stand in the wrong order"
+
+
+def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Signs, and differences taken the wrong way round."""
+    if isinstance(node, Sum):
+        for at, sign in enumerate(node.signs):
+            signs = (*node.signs[:at], -sign, *node.signs[at + 1 :])
+            yield replace(node, signs=signs), "a sign is wrong"
+        if len(node.terms) == 2 and isinstance(node.terms[0], Number) and node.signs == (1, -1):
+            yield node.terms[1], f"{text_of(node.terms[1])} must not be subtracted from {text_of(node.terms[0])}"
+        if len(node.terms) == 2 and -1 in node.signs:
+            yield replace(node, terms=node.terms[::-1]), "the difference is taken the wrong way round"
+    elif isinstance(node, Negative):
+        yield node.operand, "the sign is wrong"
+    elif isinstance(node, Product | Quotient | Call | Name | Aggregate | Power):
+        yield Negative(node), "the sign is wrong"
+
+
+def _indices_of(names: Iterable[Name]) -> dict[str, Name]:
+    """Return the letters that stand in subscripts, in order."""
+    parts = (part for name in names for each in name.subscripts for part in each.walk())
+    return {part.key: part for part in parts if isinstance(part, Name) and len(part.base) == 1 and part.base.islower()}
+
+
+def _indices_in(node: Node) -> dict[str, Name]:
+    return _indices_of(each for each in node.walk() if isinstance(each, Name))
+
+
+def indices_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Indices that have changed places inside a product or under a sum."""
+    if not isinstance(node, Product | Call | Aggregate):
+        return
+    keys = list(_indices_in(node))
+    outside = list(_indices_of(letters))
+    if isinstance(node, Aggregate) and len(node.index) == 1:
+        bound = node.index[0].key
+        for free in outside:
+            for other in keys:
+                if len({other, bound, free}) == 3 and bound in keys:
+                    yield (
+                        replace(node, body=_reindexed(node.body, {bound: free, other: bound})),
+                        (f"the sum must be over the index in the place of {other}"),
+                    )
+    for at, one in enumerate(keys):
+        for other in keys[at + 1 :]:
+            yield _reindexed(node, {one: other, other: one}), f"the indices {one} and {other} have changed places"
+
+
+def _reindexed(node: Any, names: dict[str, str], inside: bool = False) -> Any:
+    if isinstance(node, Name):
+        base = names.get(node.base, node.base) if inside and not node.subscripts else node.base
+        if base in ("d", "D") and not inside:
+            return node
+        return replace(node, base=base, subscripts=tuple(_reindexed(each, names, True) for each in node.subscripts))
+    if isinstance(node, tuple):
+        return tuple(_reindexed(each, names, inside) for each in node)
+    if isinstance(node, Node):
+        return replace(
+            node, **{each.name: _reindexed(getattr(node, each.name), names, inside) for each in fields(node)}
+        )
+    return node
+
+
+def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Two letters that have changed places wherever they stand."""
+    present = list(dict.fromkeys(part for part, _ in places(root) if isinstance(part, Name)))[:8]
+    for at, one in enumerate(present):
+        for other in present[at + 1 :]:
+            yield _renamed(root, {one: other, other: one}), f"{one.key} and {other.key} have changed places"
+
+
+def _renamed(node: Any, names: dict[Node, Node]) -> Any:
+    if isinstance(node, Name):
+        return names.get(node, node)
+    if isinstance(node, tuple):
+        return tuple(_renamed(each, names) for each in node)
+    if isinstance(node, Node):
+        return replace(node, **{each.name: _renamed(getattr(node, each.name), names) for each in fields(node)})
+    return node
+
+
+def ranges(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
+    """Bounds and indices of sums."""
+    match node:
+        case Aggregate(upper=Sum(terms=(Name() as size, Number()))):
+            yield replace(node, upper=size), f"the sum must go to {size.key}"
+        case Aggregate(kind="sum", lower=Number(text=text) as first) if text not in ("0", "1"):
+            yield (
+                replace(node, lower=replace(first, text="1", value=Fraction(1))),
+                "the sum must begin with the first entry",
+            )
+    if isinstance(node, Aggregate) and len(node.index) == 1:
+        for key, other in _indices_in(node.body).items():
+            if key != node.index[0].key:
+                yield replace(node, index=(other,)), f"the sum must be over {key}"
+
+
+def summands(node: Node, lacking: Sequence[Name]) -> Iterator[Edit]:
+    """Summands that stand nowhere in the formula."""
+    if isinstance(node, Product | Name | Quotient | Aggregate | Power | Call):
+        for letter in lacking:
+            yield Fence("(", Sum((node, letter), (1, -1))), f"{letter.key} must be subtracted"
+            yield Fence("(", Sum((node, letter), (1, 1))), f"the summand {letter.key} is missing"

@@ -1,0 +1,120 @@
+"""Canonical right sides of norms and positions."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Function, Indexed, Integer, sqrt
+
+from derivations.documents.canon.forms import Form, right, scalar_form
+from derivations.language.expression import array
+from derivations.symbols import d, epsilon, index, scalar
+
+__all__ = [
+    "layer_norm_forms",
+    "mean_forms",
+    "position_forms",
+    "rms_norm_forms",
+    "root_mean_square_forms",
+    "rotary_forms",
+    "variance_forms",
+]
+
+
+@cache
+def layer_norm_forms() -> tuple[Form, ...]:
+    """Normalisation, entry by entry, with gamma and beta or without."""
+    hat, whole = right("layer_norm.definition", 2), right("layer_norm.definition", 3)
+    spread, scaled = scalar("sigma", positive=True), {}
+    for entry in hat.atoms(Indexed):
+        if entry.base.label.name == "sigma2":
+            scaled[entry] = spread**2
+    hat = hat.xreplace(scaled)
+    inner = next(entry for entry in whole.atoms(Indexed) if entry.base.label.name == "X_hat")
+    full = whole.xreplace({inner: hat})
+    exact = {epsilon: Integer(0)}
+    forms = []
+    for value in (hat, full, full.xreplace({next(e for e in full.atoms(Indexed) if e.base.label.name == "beta"): 0})):
+        forms.append(scalar_form("layer_norm.definition", value))
+        bare = value.xreplace(exact)
+        forms.append(scalar_form("layer_norm.definition", bare.replace(sqrt(spread**2), spread)))
+        direct = value.xreplace({spread**2 + epsilon: (spread + epsilon) ** 2})
+        forms.append(scalar_form("layer_norm.definition", direct, ("epsilon is added to the standard deviation",)))
+    forms.append(scalar_form("layer_norm.definition", whole))
+    return tuple(forms)
+
+
+@cache
+def rms_norm_forms() -> tuple[Form, ...]:
+    """Root mean square normalisation of one vector."""
+    vector, place = array("x", d), index("i")
+    mean = right("rms_norm.definition", 0)
+    total = mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})
+    gamma, forms = array("gamma", d), []
+    hat = right("rms_norm.definition", 1)
+    names = {e.base.label.name: e for e in hat.atoms(Indexed)}
+    hat = hat.xreplace({names["X"]: vector[place], names["ms"]: total})
+    for value in (hat, hat.xreplace({epsilon: Integer(0)})):
+        forms += [
+            Form("rms_norm.definition", value, ("i",)),
+            Form("rms_norm.definition", gamma[place] * value, ("i",)),
+        ]
+    return tuple(forms)
+
+
+@cache
+def root_mean_square_forms() -> tuple[Form, ...]:
+    """The root mean square of a vector."""
+    vector, mean = array("x", d), right("rms_norm.definition", 0)
+    total = mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})
+    return (Form("rms_norm.definition", sqrt(total)), Form("rms_norm.definition", sqrt(total + epsilon)))
+
+
+@cache
+def mean_forms() -> tuple[Form, ...]:
+    """The mean of a vector."""
+    vector, mean = array("x", d), right("layer_norm.definition", 0)
+    return (
+        Form("layer_norm.definition", mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})),
+        Form("layer_norm.definition", right("layer_norm.definition", 0), ("i",)),
+    )
+
+
+@cache
+def variance_forms() -> tuple[Form, ...]:
+    """The variance of a vector, dividing by d, or by d - 1."""
+    vector, centre, spread = array("x", d), scalar("mu"), right("layer_norm.definition", 1)
+    names = {e.base.label.name: e for e in spread.atoms(Indexed)}
+    one = spread.xreplace({names["X"]: vector[names["X"].indices[1]], names["mu"]: centre})
+    other = "the divisor is one less than the number of entries"
+    return (
+        Form("layer_norm.definition", one),
+        Form("layer_norm.definition", spread, ("i",)),
+        Form("layer_norm.variance", one * d / (d - 1), assumed=(other,)),
+    )
+
+
+@cache
+def position_forms() -> tuple[Form, ...]:
+    """The sinusoidal encoding; the base of the angles as it stands, for sine and cosine are told apart by the left."""
+    name = "positional_encoding.definition"
+    return (
+        Form(name, right(name, 0), scalars=True, title="sine"),
+        Form(name, right(name, 1), scalars=True, title="cosine"),
+    )
+
+
+@cache
+def rotary_forms() -> tuple[Form, ...]:
+    """A pair of entries turned by an angle."""
+    angle, first, second = scalar("theta"), scalar("x_1"), scalar("x_2")
+    forms = []
+    for claim in (0, 1):
+        value = right("positional_encoding.rotary_definition", claim)
+        turn = next(function.args[0] for function in value.atoms(Function) if function.func.__name__ == "sin")
+        entries = sorted(value.atoms(Indexed), key=lambda e: str(e.indices[1]))
+        parts = {entries[0]: first, entries[1]: second}
+        forms.append(
+            Form("positional_encoding.rotary_definition", value.xreplace(parts).subs(turn, angle), scalars=True)
+        )
+    return tuple(forms)

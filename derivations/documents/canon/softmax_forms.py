@@ -1,0 +1,96 @@
+"""Canonical right sides about softmax: its entries, its derivatives, the cross-entropy."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from sympy import Integer, KroneckerDelta
+
+from derivations.documents.canon.forms import Form, result, right, scalar_form
+from derivations.language.expression import array
+from derivations.sigmoid import sigmoid
+from derivations.softmax import softmax
+from derivations.symbols import i, k, n, scalar
+
+__all__ = [
+    "cross_entropy_forms",
+    "cross_entropy_gradient_forms",
+    "diagonal_forms",
+    "jacobian_forms",
+    "log_softmax_forms",
+    "log_sum_exp_forms",
+    "slope_forms",
+    "softmax_forms",
+    "softmax_vector_forms",
+]
+
+temperature = scalar("T", positive=True)
+x, y, t = array("x", n), array("y", n), array("t", n)
+
+
+@cache
+def softmax_forms() -> tuple[Form, ...]:
+    """Entry i of softmax, with a temperature as well."""
+    return (
+        Form("softmax.definition", softmax().result(x).entry(i), ("i",)),
+        Form("softmax.temperature", softmax().result(x / temperature).entry(i), ("i",)),
+        Form("softmax.temperature", softmax().result(temperature * x).entry(i), ("i",)),
+        Form("softmax.definition", softmax().result(-x).entry(i), ("i",)),
+    )
+
+
+@cache
+def softmax_vector_forms() -> tuple[Form, ...]:
+    """The Jacobian of softmax as a matrix."""
+    return (Form("softmax.jacobian_matrix", right("softmax.jacobian_matrix")),)
+
+
+@cache
+def jacobian_forms() -> tuple[Form, ...]:
+    """The Jacobian entry by entry, all of it or off the diagonal."""
+    whole = right("softmax.jacobian")
+    apart = whole.xreplace({KroneckerDelta(i, k): Integer(0)})
+    return (
+        Form("softmax.jacobian", whole, ("i", "k")),
+        Form("softmax.jacobian", apart, ("i", "k"), assumed=("the two indices differ",), condition=True),
+    )
+
+
+@cache
+def diagonal_forms() -> tuple[Form, ...]:
+    """The derivative of an entry by its own input; the same for the sigmoid."""
+    return (Form("softmax.jacobian_diagonal", right("softmax.jacobian_diagonal"), ("i", "i")),)
+
+
+@cache
+def slope_forms() -> tuple[Form, ...]:
+    """The slope of the sigmoid in terms of its value."""
+    value = scalar("s")
+    slope = right("activation.sigmoid_derivative").xreplace({sigmoid.formula(scalar("t")): value})
+    return (scalar_form("activation.sigmoid_derivative", slope),)
+
+
+@cache
+def log_softmax_forms() -> tuple[Form, ...]:
+    """Log-softmax."""
+    return (Form("softmax.log_jacobian", right("softmax.log_jacobian", 0), ("i",)),)
+
+
+@cache
+def log_sum_exp_forms() -> tuple[Form, ...]:
+    """Log-sum-exp."""
+    lse = right("softmax.log_jacobian", 0) - x[i]
+    return (Form("softmax.log_sum_exp_bounds", -lse),)
+
+
+@cache
+def cross_entropy_forms() -> tuple[Form, ...]:
+    """The cross-entropy of targets and predictions."""
+    return (Form("softmax.cross_entropy_gradient", result("softmax.cross_entropy_gradient").claims[0].lhs),)
+
+
+@cache
+def cross_entropy_gradient_forms() -> tuple[Form, ...]:
+    """The gradient by the logits, entry by entry."""
+    name = "softmax.cross_entropy_gradient"
+    return (Form(name, right(name, 1), ("k",)), scalar_form(name, right(name, 1)))

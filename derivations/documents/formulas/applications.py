@@ -1,0 +1,263 @@
+r"""Names, and what they are _applied to: functions with and without brackets, methods, indices, derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from derivations.documents.formulas import attachments, building
+from derivations.documents.formulas import vocabulary as words
+from derivations.documents.formulas.attachments import font_of
+from derivations.documents.formulas.cursor import Grammar
+from derivations.documents.formulas.scripts import attached
+from derivations.documents.formulas.tokens import Token, stop
+from derivations.documents.syntax import (
+    Call,
+    Chain,
+    Derivative,
+    Dots,
+    Entry,
+    Fence,
+    List,
+    Name,
+    Node,
+    Number,
+    Power,
+    Root,
+    Sum,
+    Words,
+)
+
+__all__ = [
+    "indexed",
+    "read_accented",
+    "read_arguments",
+    "read_call",
+    "read_differential",
+    "read_entry",
+    "read_gradient",
+    "read_method",
+    "read_name",
+    "read_operand",
+]
+
+_ACCENTED = frozenset(("cal", "bb", "frak"))
+_EXPECTATIONS = frozenset(("E", "V", "P", "Var", "Cov"))
+_AGGREGATES = {"E": "expectation", "Var": "variance", "V": "variance"}
+
+
+def read_name(reader: Grammar, token: Token | None = None, forced: bool = False) -> Node:
+    """Read a name with its scripts, and its arguments where it is a function, as behind a derivative."""
+    token = token or reader.take()
+    accent = token.detail if token.detail in _ACCENTED else ""
+    base = Name(token.text, font=font_of(token), accent=accent, start=token.start, end=token.end)
+    below, above, primes = attachments.read_scripts(reader)
+    label = attached(base, below, above, primes, reader.end)
+    function, power = label, None
+    if isinstance(label, Power) and (len(token.text) > 1 or token.text in words.LETTER_FUNCTIONS | reader.functions):
+        function, power = label.base, label.exponent  # `\sin^2 x` is the square of a value
+    if not isinstance(function, Name):
+        return label
+    if _calls(reader, token, function):
+        value = read_call(reader, function, token, forced)
+    elif token.text in words.BARE_FUNCTIONS and _bare_next(reader):
+        value = Call(function, (_read_bare_argument(reader),), start=token.start, end=reader.end)
+    else:
+        return label
+    if reader.waiting:
+        return label
+    return value if power is None else Power(value, power, start=token.start, end=reader.end)
+
+
+def _calls(reader: Grammar, token: Token, name: Name) -> bool:
+    """Say whether brackets behind a name may hold its arguments; of single letters `call` has the last word."""
+    opening = reader.token
+    if opening.kind != "open" or opening.text not in "([{":
+        return False
+    word = len(token.text) > 1 and token.text not in words.GREEK
+    if opening.text == "{":
+        return token.text in ("max", "min", "argmax", "argmin")
+    if opening.text == "[":
+        expected = token.text in _EXPECTATIONS and (
+            token.detail == "upright" or bool(name.subscripts) or not opening.spaced
+        )
+        return (
+            (word and token.text in words.FUNCTIONS) or token.detail == "bb" or (expected and reader.syntax != "code")
+        )
+    if reader.syntax == "code":
+        return not opening.spaced
+    if word:
+        glued = not opening.spaced or reader.syntax == "latex"
+        known = token.text in words.FUNCTIONS or token.kind == "text"
+        return known or (glued and token.text not in words.QUANTITIES and "_" not in token.text)
+    return not opening.spaced or reader.syntax == "latex"
+
+
+def read_call(reader: Grammar, function: Name, token: Token, forced: bool = False) -> Node:
+    """Read the arguments of a function; behind a letter the brackets may be a factor.
+
+    A letter is a function if it was given, if it is f, g, φ, ψ, σ, O or of another alphabet and does not stand bare
+    in its own brackets (`σ(1 - σ)`), and if the brackets hold one name, a list, or a condition: `p(y | x)`.
+    """
+    letter = len(token.text) == 1 or token.text in words.GREEK
+    opening = reader.token
+    arguments = read_arguments(reader)
+    if (
+        letter
+        and reader.syntax != "code"
+        and opening.text == "("
+        and not (forced or _applied(reader, function, token, arguments))
+    ):
+        reader.waiting = Fence("(", arguments[0], start=opening.start, end=reader.end)
+        return function
+    if function.base in _AGGREGATES and function.subscripts and len(arguments) == 1 and opening.text == "[":
+        kind = _AGGREGATES[function.base]
+        return building.aggregate(kind, function.subscripts, None, arguments[0], function.start)
+    if function.base == "sqrt" and len(arguments) == 1 and not function.subscripts:
+        return Root(arguments[0], start=function.start, end=reader.end)
+    return Call(function, arguments, start=function.start, end=reader.end)
+
+
+def _applied(reader: Grammar, function: Name, token: Token, arguments: tuple[Node, ...]) -> bool:
+    """Say whether a letter before brackets is a function, by what they hold."""
+    if token.text in reader.functions or len(arguments) != 1:
+        return True
+    only = arguments[0]
+    alone = isinstance(only, Name | Words | Dots | Call | Entry) or (isinstance(only, Chain) and "|" in only.relations)
+    if alone:
+        return only != function
+    known = (
+        token.text in words.LETTER_FUNCTIONS or token.detail in _ACCENTED or (token.text == "E" and token.detail != "")
+    )
+    return known and not any(node == function for node in only.walk())
+
+
+def read_arguments(reader: Grammar) -> tuple[Node, ...]:
+    """Read arguments between brackets."""
+    opening = reader.take()
+    reader.deeper()
+    items, _ = reader.items()
+    closing = reader.expect("close", "the end of the arguments")
+    if {"(": ")", "[": "]", "{": "}"}[opening.text] != closing.text:
+        stop(closing.start, f"the bracket {opening.text} is closed by {closing.text}")
+    reader.depth -= 1
+    return tuple(items)
+
+
+def _bare_next(reader: Grammar) -> bool:
+    """Say whether a function without brackets has an argument here."""
+    if reader.syntax == "code" or reader.at("text") or reader.at("dots"):
+        return False
+    return reader.factor_next() and not reader.at("open", "(")
+
+
+def _read_bare_argument(reader: Grammar) -> Node:
+    r"""Read the argument of a function without brackets: factors side by side, up to the next function."""
+    reader.deeper()
+    if reader.at("{"):
+        argument = building.unfenced(reader.factor())
+        reader.depth -= 1
+        return argument
+    factors = [reader.factor()]
+    while not reader.waiting and reader.factor_next() and not reader.at("open") and not reader.at("text"):
+        if reader.token.text in words.FUNCTIONS and reader.token.kind in ("word", "big"):
+            break
+        factors.append(reader.factor())
+        if reader.waiting:
+            break
+    if reader.waiting or (reader.at("open", "(") and isinstance(factors[-1], Name)):
+        bracket = reader.waiting.start if reader.waiting else reader.token.start
+        stop(bracket, "whether these brackets belong to the argument cannot be told")
+    reader.depth -= 1
+    return building.product(factors, [""] * (len(factors) - 1))
+
+
+def read_accented(reader: Grammar) -> Node:
+    r"""Read `\hat{x}`: an accent on a name."""
+    token = reader.take()
+    if reader.at("{"):
+        reader.take()
+        reader.deeper()
+        node = reader.side()
+        reader.depth -= 1
+        reader.expect("}", "the end of the accent")
+    else:
+        node = attachments.read_script(reader)
+    if not isinstance(node, Name) or node.accent:
+        stop(token.start, "an accent stands on more than a name")
+    below, above, primes = attachments.read_scripts(reader)
+    if below and node.subscripts:
+        stop(token.start, "a second subscript")
+    base = replace(node, accent=token.text, start=token.start)
+    if node.superscripts and above is None:
+        return replace(base, subscripts=below or node.subscripts, primes=primes or node.primes, end=reader.end)
+    label = attached(base, below or node.subscripts, above, primes or node.primes, reader.end)
+    inner = Token("letter", node.base, token.start, token.end)
+    if isinstance(label, Name) and _calls(reader, inner, label):
+        return read_call(reader, label, inner)
+    return label
+
+
+def read_operand(reader: Grammar) -> Node:
+    """Read what a derivative is taken of: one factor; brackets behind a letter hold its arguments."""
+    reader.deeper()
+    node = reader.postfix(read_name(reader, forced=True)) if reader.at("letter") else reader.factor()
+    reader.depth -= 1
+    return node
+
+
+def read_differential(reader: Grammar) -> Node:
+    r"""Read `\partial y`; its order is that of the fraction around it."""
+    token = reader.take()
+    function = Name("∂", start=token.start, end=token.end)
+    if reader.accept("_"):
+        by = attachments.read_subscript(reader)
+        return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)
+    if reader.accept("^"):
+        attachments.read_superscript(reader)
+    if not reader.factor_next() or reader.at("text"):
+        return function
+    return Call(function, (building.unfenced(read_operand(reader)),), start=token.start, end=reader.end)
+
+
+def read_gradient(reader: Grammar) -> Node:
+    r"""Read `\nabla_x y`."""
+    token = reader.take()
+    by = attachments.read_subscript(reader) if reader.accept("_") else ()
+    if reader.at("^"):
+        stop(reader.token.start, "a power of a gradient is not known")
+    if not reader.factor_next() or reader.at("text"):
+        return Name("∇", by, start=token.start, end=reader.end)
+    return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)
+
+
+def read_method(reader: Grammar, node: Node) -> Node:
+    """Read a method, `x.mean(-1)`: the function of x; or an attribute, `x.shape`."""
+    token = reader.take()
+    if reader.at("open", "(") and not reader.token.spaced:
+        function = Name(token.text, start=token.start, end=token.end)
+        return Call(function, (node, *read_arguments(reader)), start=node.start, end=reader.end)
+    return Entry(node, (Words(token.text, start=token.start, end=token.end),), start=node.start, end=reader.end)
+
+
+def read_entry(reader: Grammar, node: Node) -> Node:
+    """Read indices between brackets; in LaTeX only what looks like indices, else the brackets are a factor."""
+    word = isinstance(node, Name) and len(node.base) > 1 and node.base not in words.GREEK
+    brackets = reader.brackets()
+    items = brackets.items if isinstance(brackets, List) else (getattr(brackets, "inside", brackets),)
+    if reader.syntax != "latex" or word or all(_is_index(each) for each in items):
+        return Entry(node, items, start=node.start, end=reader.end)
+    reader.waiting = brackets
+    return node
+
+
+def indexed(reader: Grammar, node: Node) -> bool:
+    """Say whether square brackets behind this may hold indices."""
+    return reader.syntax != "latex" or isinstance(node, Name)
+
+
+def _is_index(node: Node) -> bool:
+    if isinstance(node, Name):
+        return len(node.base) == 1
+    if isinstance(node, Chain):
+        return node.relations == (":",)
+    return isinstance(node, Number) or (isinstance(node, Sum) and all(_is_index(term) for term in node.terms))

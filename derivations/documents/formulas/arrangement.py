@@ -1,0 +1,142 @@
+"""What can be told of tokens before the grammar: groups of scripts, lines that go on, and which way a bar opens.
+
+Definition   a line that begins with a relation or an operator goes on with the line before. A bar opens where a factor
+             may begin, closes what is open, and else is the bar of a condition, `p(x | y)`
+Assumes      linear time; every token is kept but the breaks before lines that go on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derivations.documents.formulas.tokens import Token, stop
+
+__all__ = ["arranged"]
+
+_ENDS_FACTOR = frozenset(
+    (
+        "number",
+        "letter",
+        "word",
+        "close",
+        "}",
+        "prime",
+        "transpose",
+        "dots",
+        "text",
+        "factorial",
+        "space",
+        "method",
+        "end",
+        "script",
+    )
+)
+_BREAKS = frozenset(("newline", "quad", "break", "semicolon", "comma", "&", "cond"))
+_NESTED = 200  # brackets inside one another: beyond what the grammar reads, and stopped without a second look
+
+
+def arranged(tokens: list[Token], end: int) -> list[Token]:
+    """Return the tokens as the grammar reads them, with an end behind them."""
+    ready = list(_bars(list(_groups(_joined(tokens)))))
+    ready.append(Token("end", "", end, end))
+    return ready
+
+
+def _joined(tokens: list[Token]) -> Iterator[Token]:
+    """Drop the breaks inside a chain: before a relation or an operator, and after one; of several breaks keep one."""
+    kept: Token | None = None
+    before: Token | None = None
+    matrices = 0
+    for token in tokens:
+        matrices += (token.kind == "begin") - (token.kind == "finish")
+        if matrices and token.kind == "newline":
+            yield token
+        elif token.kind in ("newline", "quad"):
+            if kept is None or token.kind == "newline":
+                kept = token
+            continue
+        elif kept:
+            goes_on = token.kind in ("rel", "arrow") or (
+                token.kind == "op" and (token.text != "-" or kept.kind == "quad")
+            )
+            begun = before is not None and (before.kind in ("rel", "arrow", "op") or before.kind in _BREAKS)
+            if before is not None and not (goes_on or begun):
+                yield kept
+            kept = None
+            yield token
+        else:
+            yield token
+        before = token
+
+
+def _groups(tokens: Iterator[Token]) -> Iterator[Token]:
+    """Turn runs of small letters, and braces of plain text behind ^ and _, into groups."""
+    script, closing = "", []
+    before: Token | None = None
+    for token in tokens:
+        if script and (token.kind != "script" or token.text[0] != script):
+            yield Token("}", "}", token.start, token.start)
+            script = ""
+        if token.kind == "script":
+            if not script:
+                script = token.text[0]
+                yield Token(script, script, token.start, token.start)
+                yield Token("{", script, token.start, token.start, False, "argument")
+            yield _small(token)
+        elif token.kind == "open" and token.text == "{":
+            group = before is not None and before.kind in ("_", "^")
+            closing.append(group)
+            yield token._replace(kind="{", text=before.text, detail="argument") if group and before else token
+        elif token.kind == "close" and token.text == "}":
+            yield token._replace(kind="}") if closing and closing.pop() else token
+        else:
+            yield token
+        before = token
+    if script and before:
+        yield Token("}", "}", before.end, before.end)
+
+
+def _small(token: Token) -> Token:
+    from_sign = token.text[1:]
+    if from_sign.isdigit():
+        return token._replace(kind="digit", text=from_sign)
+    return token._replace(kind="op" if from_sign in "+-" else "letter", text=from_sign)
+
+
+def _bars(tokens: list[Token]) -> list[Token]:
+    """Tell for every bar whether it opens, closes, or stands for a condition."""
+    groups: list[list[tuple[int, bool]]] = [[]]
+    before = ""
+    for position, token in enumerate(tokens):
+        if token.kind == "bar":
+            groups[-1].append((position, before in _ENDS_FACTOR))
+        elif token.kind in ("open", "{", "begin"):
+            groups.append([])
+            if len(groups) > _NESTED:
+                stop(token.start, "too many brackets inside one another")
+        elif token.kind in ("close", "}", "finish"):
+            _tell(tokens, groups.pop())
+            if not groups:
+                groups = [[]]
+        elif token.kind in _BREAKS:
+            _tell(tokens, groups[-1])
+            groups[-1] = []
+        before = token.kind
+    for group in groups:
+        _tell(tokens, group)
+    return tokens
+
+
+def _tell(tokens: list[Token], bars: list[tuple[int, bool]]) -> None:
+    opened: list[str] = []
+    for number, (position, after_factor) in enumerate(bars):
+        token = tokens[position]
+        if after_factor and opened and opened[-1] == token.text:
+            kind = "close"
+            opened.pop()
+        elif (after_factor and (len(bars) - number) % 2) or (after_factor and opened):
+            kind = "mid"
+        else:
+            kind = "open"
+            opened.append(token.text)
+        tokens[position] = token._replace(kind=kind)

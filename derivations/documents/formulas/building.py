@@ -1,0 +1,247 @@
+"""Nodes out of their parts, by form alone: products, fractions that are derivatives, bounds of sums, brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from derivations.documents.formulas.tokens import stop
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Cases,
+    Chain,
+    Derivative,
+    Fence,
+    List,
+    MatrixLiteral,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Set,
+    Words,
+)
+
+__all__ = [
+    "aggregate",
+    "bracketed",
+    "branch",
+    "conditional",
+    "flat",
+    "fraction",
+    "listed",
+    "phrase",
+    "product",
+    "subscripts",
+    "unfenced",
+]
+
+DIFFERENTIAL = "∂"
+
+
+def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
+    """Return the product of factors; a phrase of plain words is one name, or words among factors."""
+    if len(factors) == 1:
+        return factors[0]
+    if any(isinstance(factor, Product) for factor in factors):  # braces in between: `a {b c}`
+        pairs = [_parts(factor) for factor in factors]
+        operators = [
+            *pairs[0][1],
+            *(each for op, (_, ops) in zip(operators, pairs[1:], strict=True) for each in (op, *ops)),
+        ]
+        factors = [factor for inner, _ in pairs for factor in inner]
+    return Product(tuple(factors), tuple(operators), start=factors[0].start, end=factors[-1].end)
+
+
+def _parts(node: Node) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+    return (node.factors, node.operators) if isinstance(node, Product) else ((node,), ())
+
+
+def phrase(factors: list[Node], operators: list[str]) -> tuple[list[Node], list[str]]:
+    """Join words side by side, `number of heads`: one name if nothing else stands there, else words."""
+    if not any(_is_word(each) and _is_word(after) for each, after in pairwise(factors)):
+        return factors, operators
+    joined: list[Node] = [factors[0]]
+    between: list[str] = []
+    for operator, factor in zip(operators, factors[1:], strict=True):
+        last = joined[-1]
+        if not operator and _is_word(last) and _is_word(factor):
+            joined[-1] = Words(f"{_spelled(last)} {_spelled(factor)}", start=last.start, end=factor.end)
+        else:
+            joined.append(factor)
+            between.append(operator)
+    if len(joined) == 1:
+        only = joined[0]
+        joined = [Name(_spelled(only), start=only.start, end=only.end)]
+    return joined, between
+
+
+def _is_word(node: Node) -> bool:
+    return isinstance(node, Words) or (isinstance(node, Name) and len(node.base) > 1 and node == Name(node.base))
+
+
+def _spelled(node: Node) -> str:
+    return node.text if isinstance(node, Words) else node.base if isinstance(node, Name) else ""
+
+
+def unfenced(node: Node) -> Node:
+    """Return what stands inside round brackets, or the node itself."""
+    return node.inside if isinstance(node, Fence) and node.bracket == "(" else node
+
+
+# --- fractions ---
+
+
+def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
+    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes behind."""
+    by = _differentials(below)
+    of = _differential(above)
+    if by and of is not None:
+        return Derivative(of, by, start=start, end=end)
+    of, variable = _total(above), _total(below)
+    if not slashed and of is not None and isinstance(variable, Name) and variable.base:
+        return Derivative(of, (variable,), start=start, end=end)
+    return Quotient(above, below, slashed, start=start, end=end)
+
+
+def _differential(node: Node) -> Node | None:
+    """Return y of `∂y`, the empty name of `∂`."""
+    match node:
+        case Call(function=Name(base="∂"), arguments=(operand,)):
+            return operand
+        case Name(base="∂"):
+            return Name("", start=node.end, end=node.end)
+    return None
+
+
+def _differentials(node: Node) -> tuple[Node, ...]:
+    """Return the variables of `∂x ∂y`, twice x for `∂x^2`."""
+    parts = node.factors if isinstance(node, Product) else (node,)
+    by: list[Node] = []
+    for part in parts:
+        match part:
+            case Call(function=Name(base="∂"), arguments=(Power(base=Name() as name, exponent=Number() as times),)):
+                if times.value not in (2, 3, 4):
+                    return ()
+                by += [name] * int(times.value)
+            case Call(function=Name(base="∂"), arguments=(operand,)):
+                by.append(operand)
+            case _:
+                return ()
+    return tuple(by)
+
+
+def _total(node: Node) -> Node | None:
+    """Return y of `d y`, the empty name of `d`."""
+    match node:
+        case Name(base="d") if node == Name("d"):
+            return Name("", start=node.end, end=node.end)
+        case Product(factors=(Name(base="d") as first, operand), operators=("",)) if first == Name("d"):
+            return operand
+    return None
+
+
+# --- brackets ---
+
+
+def bracketed(opening: str, closing: str, items: list[Node], separators: list[str], start: int, end: int) -> Node:
+    """Return what a pair of brackets holds: a list, a set, rows of a matrix, or one thing between brackets."""
+    pair = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "‖": "‖"}
+    first = items[0] if items else None
+    if opening == "{" and closing == "." and isinstance(first, MatrixLiteral) and len(items) == 1:
+        return Cases(tuple(branch(row, start) for row in first.rows), start=start, end=end)
+    if pair[opening] != closing and not (opening in "([" and closing in ")]" and len(items) == 2):
+        stop(end - 1, f"the bracket {opening} is closed by {closing}")
+    if isinstance(first, MatrixLiteral) and len(items) == 1 and opening in "([":
+        return first
+    if opening == "{" and len(items) == 1 and isinstance(first, Chain) and first.relations[:1] in ((":",), ("|",)):
+        rest = replace(first, sides=first.sides[1:], relations=first.relations[1:])
+        condition = rest if rest.relations else first.sides[1]
+        return Set(first.sides[0], condition, start=start, end=end)
+    if "semicolon" in separators and "comma" in separators and opening == "[":
+        return MatrixLiteral(tuple(_split(items, separators)), start=start, end=end)
+    if len(items) != 1 or separators or opening == "{":
+        bracket = opening if pair[opening] == closing else opening + closing
+        return List(tuple(items), bracket, start=start, end=end)
+    return Fence("||" if opening == "‖" else opening, items[0], start=start, end=end)
+
+
+def _split(items: list[Node], separators: list[str]) -> list[tuple[Node, ...]]:
+    rows: list[list[Node]] = [[]]
+    for item, separator in zip(items, [*separators, ""], strict=False):
+        rows[-1].append(item)
+        if separator == "semicolon":
+            rows.append([])
+    return [tuple(row) for row in rows if row]
+
+
+def branch(row: tuple[Node, ...], start: int) -> tuple[Node, Node | None]:
+    """Return a value and its condition from a row of cases."""
+    if len(row) > 2:
+        stop(start, "a case has more than a value and a condition")
+    return row[0], row[1] if len(row) == 2 else None
+
+
+def conditional(before: list[Node], behind: list[Node], start: int, end: int) -> Chain:
+    """Return `y | x`, as in p(y | x)."""
+    return Chain((listed(before), listed(behind)), ("|",), start=start, end=end)
+
+
+def listed(items: Sequence[Node]) -> Node:
+    """Return one thing, or things between commas."""
+    return items[0] if len(items) == 1 else List(tuple(items), start=items[0].start, end=items[-1].end)
+
+
+# --- subscripts and bounds ---
+
+
+def subscripts(items: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the subscripts one by one: i and j of `ij` and of `(i, j)`, but `2i` as it is; words are labels."""
+    single: list[Node] = []
+    for item in items:
+        if isinstance(item, List) and item.bracket in ("(", ""):
+            single += item.items
+        elif isinstance(item, Fence) and item.bracket == "(" and len(items) == 1 and isinstance(item.inside, Name):
+            single.append(item)
+        elif isinstance(item, Product) and not any(item.operators) and _indices(item.factors):
+            single += item.factors
+        else:
+            single.append(item)
+    return tuple(flat(each) for each in single)
+
+
+def _indices(factors: tuple[Node, ...]) -> bool:
+    return isinstance(factors[0], Name) and all(isinstance(each, Name | Number) for each in factors)
+
+
+def flat(node: Node) -> Node:
+    """Return a word that labels something as words: `d_{model}`."""
+    if isinstance(node, Name) and len(node.base) > 1 and node == Name(node.base) and node.font != "Greek":
+        return Words(node.base, start=node.start, end=node.end)
+    return node
+
+
+def aggregate(kind: str, below: tuple[Node, ...], above: Node | None, body: Node, start: int) -> Aggregate:
+    r"""Return a sum, a maximum ... with its index and bounds, `\sum_{j=1}^{n}`, or with a condition."""
+    index: tuple[Name, ...] = tuple(each for each in below if isinstance(each, Name))
+    lower: Node | None = None
+    over: Node | None = None
+    if len(index) < len(below):
+        first = below[0]
+        if isinstance(first, Chain) and first.relations == ("=",) and isinstance(first.sides[0], Name):
+            index, lower = (first.sides[0],), first.sides[1]
+            over = listed(below[1:]) if len(below) > 1 else None
+        else:
+            index, over = _bound(first), listed(below)
+    return Aggregate(kind, body, index, lower, above, over, start=start, end=body.end)
+
+
+def _bound(condition: Node) -> tuple[Name, ...]:
+    if isinstance(condition, Chain):
+        sides = condition.sides[1:-1] if len(condition.sides) > 2 else condition.sides[:1]
+        return tuple(side for side in sides if isinstance(side, Name) and side.base)
+    return (condition,) if isinstance(condition, Name) else ()

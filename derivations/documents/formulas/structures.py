@@ -1,0 +1,170 @@
+r"""Structures: fractions, roots, sums with bounds, braces with notes, sizes of spaces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from derivations.documents.formulas import applications, attachments, building
+from derivations.documents.formulas import vocabulary as words
+from derivations.documents.formulas.cursor import Grammar
+from derivations.documents.formulas.scripts import attached
+from derivations.documents.formulas.tokens import Stopped, Token, stop
+from derivations.documents.syntax import (
+    Aggregate,
+    Annotated,
+    Call,
+    Derivative,
+    Name,
+    Node,
+    Product,
+    Root,
+    Space,
+    Sum,
+    Words,
+)
+
+__all__ = ["read_aggregate", "read_note", "read_space", "read_structure"]
+
+
+def _read_argument(reader: Grammar) -> Node:
+    """Read the argument of a command: a group, or one token."""
+    if not reader.at("{"):
+        return attachments.read_script(reader)
+    reader.take()
+    reader.deeper()
+    node = reader.clause()
+    reader.depth -= 1
+    reader.expect("}", "the end of the argument")
+    return node
+
+
+def read_note(reader: Grammar, closing: str = "}") -> Node:
+    """Read a note: a formula if it is one, else words."""
+    opening = reader.take()
+    here, depth = reader.position, reader.depth
+    kind = "close" if closing == "]" else "}"
+    try:
+        reader.deeper()
+        items = attachments.read_clauses(reader, kind)
+        if items and reader.at(kind):
+            reader.take()
+            reader.depth = depth
+            return building.flat(building.listed(items))
+    except Stopped:
+        pass
+    reader.position, reader.depth, reader.waiting = here - 1, depth, None
+    if kind == "close":
+        stop(opening.start, "the note is not understood")
+    reader.position = reader.group_end()
+    closing_token = reader.take()
+    words_of_note = " ".join(reader.text[opening.end : closing_token.start].split())
+    return Words(words_of_note, start=opening.end, end=closing_token.start)
+
+
+def read_structure(reader: Grammar) -> Node:
+    """Read a fraction, a root, or something with a note."""
+    token = reader.take()
+    if token.text == "frac":
+        above, below = _read_argument(reader), _read_argument(reader)
+        node = building.fraction(above, below, token.start, reader.end)
+        if isinstance(node, Derivative) and node.of == Name("") and reader.factor_next() and not reader.at("text"):
+            operand = building.unfenced(applications.read_operand(reader))
+            return Derivative(operand, node.by, start=token.start, end=reader.end)
+        return node
+    if token.text in ("sqrt", "root"):
+        degree = None
+        if token.text == "sqrt" and reader.at("open", "["):
+            reader.take()
+            degree = reader.clause()
+            reader.expect("close", "the end of the degree")
+        radicand = _read_argument(reader) if token.text == "sqrt" else building.unfenced(reader.factor())
+        return Root(radicand, degree, start=token.start, end=reader.end)
+    if token.text in ("underbrace", "overbrace"):
+        of = _read_argument(reader)
+        if not (reader.accept("_") or reader.accept("^")):
+            stop(reader.token.start, "the note of a brace is missing")
+        note = read_note(reader) if reader.at("{") else attachments.read_script(reader)
+        return Annotated(of, note, start=token.start, end=reader.end)
+    note = read_note(reader) if reader.at("{") else attachments.read_script(reader)
+    of = _read_argument(reader)
+    if isinstance(of, Name) and of.base in words.BIG:
+        return _read_aggregate_of(reader, words.BIG[of.base], (note,), None, token.start)
+    if token.text == "underset" and isinstance(of, Name) and of.base in words.FUNCTIONS and not of.subscripts:
+        function = replace(of, subscripts=building.subscripts([note]), start=token.start)  # the axis of a softmax
+        if reader.at("open", "("):
+            return applications.read_call(reader, function, Token("word", of.base, of.start, of.end))
+        return function
+    return Annotated(of, note, start=token.start, end=reader.end)
+
+
+def read_aggregate(reader: Grammar) -> Node:
+    """Read a sum, a product, a maximum ...; without anything behind it, it is a name."""
+    token = reader.take()
+    word = next(name for name, kind in words.BIG.items() if kind == token.text)
+    below, above, _ = attachments.read_scripts(reader)
+    function = Name(word, start=token.start, end=token.end)
+    if (
+        not below
+        and above is None
+        and reader.at("open")
+        and token.text in ("max", "min", "sup", "inf", "argmax", "argmin")
+    ) and reader.token.text in "({[":
+        return Call(function, applications.read_arguments(reader), start=token.start, end=reader.end)
+    if not reader.factor_next() and not reader.at("op", "-"):
+        return attached(function, below, above, 0, reader.end)
+    return _read_aggregate_of(reader, token.text, below, above, token.start)
+
+
+def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], above: Node | None, start: int) -> Node:
+    """Read what is summed: factors up to the next plus."""
+    reader.deeper()
+    body = reader.product()
+    reader.depth -= 1
+    last = body.factors[-2:] if isinstance(body, Product) else ()
+    if kind == "integral" and len(last) == 2 and last[0] == Name("d") and isinstance(last[1], Name):
+        assert isinstance(body, Product)
+        if len(body.factors) > 2:
+            rest = building.product(body.factors[:-2], body.operators[:-2])
+            lower = building.listed(below) if below else None
+            return Aggregate(kind, rest, (last[1],), lower, above, start=start, end=reader.end)
+    return building.aggregate(kind, below, above, body, start)
+
+
+def read_space(reader: Grammar, token: Token) -> Node:
+    r"""Read the sizes of a space, `\mathbb{R}^{n \times d}`."""
+    sizes: list[Node] = []
+    if reader.accept("^"):
+        grouped = reader.at("{") or reader.at("open", "(")
+        if grouped:
+            closing = "}" if reader.take().kind == "{" else "close"
+            sizes.append(_read_size(reader))
+            while reader.accept("op", "times") or reader.accept("comma"):
+                sizes.append(_read_size(reader))
+            reader.expect(closing, "the end of the sizes")
+        else:
+            sizes.append(attachments.read_script(reader))
+            while reader.syntax != "latex" and reader.at("op", "times") and not _space_behind(reader):
+                reader.take()
+                sizes.append(reader.factor())
+    if reader.at("_"):
+        stop(reader.token.start, "a subscript of a space is not known")
+    return Space(token.text, tuple(sizes), start=token.start, end=reader.end)
+
+
+def _space_behind(reader: Grammar) -> bool:
+    """Say whether what follows the sign here is a space again, as in a product of spaces."""
+    return reader.tokens[reader.position + 1].kind == "space"
+
+
+def _read_size(reader: Grammar) -> Node:
+    """Read one size of an array."""
+    reader.deeper()
+    start, sign = reader.token.start, reader.sign()
+    terms, signs = [reader.product(sizes=True)], [sign]
+    while reader.at("op", "+") or reader.at("op", "-"):
+        signs.append(reader.sign())
+        terms.append(reader.product(sizes=True))
+    reader.depth -= 1
+    if len(terms) > 1 and reader.at("op", "times"):
+        stop(start, "a sum of sizes without brackets")
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms), tuple(signs), start=start, end=reader.end)

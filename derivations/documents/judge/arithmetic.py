@@ -1,0 +1,133 @@
+r"""Arithmetic: links between numbers, decided by enclosures.
+
+Definition   a printed number is right within half a unit of its last digit; a whole number behind "=" is exact, behind
+             "≈" its zeros at the end need not count; letters stand for the values that they have in the section
+Result       holds        right as printed
+             conditional  right from the numbers before they were rounded, or truncated, or rough, where it is one with
+                          a word for a power of ten (4.8 億, 175B) within 2%; or "=" for a number that was rounded
+             wrong        anything else: the reason says what the value is, `right` how it would be printed; where a
+                          number without such a word was truncated, that is the reason
+             nothing      where a side has no number, or units differ that are not known
+Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a percentage may be a number of
+             hundredths: what is right under one reading is not wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from derivations.documents.judge.letters import ambiguous
+from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, touch, units_of
+from derivations.documents.judge.orders import ORDERS, check_order
+from derivations.documents.judge.printed import Printed, decimal, printed
+from derivations.documents.judge.rounding import BYTES, COUNTED, check_rounding, repair_of
+from derivations.documents.judge.values import MOST_BITS, Enclosure
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node, Number
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_arithmetic"]
+
+EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
+A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
+CONSTANTS = ("e", "π", "pi")
+
+
+def check_arithmetic(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+    """Yield what is found of a link between numbers."""
+    if link is None:
+        return
+    relation = statement.chain.relations[link]
+    left, right = statement.chain.sides[link : link + 2]
+    if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
+        return
+    question = NumberLink(statement, left, right, relation, scope)
+    found = _equality(question) if relation in EQUALITIES else check_order(question) if relation in ORDERS else ()
+    yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
+
+
+def _is_set(side: Node, relation: str) -> bool:
+    """Say whether a side is a letter that is set, so that nothing is computed: any but π ≈ and e ≈."""
+    return isinstance(side, Name) and (side.key not in CONSTANTS or relation in ("=", "≡"))
+
+
+def _equality(question: NumberLink) -> Iterator[Finding]:
+    left, right = printed(question.left), printed(question.right)
+    if left is not None and right is not None and left.half_unit > right.half_unit:
+        left, right = right, left  # the one with fewer digits is what was rounded
+        question = NumberLink(question.statement, question.right, question.left, question.relation, question.scope)
+    if right is not None and (question.loose or not right.exact or right.unit in BYTES):
+        yield from check_rounding(question, question.left, right)
+    elif left is not None and (question.loose or not left.exact or left.unit in BYTES):
+        yield from check_rounding(question, question.right, left)
+    else:
+        yield from _exactly(question, left, right)
+
+
+def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) -> Iterator[Finding]:
+    """Compare two sides neither of which was printed as rounded."""
+    bits = 64
+    while (sides := question.enclosures(question.left, question.right, bits=bits)) is not None:
+        first, second = sides
+        if first.exact and second.exact:
+            break
+        if first.low > second.high or first.high < second.low:
+            break
+        bits *= 2
+        if bits > MOST_BITS:
+            return  # equal as far as can be told: a matter of algebra
+    if sides is None or foreign_units(question.left, question.right):
+        return
+    if first == second:
+        yield Finding("holds", CHECK, f"both sides are {decimal(first)}{question.valued()}")
+        return
+    if not {*units_of(question.left), *units_of(question.right)} <= COUNTED:
+        return
+    if question.loose:
+        yield from _two_expressions(question, first, second)
+        return
+    for base in question.bases(question.left, question.right)[1:]:
+        other = question.enclosures(question.left, question.right, base=base, bits=128)
+        if other is not None and other[0].low <= other[1].high and other[1].low <= other[0].high:
+            yield Finding("conditional", CHECK, "both sides agree", assumptions=(f"log has the base {base}",))
+            return
+    yield from _unequal(question, left, right, first, second)
+
+
+def _unequal(
+    question: NumberLink, left: Printed | None, right: Printed | None, first: Enclosure, second: Enclosure
+) -> Iterator[Finding]:
+    """Tell what differs, unless it is explained by numbers that were rounded."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    near = abs(first.middle - second.middle) < A_GOOD_PART * max(abs(first.middle), abs(second.middle))
+    if near and spread is not None and _has_rounded(question.left, question.right) and touch(*spread):
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}, within the digits printed"
+        yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
+        return
+    if left is None and right is None and question.may_be_other_values():
+        return
+    target, value = (left, second) if right is None and left is not None else (right, first)
+    if target is not None and abs(value.middle - target.value) <= target.half_unit and not value.exact:
+        reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
+        yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
+        return
+    repair = repair_of(question, target, value)
+    reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+    yield Finding("wrong", CHECK, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+
+
+def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) -> Iterator[Finding]:
+    """Compare two expressions that are said to be nearly equal: how near is not said."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    difference = abs(first.middle - second.middle)
+    larger = max(abs(first.middle), abs(second.middle))
+    if (spread is not None and touch(*spread)) or difference * 20 <= larger:
+        yield Finding("holds", CHECK, f"{decimal(first)} and {decimal(second)} are nearly equal{question.valued()}")
+    elif difference * 2 >= larger:
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+        yield Finding("wrong", CHECK, reason, right=decimal(first))
+
+
+def _has_rounded(*nodes: Node) -> bool:
+    return any(isinstance(part, Number) and not part.exact for node in nodes for part in node.walk())

@@ -1,0 +1,113 @@
+"""Whether a formula fits the shapes that are declared of its letters, under some reading.
+
+Definition   a reading gives every letter one of the shapes that are declared in reach; a formula fits if one reading
+             leaves no two sizes that should be the same and surely are not
+Result       `fit` gives the best reading, with the declarations that it leaves aside
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+from sympy import Expr
+
+from derivations.documents.scope import Candidate, Scope
+from derivations.documents.scope.inference import Inference, Reading
+from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
+from derivations.documents.syntax import Name, Node, Number
+
+__all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
+
+_MOST_READINGS = 16
+_EQUATIONS = ("=", ":=", "≡", "←")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The best reading of some sides of a formula, and the declarations that it leaves aside."""
+
+    inference: Inference
+    shapes: tuple[Shape, ...]
+    aside: tuple[Candidate, ...] = ()
+
+    @property
+    def clashes(self) -> Sequence[Clash]:
+        """What does not fit."""
+        return self.inference.clashes
+
+
+def is_equation(relation: object) -> bool:
+    """Say whether a relation makes two sides alike."""
+    return relation in _EQUATIONS
+
+
+def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
+    """Return the best reading of one side, or of two sides that are said to be equal."""
+    first = read_sides(sides, scope, {}, code)
+    if not first.clashes:
+        return _supposing(first, sides, scope, code)
+    names = [(key, scope.shape_candidates(name)) for key, name in first.inference.met.items()]
+    open_names = [(key, found) for key, found in names if len(found) > 1 or (found and found[0].far)]
+    options = [[*enumerate(found)] + ([(-1, None)] if found[0].far else []) for _, found in open_names]
+    for picks in islice(product(*options), 1, _MOST_READINGS):
+        choice: dict[str, Shape] = {}
+        aside: list[Candidate] = []
+        for (key, found), (number, picked) in zip(open_names, picks, strict=True):
+            sizes = picked.declaration.sizes if picked is not None else None
+            choice[key] = UNKNOWN if sizes is None else Shape(sizes)
+            aside.extend(each for each in found[:1] if number != 0)
+        reading = read_sides(sides, scope, choice, code)
+        if not reading.clashes:
+            return replace(reading, aside=tuple(aside))
+    return first
+
+
+def _supposing(plain: Fit, sides: Sequence[Node], scope: Scope, code: bool) -> Fit:
+    """Return a reading in which letters that are not declared are vectors, or matrices of rows or of columns.
+
+    Result       the first of the readings that fits and tells the shape; if none fits, the first, with its clashes
+    """
+    if plain.shapes[-1].complete is not None or not plain.inference.met:
+        return plain
+    orders: tuple[Reading, ...] = ("vectors", "rows", "columns")
+    if scope.convention == "columns":
+        orders = ("vectors", "columns", "rows")
+    readings = [read_sides(sides, scope, {}, code, unknown_as) for unknown_as in orders]
+    fitting = [reading for reading in readings if not reading.clashes]
+    known = [reading for reading in fitting if reading.shapes[-1].last is not None]
+    certain = not plain.shapes[-1].open or any(reading.inference.assumed for reading in readings)
+    if fitting or not certain:
+        return (known or fitting or [plain])[0]
+    return readings[0]
+
+
+def read_sides(
+    sides: Sequence[Node], scope: Scope, choice: dict[str, Shape], code: bool, unknown_as: Reading | None = None
+) -> Fit:
+    """Read one side, or two that are said to be equal, with some shapes chosen."""
+    own = sides[0] if len(sides) == 2 else None
+    unfolding = [own.key] if isinstance(own, Name) else []
+    inference = Inference(scope, choice, code, unknown_as, _unfolding=unfolding)
+    shapes = tuple(map(inference.shape, sides))
+    if len(shapes) == 2 and not inference.clashes:
+        _relate(inference, sides[0], sides[1], shapes[0], shapes[1])
+    return Fit(inference, tuple(map(inference.settled, shapes)))
+
+
+def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -> None:
+    """Compare two sides that are said to be equal, where they have the same number of axes."""
+    if isinstance(right, Number) or a.is_scalar or b.is_scalar:
+        return
+    if not a.open and not b.open and len(a.sizes) != len(b.sizes):
+        return  # a vector may stand for one row of what is computed for all rows
+    for back in range(1, min(len(a.sizes), len(b.sizes)) + 1):
+        first, second = a.sizes[-back], b.sizes[-back]
+        if first != 1 and second != 1:
+            inference.same("relation", right, left, right, a, b, first, second)
+
+
+def fits_with(sides: Sequence[Node], scope: Scope, name: Name, sizes: tuple[Expr | None, ...]) -> bool:
+    """Say whether two sides fit where a letter has a given shape."""
+    return not read_sides(sides, scope, {name.key: Shape(sizes)}, False).clashes

@@ -1,0 +1,80 @@
+"""Small changes of a formula that does not fit: factors in the other order, a transpose added, moved or left out.
+
+Result       `repairs` yields changed sides, the likeliest first; whether one of them fits is for others to say
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from derivations.documents.scope.shape import Clash
+from derivations.documents.syntax import Chain, Name, Node, Number, Product, Space, Transpose
+
+__all__ = ["rebuilt", "repairs", "reversed_products"]
+
+
+def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
+    """Yield small changes: two factors in the other order, all products in the other order, one factor transposed."""
+    for clash in clashes[:2]:
+        if clash.kind != "product" or not isinstance(clash.node, Product):
+            continue
+        yield from _moved_transposes(sides, clash)
+        factors = clash.node.factors
+        places = [n for n in range(len(factors) - 1) if factors[n] is clash.left and factors[n + 1] is clash.right]
+        for place in places[:1]:
+            swapped = (*factors[:place], factors[place + 1], factors[place], *factors[place + 2 :])
+            yield _replaced(sides, clash.node, replace(clash.node, factors=swapped))
+            yield tuple(map(reversed_products, sides))
+            for turn in (place + 1, place):
+                turned = (*factors[:turn], _transposed(factors[turn]), *factors[turn + 1 :])
+                yield _replaced(sides, clash.node, replace(clash.node, factors=turned))
+
+
+def _moved_transposes(sides: Sequence[Node], clash: Clash) -> Iterator[tuple[Node, ...]]:
+    """Yield A B^T for A^T B, also inside the factors that clash."""
+    for part in clash.node.walk():
+        if isinstance(part, Product) and len(part.factors) == 2:
+            left, right = part.factors
+            if isinstance(left, Transpose) and not isinstance(right, Transpose):
+                yield _replaced(sides, part, replace(part, factors=(left.operand, Transpose(right))))
+
+
+def _transposed(node: Node) -> Node:
+    return node.operand if isinstance(node, Transpose) else Transpose(node)
+
+
+def _replaced(sides: Sequence[Node], old: Node, new: Node) -> tuple[Node, ...]:
+    return tuple(rebuilt(side, lambda node: new if node is old else None) for side in sides)
+
+
+def reversed_products(node: Node) -> Node:
+    """Return a formula with the arrays of every product in the other order."""
+
+    def turn(part: Node) -> Node | None:
+        if isinstance(part, Product) and not any(isinstance(factor, Number) for factor in part.factors):
+            factors = tuple(reversed_products(factor) for factor in reversed(part.factors))
+            return replace(part, factors=factors, operators=tuple(reversed(part.operators)))
+        return None
+
+    return rebuilt(node, turn)
+
+
+def rebuilt(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -> Node:
+    """Return a tree in which `change` replaced what it does not return None for; names are left as they are."""
+    new = change(node)
+    if new is not None:
+        return new
+    if depth > 90 or isinstance(node, Name | Space | Chain):
+        return node
+    changed: dict[str, object] = {}
+    for key, value in vars(node).items():
+        if isinstance(value, Node):
+            inner: object = rebuilt(value, change, depth + 1)
+        elif isinstance(value, tuple) and value and all(isinstance(each, Node) for each in value):
+            inner = tuple(rebuilt(each, change, depth + 1) for each in value)
+        else:
+            continue
+        if inner != value:
+            changed[key] = inner
+    return replace(node, **changed) if changed else node  # type: ignore[arg-type]

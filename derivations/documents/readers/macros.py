@@ -1,0 +1,175 @@
+r"""Macros that a LaTeX document defines for itself, replaced by what they stand for.
+
+Definition   `\newcommand{\R}{\mathbb{R}}`, `\def\vec#1{\mathbf{#1}}`, `\DeclareMathOperator{\softmax}{softmax}`: a
+             name, a number of arguments, the first of which may have a default, and a body
+Result       text with every macro replaced, where each character of a body stands at the place of its use
+Assumes      nothing is run: names and bodies are text, and what grows beyond a bound stays as it was written
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from derivations.documents.readers.source import Excerpt, joined
+
+__all__ = ["Expansion", "Macro", "defined_macros", "group_end", "without_definitions"]
+
+_MAX_BODY = 2_000  # characters of a body, or of an argument
+_MAX_ROUNDS = 12  # macros inside the bodies of macros
+_MAX_GROWTH = 100_000  # characters that the macros of a short document may write
+
+_DEFINITION = re.compile(
+    r"\\(?:(?:re|provide)?newcommand|(?:New|Renew|Provide)DocumentCommand)\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*"
+    r"(?:\[(?P<count>[0-9])\])?\s*(?:\[(?P<default>[^\[\]]{0,200})\])?\s*(?=\{)"
+    r"|\\[gex]?def\s*\\(?P<defined>[A-Za-z]+)\s*(?P<parameters>(?:#[1-9]){0,9})\s*(?=\{)"
+    r"|\\DeclareMathOperator(?P<star>\*?)\s*\{?\s*\\(?P<operator>[A-Za-z]+)\s*\}?\s*(?=\{)"
+)
+_COMMAND = re.compile(r"\\([A-Za-z]+)|\\.", re.DOTALL)
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_PARAMETER = re.compile(r"#([1-9])")
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro: what stands for its uses, with `#1` for an argument; `default` is that of the first."""
+
+    body: str
+    arguments: int = 0
+    default: str | None = None
+
+
+def group_end(text: str, start: int, limit: int = _MAX_BODY) -> int | None:
+    """Return the offset behind the group whose opening brace stands at `start`; None: it does not close in reach."""
+    depth = 0
+    for match in _BRACE.finditer(text, start, min(len(text), start + limit)):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return None
+
+
+def without_definitions(excerpt: Excerpt) -> Excerpt:
+    """Return the excerpt without the definitions in it."""
+    kept, position = [], 0
+    for start, end, _, _ in defined_macros(excerpt.text):
+        kept.append(excerpt.part(position, start))
+        position = end
+    return joined(excerpt.source, [*kept, excerpt.part(position)]) if kept else excerpt
+
+
+def defined_macros(text: str) -> Iterator[tuple[int, int, str, Macro]]:
+    """Yield the definitions of a text: where each starts and ends, the name, and the macro."""
+    position = 0
+    while definition := _DEFINITION.search(text, position):
+        position = definition.end()
+        end = group_end(text, position)
+        if end is None:
+            continue
+        body = text[position + 1 : end - 1].replace("\\xspace", "").replace("\\ensuremath", "")
+        if definition["operator"]:
+            yield (
+                definition.start(),
+                end,
+                definition["operator"],
+                Macro(f"\\operatorname{definition['star']}{{{body}}}"),
+            )
+        else:
+            count = int(definition["count"] or len(definition["parameters"] or "") // 2)
+            name = definition["name"] or definition["defined"]
+            yield definition.start(), end, name, Macro(body, count, definition["default"])
+        position = end
+
+
+@dataclass
+class Expansion:
+    """The macros of a document, and how many characters they may still write in it."""
+
+    macros: dict[str, Macro]
+    left: int
+
+    @classmethod
+    def in_document(cls, length: int) -> Expansion:
+        """Return no macros yet, for a document of a length."""
+        return cls({}, _MAX_GROWTH + 2 * length)
+
+    def of(self, excerpt: Excerpt) -> Excerpt:
+        """Return the excerpt with the macros replaced, round by round; as it is where that does not come to an end."""
+        result = excerpt
+        for _ in range(_MAX_ROUNDS):
+            parts = list(self._replaced(result))
+            if self.left < 0:
+                return excerpt
+            if len(parts) == 1:
+                return result
+            result = joined(excerpt.source, parts)
+        return excerpt
+
+    def _replaced(self, excerpt: Excerpt) -> Iterator[Excerpt]:
+        """Yield the text between macros, and what the macros stand for."""
+        position = 0
+        for command in _COMMAND.finditer(excerpt.text) if self.macros and self.left >= 0 else ():
+            macro = self.macros.get(command[1] or "")
+            if macro is None or command.start() < position:
+                continue
+            found = _arguments(excerpt, command.end(), macro)
+            if found is None:
+                continue
+            arguments, end = found
+            yield excerpt.part(position, command.start())
+            for part in _filled(excerpt, command.start(), macro, arguments):
+                self.left -= len(part.text)
+                if self.left < 0:
+                    return
+                yield part
+            position = end
+        yield excerpt.part(position)
+
+
+def _arguments(excerpt: Excerpt, position: int, macro: Macro) -> tuple[list[Excerpt], int] | None:
+    """Return the arguments of a macro and where they end."""
+    text, arguments, start = excerpt.text, [], position
+    for number in range(macro.arguments):
+        while position < len(text) and text[position] in " \t\n":
+            position += 1
+        if number == 0 and macro.default is not None:
+            end = text.find("]", position, position + _MAX_BODY)
+            if text.startswith("[", position) and end > 0:
+                arguments.append(excerpt.part(position + 1, end))
+                position = end + 1
+            else:
+                arguments.append(_written(excerpt, start - 1, macro.default))
+            continue
+        if position >= len(text):
+            return None
+        if text[position] == "{":
+            group = group_end(text, position)
+            if group is None:
+                return None
+            arguments.append(excerpt.part(position + 1, group - 1))
+            position = group
+        else:
+            token = _COMMAND.match(text, position)
+            end = token.end() if token else position + 1
+            arguments.append(excerpt.part(position, end))
+            position = end
+    return arguments, position
+
+
+def _filled(excerpt: Excerpt, use: int, macro: Macro, arguments: list[Excerpt]) -> Iterator[Excerpt]:
+    """Yield the pieces of a body with its arguments; a command at its end keeps its distance from what follows."""
+    position = 0
+    for parameter in _PARAMETER.finditer(macro.body):
+        yield _written(excerpt, use, macro.body[position : parameter.start()])
+        if int(parameter[1]) <= len(arguments):
+            yield arguments[int(parameter[1]) - 1]
+        position = parameter.end()
+    ending = " " if re.search(r"\\[A-Za-z]+$", macro.body) else ""
+    yield _written(excerpt, use, macro.body[position:] + ending)
+
+
+def _written(excerpt: Excerpt, use: int, text: str) -> Excerpt:
+    """Return text whose characters all stand at the place of a use."""
+    at = excerpt.part(use, use + 1).runs[0][1]
+    return Excerpt(excerpt.source, text, tuple((offset, at) for offset in range(len(text))) or ((0, at),))

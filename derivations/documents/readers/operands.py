@@ -1,0 +1,174 @@
+"""Operands and operators in plain characters, as far as a formula could go.
+
+Definition   an operand is a number with its unit, a name, a call, a group in brackets, or an ellipsis; a run is
+             operands with an operator between each two, where `2 n` and `softmax(x) V` stand side by side
+Result       `read_run(tokens, position, closing)` is the longest run from a token on
+Assumes      nothing about whether mathematics is meant
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+__all__ = ["MARKED", "Run", "Token", "closing_brackets", "is_word", "read_run", "tokens_of"]
+
+_MAX_OPERANDS = 100  # of one run
+
+_UNITS = (
+    "bytes?|bits?|[KMGT]i?B|[KMGTP]?FLOPs?|FLOPS|[KMGT]?MACs?|params|parameters|thousand|[mbtr]{1,2}illion"
+    "|s|[mµun]s|sec|seconds?|minutes?|hours?|days?|weeks?|months?|years?|[kMG]Hz|USD|dollars"
+)
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵀ"
+_GREEK = "Α-Ωα-ω"
+_LOWERED = "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ"
+_TOKEN = re.compile(
+    rf"(?P<number>(?:\d+(?:,\d\d\d)*(?!\d)(?:\.\d+)?|\.\d+)"
+    rf"(?:[eE][+-]?\d+(?![\w.])|\ ?[KMBTGP](?![A-Za-z0-9_])|k(?![A-Za-z0-9_])|\ ?[万萬億亿兆%]"
+    rf"|\ (?:{_UNITS})(?![A-Za-z]))?[{_RAISED}]*)"
+    rf"|(?P<name>[A-Za-zℝ{_GREEK}][A-Za-z0-9_{_GREEK}]*(?:\.[A-Za-z][A-Za-z0-9_]*)*[{_RAISED}{_LOWERED}]*'{{0,2}})"
+    r"|(?P<relation>:=|==|<=|>=|!=|[=≈≠≤≥≪≫∝∈≡≅∼≃<>])"
+    r"|(?P<arrow><?[-=]>|→|⟶|⇒|↦)"
+    r"|(?P<operator>\*\*|[-+−±×·∙⋅⊙⊗*/^@÷])"
+    r"|(?P<prefix>[√∑Σ∏∂∇])"
+    r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<dots>\.\.\.|…)"
+    r"|(?P<space>[ \t]+)|(?P<other>.)",
+    re.DOTALL,
+)
+_MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|[A-Za-z]\d")
+MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|^[A-Za-z]\d{1, 2}$")  # what prose does not put into a word
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+
+
+class Token(NamedTuple):
+    """A stretch of text of one kind: "number", "name", "relation", "arrow", "operator", "open", "space", ..."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_mathematical(self) -> bool:
+        """Say whether an operand is no word and no name of a product: a number, a letter, a name with marks."""
+        return self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked
+
+    @property
+    def is_marked(self) -> bool:
+        """Say whether an operand carries what a word of prose does not: an index, a raised character, arguments."""
+        return self.kind == "call" or bool(MARKED.search(self.text))
+
+
+@dataclass
+class Run:
+    """Operands, what stands between them (a space: nothing), and whether there is space on both sides of it."""
+
+    operands: list[Token] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
+    spaced: list[bool] = field(default_factory=list)
+    next: int = 0  # the token behind the last operand
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last operand."""
+        return self.operands[-1].end
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of a text; every character belongs to one."""
+    return [Token(str(match.lastgroup), match[0], *match.span()) for match in _TOKEN.finditer(text)]
+
+
+def is_word(name: str) -> bool:
+    """Say whether a name could be a word of prose: three letters or more, or two small ones."""
+    return name.isalpha() and name.isascii() and (len(name) > 2 or (len(name) == 2 and name.islower()))
+
+
+def closing_brackets(tokens: Sequence[Token]) -> dict[int, int]:
+    """Return for the opening brackets whose inside could be a formula where they close."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for position, token in enumerate(tokens):
+        if token.kind == "open":
+            opened.append(position)
+        elif token.kind == "close":
+            if opened and _CLOSES[tokens[opened[-1]].text] == token.text:
+                closing[opened.pop()] = position
+            else:
+                opened.clear()
+        elif token.kind == "other" or (token.kind == "space" and _between_words(tokens, position)):
+            opened.clear()
+    return closing
+
+
+def _between_words(tokens: Sequence[Token], position: int) -> bool:
+    """Say whether a space separates two words, as in prose."""
+    around = tokens[max(position - 1, 0) : position + 2]
+    return len(around) == 3 and all(token.kind == "name" and is_word(token.text) for token in (around[0], around[2]))
+
+
+def read_run(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> Run:
+    """Read operand, operator, operand, ... as far as it goes."""
+    run = Run(next=position + 1)
+    operator, spaced = "", False
+    while len(run.operands) < _MAX_OPERANDS:
+        operand, position = _operand(tokens, position, closing)
+        if operand is None or (operand.kind == "dots" and not run.operands):
+            break
+        if run.operands:
+            run.operators.append(operator)
+            run.spaced.append(spaced)
+        run.operands.append(operand)
+        run.next = position
+        follower = _skip_spaces(tokens, position)
+        if follower >= len(tokens):
+            break
+        token, space_before = tokens[follower], follower > position
+        if token.kind in ("relation", "arrow", "operator"):
+            position = _skip_spaces(tokens, follower + 1)
+            operator, spaced = token.text, space_before and position > follower + 1
+        elif _stands_beside(operand, token, space_before):
+            operator, spaced, position = " ", True, follower
+        else:
+            break
+    return run
+
+
+def _skip_spaces(tokens: Sequence[Token], position: int) -> int:
+    return position + 1 if position < len(tokens) and tokens[position].kind == "space" else position
+
+
+def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> tuple[Token | None, int]:
+    """Return the operand that begins at a token, signs and roots in front of it left out, and the token behind it."""
+    while position < len(tokens) and (tokens[position].kind == "prefix" or tokens[position].text in ("-", "−")):
+        position += 1
+    if position >= len(tokens):
+        return None, position
+    token, last = tokens[position], position
+    match token.kind:
+        case "open":
+            if position not in closing:
+                return None, position
+            last = closing[position]
+        case "name":
+            while last + 1 in closing:
+                last = closing[last + 1]
+        case "number" | "dots":
+            pass
+        case _:
+            return None, position
+    kind = "call" if token.kind == "name" and last > position else token.kind
+    return Token(kind, token.text, token.start, tokens[last].end), last + 1
+
+
+def _stands_beside(operand: Token, token: Token, space_before: bool) -> bool:
+    """Say whether a token begins a factor behind an operand: `2 n`, `6ND`, `softmax(x) V`, but not `x I`, `8 heads`."""
+    if token.kind in ("prefix", "open"):
+        return not space_before and operand.kind != "name"
+    if token.kind != "name" or not operand.is_mathematical or token.text in ("a", "A", "I"):
+        return False
+    if operand.kind == "number" and not space_before:
+        return len(token.text) <= 3 or token.is_marked
+    return len(token.text) == 1 or token.is_marked

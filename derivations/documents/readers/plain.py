@@ -1,0 +1,158 @@
+"""Formulas in plain characters: `2 × batch_size × d_model`, `512→2048`, `h = 8` in running text, or code.
+
+Definition   operands are numbers, names and groups in brackets; a formula is operands with operators between them, of
+             which one says that mathematics is meant
+Result       `plain_formulas(text)` gives their stretches, and misses rather than takes: words of prose, versions,
+             dates, file names, references, `and/or`, `pre-norm`, `GPT-3` are none
+Assumes      nothing about the language; a word (letters alone) is an operand only in front of a
+             relation, where a clause begins
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from derivations.documents.readers.operands import Run, closing_brackets, is_word, read_run, tokens_of
+
+__all__ = ["has_arrow", "plain_formulas", "snippet_syntax"]
+
+_HINT = re.compile(r"[=≈≠≤≥≪≫∝∈<>→⟶⇒×·⋅⊙⊗^*/√+−]| - |\d\s?[万萬億亿]")
+_SHAPE_IN_PROSE = re.compile(
+    r"(?:\b(?:shapes?|shaped|sizes?|dimensions?|dims?)\b|形状|形狀|维度|維度|次元)[^\[\](){}\n。.;；]{0,12}"
+    r"(?P<sizes>\[\s*[\w*/+ -]{1,40}(?:,\s*[\w*/+ -]{1,40}){0,6}\s*\]"
+    r"|\(\s*[\w*/+-]{1,40}(?:\s*,\s*[\w*/+-]{1,40}){1,6}\s*\))"
+)
+_RELATIONS = frozenset((*"=≈≠≤≥≪≫∝∈≡≅∼≃<>", ":=", "==", "<=", ">=", "!="))
+_ARROWS = frozenset(("->", "→", "⟶", "=>", "⇒", "↦"))
+_CITATION = re.compile(r"\[\s*-?\d+\s*\]")
+_STRONG = frozenset("×·⋅∙⊙⊗^")
+_CLAUSE_BEGINS = re.compile(r"(?:^|[\n.:;,(（：；，。、「『])[ \t]*$")
+_NOT_BEFORE = frozenset("-./\\@#&?_~'\"$:|")
+_SHAPE = re.compile(r"[\[(]\s*[\w.*/ ]{1,40}(?:,\s*[\w.*/ ]{1,40}){0,8},?\s*[\])]")
+_IDENTIFIER = re.compile(r"[A-Za-zΑ-ω](?:\d{0,2}|_\w{1,20}|[a-z]{0,2}_\w{1,20}|\w{1,20}_\w{1,20})'?")
+_CODE_ONLY = re.compile(r"[\"'\\$&;?!{}#~]|--|::|//\w|\bimport\b|\bdef\b|\.\w{1,5}$|^[./-]")
+
+
+def plain_formulas(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of prose that are formulas, in order."""
+    if _is_flow(text):
+        yield len(text) - len(text.lstrip()), len(text.rstrip())
+        return
+    position = 0
+    for shape in _SHAPE_IN_PROSE.finditer(text):
+        for start, end in _between(text[position : shape.start("sizes")]):
+            yield position + start, position + end
+        if not _CITATION.fullmatch(shape["sizes"]):
+            yield shape.span("sizes")
+        position = shape.end("sizes")
+    for start, end in _between(text[position:]):
+        yield position + start, position + end
+
+
+def _between(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches that are operands with operators between them."""
+    if not _HINT.search(text):
+        return
+    tokens = tokens_of(text)
+    closing = closing_brackets(tokens)
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        run = read_run(tokens, position, closing) if token.kind in ("number", "name", "prefix", "open") else Run()
+        accepted = (
+            bool(run.operands) and _stands_free(run, text, token.start) and _means_mathematics(run, text, token.start)
+        )
+        if accepted:
+            yield token.start, run.end
+        if accepted or token.kind != "open":  # what stands inside a bracket may be a formula
+            position = max(run.next, position + 1)
+        else:
+            position += 1
+
+
+def _stands_free(run: Run, text: str, start: int) -> bool:
+    """Say whether nothing sticks to a run that would make it a part of a path, a version, a compound word."""
+    before, behind = text[start - 1 : start], text[run.end : run.end + 2]
+    if start and (before in _NOT_BEFORE or (before.isalnum() and before.isascii())):
+        return False
+    return not re.match(r"\.\w|[\w&/@\\]|-[A-Za-z0-9]", behind, re.ASCII)
+
+
+def _means_mathematics(run: Run, text: str, start: int) -> bool:
+    """Say whether operands and operators are a formula beyond doubt."""
+    operators = set(run.operators)
+    if not operators:  # a large number that is repeated in words: 485,165,195 (4.8 億)
+        around = text[start - 1 : start] + text[run.end : run.end + 1]
+        return text[run.end - 1] in "万萬億亿" and around in ("()", "（）")
+    relation = bool(operators & _RELATIONS)
+    words = [operand for operand in run.operands if operand.kind == "name" and is_word(operand.text)]
+    if words:
+        begins = _CLAUSE_BEGINS.search(text[max(start - 40, 0) : start])
+        others = any(operand.is_mathematical for operand in run.operands)
+        return bool(begins) and others and words == run.operands[:1] and run.operators[0] in ("=", "≈")
+    if relation:
+        return any(operand.is_mathematical for operand in run.operands)
+    if not all(operand.is_mathematical for operand in run.operands):
+        return bool(operators & _STRONG)
+    if operators & _STRONG:
+        return True
+    marked = any(operand.is_marked for operand in run.operands)
+    if operators & _ARROWS:
+        return marked or any(operand.kind != "name" for operand in run.operands)
+    if any(sign in "-/" and not spaced for sign, spaced in zip(run.operators, run.spaced, strict=True)) and not marked:
+        return False
+    letters = any(operand.kind not in ("number", "dots") for operand in run.operands)
+    if operators & {"*", "**", "@"}:
+        return "@" not in operators or (letters and all(run.spaced))
+    if "/" in operators:
+        return marked
+    return letters and all(run.spaced) and " " not in operators
+
+
+def snippet_syntax(text: str) -> Literal["plain", "code"] | None:
+    """Return how a snippet of code in running text is to be read as a formula; None: it is none."""
+    text = text.strip()
+    if not text or len(text) > 400 or _CODE_ONLY.search(text) or "\n\n" in text:
+        return None
+    if re.search(r"[^\x00-\x7f]|\^|\w \w|\) \w", text):
+        return "plain" if _is_run(text) or has_arrow(text) else None
+    if _IDENTIFIER.fullmatch(text) or (_SHAPE.fullmatch(text) and re.search(r"[\d_]|\b\w\b", text)):
+        return "code"
+    if re.fullmatch(r"[\w.\s()\[\],:+*/@=<>-]+", text) and re.search(
+        r"\w\s*(?:==?|[+*/@]|<=|>=|->| - )\s*[\w(\[-]|\w\[\w", text
+    ):
+        return "code" if re.search(r"[_=+*@\[]|\d", text) else None
+    return None
+
+
+def _is_run(text: str) -> bool:
+    """Say whether a text as a whole is a call, or operands with operators between them."""
+    tokens = tokens_of(text)
+    run = read_run(tokens, 0, closing_brackets(tokens))
+    named = [operand for operand in run.operands if operand.kind == "name"]
+    if (
+        not run.operands
+        or run.end != len(text)
+        or all(operand.kind == "name" and is_word(operand.text) for operand in run.operands)
+    ):
+        return False
+    words = len(named) > 1 and all(is_word(operand.text) for operand in named)
+    return run.operands[0].kind == "call" or (bool(run.operators) and not words)
+
+
+def has_arrow(text: str) -> bool:
+    """Say whether a text is names, sizes and shapes with arrows between them."""
+    sides = re.split(r"->|→|⟶|=>", text[:1000])
+    return (
+        len(sides) > 1 and len(text) <= 1000 and "|" not in text and all(0 < len(side.strip()) <= 60 for side in sides)
+    )
+
+
+def _is_flow(text: str) -> bool:
+    """Say whether a text as a whole runs from size to size by arrows."""
+    text = text.strip()
+    return has_arrow(text) and not re.search(r"[\s。，,;；()（）「」]", text) and all(
+        re.search(r"\d|^\w{1,3}$", side) for side in re.split(r"->|→|⟶|=>", text)
+    )  # fmt: skip

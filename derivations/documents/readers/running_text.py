@@ -1,0 +1,253 @@
+r"""Formulas in running text: between dollar signs, brackets with backslashes, backticks, and in plain characters.
+
+Definition   a mark opens a formula, code, a tag or a link; what it opens ends at the mark that closes it, or the mark
+             stands for itself
+Result       the passages of the text in order, prose without its markup
+Assumes      a dollar sign is a price where a space stands at one side of what it would enclose, or a digit follows, or
+             what it would enclose reads as prose (after Pandoc's rule)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from derivations.documents.passages import Passage, Syntax
+from derivations.documents.readers.plain import plain_formulas, snippet_syntax
+from derivations.documents.readers.source import Excerpt, joined
+
+__all__ = ["DISPLAY_ENVIRONMENTS", "LATEX", "MARKDOWN", "RESTRUCTURED", "Dialect", "passages"]
+
+DISPLAY_ENVIRONMENTS = (
+    "equation", "align", "gather", "multline", "alignat", "flalign", "eqnarray", "displaymath", "math", "dmath",
+    "subequations", "split", "aligned", "gathered", "cases", "bmatrix", "pmatrix", "matrix", "array",
+)  # fmt: skip
+_ENVIRONMENT = rf"\\begin\{{(?P<environment>(?:{'|'.join(DISPLAY_ENVIRONMENTS)})\*?)\}}"
+_OUTERMOST = "equation|displaymath|math|dmath|subequations"  # others say how lines hang together
+_BEGIN_OUTERMOST = re.compile(rf"\\begin\{{((?:{_OUTERMOST})\*?)\}}")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is a mark in a kind of document."""
+
+    marks: re.Pattern[str]
+    code: bool = False  # code between backticks may be a formula
+    plain: bool = True  # formulas in plain characters are looked for
+
+
+_BRACKETS = r"(?P<bracket>\\\\?[(\[])(?!\d+(?:pt|em|ex|mm|cm)\])"
+_WEB = r"(?P<skipped>(?:https?|ftp)://[^\s<>\"'，。）)\]]{1,2000}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60})"
+MARKDOWN = Dialect(
+    re.compile(
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|{_BRACKETS}|(?P<role>\{{[\w:-]{{1,30}}\}}|:[\w:-]{{1,30}}:)?(?P<ticks>`+)"
+        rf"|(?P<tag><!--|</?[A-Za-z][\w:-]{{0,40}}(?:\s[^<>]{{0,2000}})?/?>)"
+        rf"|(?P<link>\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?(?: \"[^\"]{{0,200}}\")?\))"
+        rf"|{_WEB}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<stars>\*+)"
+    ),
+    code=True,
+)
+RESTRUCTURED = Dialect(
+    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<escape>\\)|(?P<stars>\*+)"), code=True
+)
+LATEX = Dialect(
+    re.compile(
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$]))|{_WEB}"
+        r"|(?P<command>\\(?:cite\w*|(?:eq|auto|[cC]|page)?ref|label|url|href|input|include\w*|bibliography\w*|usepackage"
+        r"|documentclass|(?:begin|end))\*?(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}|\\[A-Za-z]+\*?|\\.|[{}])"
+    ),
+    plain=False,
+)
+_CLOSING = {"\\(": "\\)", "\\[": "\\]", "\\\\(": "\\\\)", "\\\\[": "\\\\]"}
+_LOOKS_LIKE_MATHEMATICS = re.compile(r"[\\^_=×·≈→]|^\s*(?:[A-Za-z]{1,3}|\d+(?:\.\d+)?%?)'*\s*$")
+_SIGN_ALONE = re.compile(
+    r"\\(?:cdots?|times|div|pm|approx|sim|[lg]eq?|neq?|equiv|in|l?dots|q?quad|checkmark|oplus|otimes|odot|star|bullet"
+    r"|(?:[Ll]ong)?(?:[Ll]eft|[Rr]ight|[Uu]p|[Dd]own|[Ll]eftright)arrow|to|gets|mapsto|implies|iff)|[-=+<>→←↑↓⇒×·]"
+)
+_LOOKS_LIKE_PROSE = re.compile(r"[a-z]{3,}[ ,]+[a-z]{3,}")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a mark opened: where it ends, and the formula inside, if it is one."""
+
+    end: int
+    formula: tuple[int, int] | None = None
+    display: bool = False
+    syntax: Syntax = "latex"
+    breaks: bool = True  # prose on both sides does not belong together
+
+
+def passages(excerpt: Excerpt, dialect: Dialect) -> tuple[Passage, ...]:
+    """Return the passages of running text."""
+    return tuple(_Scanner(excerpt, dialect).passages())
+
+
+class _Scanner:
+    """One walk over a text, from mark to mark."""
+
+    def __init__(self, excerpt: Excerpt, dialect: Dialect) -> None:
+        self.excerpt, self.text, self.dialect = excerpt, excerpt.text, dialect
+        self.absent: set[str] = set()  # closing marks that do not come any more
+        self.pieces: list[Excerpt] = []  # of prose
+
+    def passages(self) -> Iterator[Passage]:
+        """Yield prose and formulas."""
+        position = 0
+        while mark := self.dialect.marks.search(self.text, position):
+            self._prose(position, mark.start())
+            found = self._opened(mark)
+            if found is None:
+                self._prose(mark.start(), mark.end())
+                position = mark.end()
+                continue
+            position = found.end
+            if found.breaks:
+                yield from self._flush()
+            if found.formula:
+                formula = _without_environment(self.excerpt.part(*found.formula).stripped())
+                syntax: Syntax = "prose" if _SIGN_ALONE.fullmatch(formula.text) else found.syntax
+                if formula.text:
+                    yield formula.passage(syntax, found.display)
+        self._prose(position, len(self.text))
+        yield from self._flush()
+
+    def _prose(self, start: int, end: int) -> None:
+        if start < end:
+            self.pieces.append(self.excerpt.part(start, end))
+
+    def _flush(self) -> Iterator[Passage]:
+        """Yield the prose that was gathered, with its formulas in plain characters."""
+        prose = joined(self.excerpt.source, self.pieces)
+        self.pieces = []
+        position = 0
+        for start, end in plain_formulas(prose.text) if self.dialect.plain else ():
+            yield from _prose_passage(prose.part(position, start))
+            yield prose.part(start, end).passage("plain")
+            position = end
+        yield from _prose_passage(prose.part(position))
+
+    def _opened(self, mark: re.Match[str]) -> _Found | None:
+        match mark.lastgroup:
+            case "dollars":
+                return self._dollars(mark)
+            case "environment":
+                return self._environment(mark)
+            case "bracket":
+                closing = self._find(_CLOSING[mark["bracket"]], mark.end())
+                if closing < 0:
+                    return None
+                inside = (mark.end(), closing)
+                return _Found(closing + len(mark["bracket"]), inside, display=mark["bracket"].endswith("["))
+            case "ticks":
+                return self._ticks(mark)
+            case "tag":
+                return self._tag(mark)
+            case "stars":
+                return None if self._is_operator(mark) else _Found(mark.end(), breaks=False)
+            case "link" | "skipped":
+                return _Found(mark.end())
+            case "escape":
+                self._prose(mark.end(), mark.end() + 1)
+                return _Found(mark.end() + 1, breaks=False)
+        return _Found(mark.end(), breaks=False)
+
+    def _find(self, closing: str, start: int) -> int:
+        """Return where a closing mark comes next, or -1; what is absent once is not searched for again."""
+        if closing in self.absent:
+            return -1
+        position = self.text.find(closing, start)
+        if position < 0:
+            self.absent.add(closing)
+        return position
+
+    def _unescaped(self, closing: str, start: int) -> int:
+        position = self._find(closing, start)
+        while position > 0 and _is_escaped(self.text, position):
+            position = self._find(closing, position + 1)
+        return position
+
+    def _dollars(self, mark: re.Match[str]) -> _Found | None:
+        start = mark.end()
+        if mark["dollars"] == "$$":
+            closing = self._unescaped("$$", start)
+            return _Found(closing + 2, (start, closing), display=True) if closing > start else None
+        if self.text.startswith("`", start):  # $`x`$
+            closing = self._find("`$", start + 1)
+            return _Found(closing + 2, (start + 1, closing)) if closing >= 0 else None
+        closing = self._unescaped("$", start)
+        if closing <= start:
+            return None
+        inside, behind = self.text[start:closing], self.text[closing + 1 : closing + 2]
+        spaces = inside[0].isspace() + inside[-1].isspace()
+        if "\n\n" in inside or (behind.isdecimal() and behind.isascii()) or not inside.strip():
+            return None
+        if spaces and not _LOOKS_LIKE_MATHEMATICS.search(inside):
+            return None
+        if "\\" not in inside and _LOOKS_LIKE_PROSE.search(inside) and not re.search(r"[=_^]", inside):
+            return None
+        return _Found(closing + 1, (start, closing))
+
+    def _environment(self, mark: re.Match[str]) -> _Found | None:
+        name = mark["environment"]
+        closing = self._find(f"\\end{{{name}}}", mark.end())
+        if closing < 0:
+            return None
+        end = closing + len(name) + 6
+        return _Found(end, (mark.start(), end), display=True)
+
+    def _ticks(self, mark: re.Match[str]) -> _Found | None:
+        ticks, role = mark["ticks"], (mark["role"] or "").strip(":{}")
+        closing = self._find(ticks, mark.end())
+        while closing >= 0 and self.text.startswith("`", closing + len(ticks)):  # a longer run of backticks
+            longer = closing
+            while self.text.startswith("`", longer):
+                longer += 1
+            closing = self._find(ticks, longer)
+        if closing < 0:
+            return None
+        inside, end = (mark.end(), closing), closing + len(ticks)
+        text = self.text[mark.end() : closing]
+        if role == "math":
+            return _Found(end, inside)
+        syntax = snippet_syntax(text) if self.dialect.code and not role else None
+        if syntax:
+            return _Found(end, inside, syntax=syntax)
+        if not role and not re.search(r"[<>/\\]", text):
+            self._prose(*inside)  # a word in code is a word
+        return _Found(end, breaks=False)
+
+    def _tag(self, mark: re.Match[str]) -> _Found | None:
+        if mark["tag"] != "<!--":
+            return _Found(mark.end())
+        closing = self._find("-->", mark.end())
+        return _Found(closing + 3) if closing >= 0 else None
+
+    def _is_operator(self, mark: re.Match[str]) -> bool:
+        """Say whether a star stands between factors: `2 * n`, `12288*4`; else it is emphasis."""
+        if len(mark["stars"]) > 1:
+            return False
+        before, behind = self.text[max(mark.start() - 1, 0) : mark.start()], self.text[mark.end() : mark.end() + 1]
+        return (before == " " and behind == " ") or (before.isalnum() and behind.isalnum() and behind.isascii())
+
+
+def _without_environment(formula: Excerpt) -> Excerpt:
+    """Return what stands inside an environment of displayed formulas, where it is all of a formula."""
+    opening = _BEGIN_OUTERMOST.match(formula.text)
+    if not opening or not formula.text.endswith(f"\\end{{{opening[1]}}}"):
+        return formula
+    return formula.part(opening.end(), len(formula.text) - len(opening[1]) - 6).stripped()
+
+
+def _prose_passage(excerpt: Excerpt) -> Iterator[Passage]:
+    if excerpt.text.strip(" \t\n$"):  # a formula that only defined macros leaves its marks behind
+        yield excerpt.passage("prose")
+
+
+def _is_escaped(text: str, position: int) -> bool:
+    """Say whether an odd number of backslashes stands in front."""
+    start = position
+    while start > 0 and text[start - 1] == "\\":
+        start -= 1
+    return (position - start) % 2 == 1

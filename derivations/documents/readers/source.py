@@ -1,0 +1,159 @@
+"""The text of a file, and stretches of it that remember where each of their characters stands.
+
+Definition   a source is the text of a file or of a cell of a notebook; an excerpt is text that was taken out of a
+             source piece by piece, without marks, prefixes of lines and indentation
+Result       `excerpt.passage(...)` is the excerpt with the places of its characters
+Assumes      lines end at a line feed, with or without a carriage return; a mark of the order of bytes is no character
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from derivations.documents.passages import Passage, Place, Problem, Syntax
+
+__all__ = ["MAX_FILE", "MAX_LINE", "Excerpt", "Source", "decoded", "joined", "normalised"]
+
+MAX_FILE = 64_000_000  # bytes
+MAX_LINE = 100_000  # characters; longer lines are data, and are left out
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text whose lines and columns are what places mean; in a notebook the text of one cell."""
+
+    text: str
+    cell: int | None = None
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The offsets at which lines start, and behind them one past the last line."""
+        starts = [0]
+        for line in self.text.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        return tuple(starts)
+
+    @property
+    def lines(self) -> range:
+        """The numbers of the lines, from 0."""
+        return range(len(self.starts) - 1)
+
+    def place(self, offset: int) -> Place:
+        """Return where a character stands."""
+        line = min(bisect_right(self.starts, offset), len(self.starts) - 1)
+        return Place(line, offset - self.starts[line - 1] + 1, self.cell)
+
+    @cached_property
+    def whole(self) -> Excerpt:
+        """All of the text."""
+        return Excerpt(self, self.text, ((0, 0),))
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Text whose characters from an offset of a run on stand in the source one after another."""
+
+    source: Source
+    text: str
+    runs: tuple[tuple[int, int], ...]
+
+    def part(self, start: int, end: int | None = None) -> Excerpt:
+        """Return the characters from `start` up to `end`."""
+        end = len(self.text) if end is None else end
+        if len(self.runs) == 1:
+            return Excerpt(self.source, self.text[start:end], ((0, self.runs[0][1] + start),))
+        first = max(bisect_right(self.runs, start, key=_offset) - 1, 0)
+        last = max(bisect_right(self.runs, end - 1, key=_offset), first + 1)
+        runs = ((max(offset, start) - start, at + max(start - offset, 0)) for offset, at in self.runs[first:last])
+        return Excerpt(self.source, self.text[start:end], tuple(runs))
+
+    def stripped(self) -> Excerpt:
+        """Return the excerpt without white space at its ends."""
+        text = self.text.rstrip()
+        return self.part(len(text) - len(text.lstrip()), len(text))
+
+    @cached_property
+    def lines(self) -> tuple[Excerpt, ...]:
+        """The lines, each with the line feed that ends it."""
+        return tuple(self._lines())
+
+    def _lines(self) -> Iterator[Excerpt]:
+        start = 0
+        while start < len(self.text):
+            end = self.text.find("\n", start) + 1 or len(self.text)
+            yield self.part(start, end)
+            start = end
+
+    def at(self, offset: int) -> Place:
+        """Return where a character stands."""
+        start, at = self.runs[max(bisect_right(self.runs, offset, key=_offset) - 1, 0)]
+        return self.source.place(at + offset - start)
+
+    def passage(self, syntax: Syntax, display: bool = False) -> Passage:
+        """Return the excerpt as prose, or as a formula."""
+        return Passage(syntax, self.text, tuple(self._places()), display)
+
+    def _places(self) -> Iterator[tuple[int, Place]]:
+        for (start, at), (end, _) in zip(self.runs, (*self.runs[1:], (len(self.text), 0)), strict=True):
+            place = self.source.place(at)
+            yield start, place
+            line_feed = self.text.find("\n", start, end)
+            while 0 <= line_feed < end - 1:
+                place = Place(place.line + 1, 1, place.cell)
+                yield line_feed + 1, place
+                line_feed = self.text.find("\n", line_feed + 1, end)
+
+
+def _offset(run: tuple[int, int]) -> int:
+    return run[0]
+
+
+def joined(source: Source, parts: Iterable[Excerpt]) -> Excerpt:
+    """Return excerpts of one source, one behind another, as one."""
+    texts: list[str] = []
+    runs: list[tuple[int, int]] = []
+    length = 0
+    for part in parts:
+        if not part.text:
+            continue
+        texts.append(part.text)
+        for offset, at in part.runs:
+            if not runs or at - runs[-1][1] != length + offset - runs[-1][0]:
+                runs.append((length + offset, at))
+        length += len(part.text)
+    return Excerpt(source, "".join(texts), tuple(runs) or ((0, 0),))
+
+
+def decoded(data: bytes) -> tuple[str, list[Problem]]:
+    """Return the text of a file, and what was wrong with it: not Unicode, too long."""
+    if len(data) > MAX_FILE:
+        return "", [Problem(Place(1, 1), f"the file has {len(data)} bytes, over {MAX_FILE}; split it")]
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    else:
+        encoding = "utf-8-sig"
+    try:
+        return data.decode(encoding), []
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(encoding, "replace")
+        line = before.count("\n") + 1
+        place = Place(line, len(before) - before.rfind("\n"))
+        message = f"byte {error.start} is not {encoding.upper().removesuffix('-SIG')}; save the file as UTF-8"
+        return data.decode(encoding, "replace"), [Problem(place, message)]
+
+
+def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem]]:
+    """Return a text as a source: lines end alike, a null character is a replacement character, no line is too long."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    if len(text) <= MAX_LINE:
+        return Source(text, cell), []
+    lines, problems = text.split("\n"), []
+    for number, line in enumerate(lines):
+        if len(line) > MAX_LINE:
+            message = f"the line has {len(line)} characters, over {MAX_LINE}, and was not read; break it"
+            problems.append(Problem(Place(number + 1, 1, cell), message))
+            lines[number] = ""
+    return Source("\n".join(lines), cell), problems

@@ -1,0 +1,132 @@
+"""The blocks of a file filled: what must stand in them, which are stale, and the file as it should be.
+
+Definition   a block is stale where its lines are not those that are emitted now
+Result       replacements of stretches of the file as written, also inside the texts of a notebook's JSON; newlines,
+             encoding and all else stay, and a second run finds nothing stale
+Raises       ValueError, one sentence with file and line, for what cannot be filled
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from derivations.documents.originals import Original, Part, read_original
+from derivations.documents.passages import Place
+from derivations.documents.readers import SUFFIXES
+from derivations.documents.rendering.emitting import emitted, label_of
+from derivations.documents.rendering.marks import MarkedBlock, MarkError, blocks_of
+from derivations.documents.rendering.options import Options
+from derivations.documents.reports.repairs import Replacement
+from derivations.documents.reports.text_report import place_of
+
+__all__ = ["Rendered", "Stale", "rendered"]
+
+
+@dataclass(frozen=True)
+class Stale:
+    """A block that is not as it should be: what it shows, where its mark stands, and what mends it."""
+
+    name: str
+    place: Place
+    replacement: Replacement
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """What was found in a file: the file, how many blocks it has, and those that are stale, in order."""
+
+    file: str
+    original: Original
+    blocks: int
+    stale: tuple[Stale, ...]
+
+    @property
+    def replacements(self) -> tuple[Replacement, ...]:
+        """What must be replaced in the file."""
+        return tuple(each.replacement for each in self.stale)
+
+
+def rendered(path: Path, options: Options) -> Rendered:
+    """Return what must be replaced in a file so that its blocks show what is emitted now."""
+    form = SUFFIXES.get(path.suffix.lower())
+    if form is None or form == "python":
+        known = ", ".join(suffix for suffix, each in SUFFIXES.items() if each != "python")
+        raise ValueError(f"{path} cannot be filled: blocks stand in files that end in {known}")
+    original = read_original(path)
+    if original.encoding is None:
+        raise ValueError(f"{path} is not sound UTF-8, or too long: save it as UTF-8 or split it")
+    printed = "quarto" if path.suffix.lower() == ".qmd" else "markdown" if form == "notebook" else form
+    filling = _Filling(original, options, printed, "markdown" if form == "notebook" else form, Counter())
+    count, stale = 0, list[Stale]()
+    for cell, part in _parts(original, path):
+        place = Place(1, 1, cell)
+        try:
+            for block in blocks_of(part.text, filling.form):
+                place, count = Place(block.line, 1, cell), count + 1
+                if replacement := filling.replacement(block, part):
+                    stale.append(Stale(block.name, place, replacement))
+        except (LookupError, ValueError) as error:
+            place = Place(error.line, 1, cell) if isinstance(error, MarkError) else place
+            raise ValueError(f"{place_of(str(path), place)}: {error.args[0]}") from error
+    return Rendered(str(path), original, count, tuple(stale))
+
+
+def _parts(original: Original, path: Path) -> Iterator[tuple[int | None, Part]]:
+    """Yield the file, or the cells of a notebook that hold Markdown."""
+    if not original.notebook:
+        yield from original.parts.items()
+        return
+    try:
+        cells = json.loads(original.text)["cells"]
+        kinds = [cell["cell_type"] for cell in cells]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no notebook: its JSON holds no list of cells") from error
+    yield from ((cell, part) for cell, part in original.parts.items() if cell and kinds[cell - 1] == "markdown")
+
+
+@dataclass(frozen=True)
+class _Filling:
+    """Blocks filled one after another; `labels` counts how often each label was asked for."""
+
+    original: Original
+    options: Options
+    printed: str
+    form: str
+    labels: Counter[str]
+
+    def replacement(self, block: MarkedBlock, part: Part) -> Replacement | None:
+        """Return what mends a block, or None where it is as it should be."""
+        options = self.options.with_words(block.words[1:])
+        label = self._label(block, options.label) if options.label else ""
+        lines = block.lines(emitted(block, options, self.printed, label))
+        if lines == part.text[block.start : block.end]:
+            return None
+        return _replacement(self.original, part, block, lines)
+
+    def _label(self, block: MarkedBlock, prefix: str) -> str:
+        first = label_of(block, prefix, self.printed, 1)
+        self.labels[first] += 1
+        return label_of(block, prefix, self.printed, self.labels[first])
+
+
+def _replacement(original: Original, part: Part, block: MarkedBlock, lines: str) -> Replacement:
+    """Return the replacement of a block's stretch of a part.
+
+    In a notebook a text may be a list of texts, usually one a line: the block then begins in one of them and ends in
+    another, and what stands between these two in the JSON stands between the new ones too.
+    """
+    stretches = part.stretches
+    first = max(bisect_right(stretches, block.start - 1, key=lambda each: each.start) - 1, 0)
+    last = bisect_right(stretches, block.end, key=lambda each: each.start) - 1
+    start = stretches[first].offsets[block.start - stretches[first].start]
+    end = stretches[last].offsets[block.end - stretches[last].start]
+    if first == last:
+        return Replacement(start, end, original.written(lines))
+    between = original.text[stretches[first].offsets[-1] : stretches[first + 1].at]
+    texts = [original.written(line) for line in lines.splitlines(keepends=True)]
+    return Replacement(start, end, between.join(["", *texts, ""]))

@@ -1,0 +1,86 @@
+r"""How a block is written: the options of the command, and the words on its mark, which come first.
+
+Definition   softmax.jacobian steps set d_k=64 notation=vaswani math=fence label=eq lang=zh-Hant
+             steps      the derivation, not only the result      formula    the display alone, without the sentences
+             title      the title, the id and the evidence       gradient   of a layer, its gradient
+             set        numbers to put in, one or several
+Raises       ValueError for a word that is no option, or a value that there is not
+Assumes      a document names built-in notations alone: the file of a notation is named on the command line, since no
+             file is read because a document says so
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any
+
+from derivations.language.printing.notation import NOTATIONS, Notation
+
+__all__ = ["LANGUAGES", "MATHS", "Options", "size_of"]
+
+MATHS = ("dollars", "brackets", "fence", "equation")
+LANGUAGES = ("en", "zh-Hant", "zh-Hans")
+FLAGS = ("steps", "formula", "title", "gradient")
+_VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": LANGUAGES, "label": None}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a block is written; without `math`, as its format has it; without `label`, without one."""
+
+    notation: str | Notation = "ours"
+    math: str | None = None
+    label: str | None = None
+    lang: str = "en"
+    steps: bool = False
+    formula: bool = False
+    title: bool = False
+    gradient: bool = False
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def with_words(self, words: Sequence[str]) -> Options:
+        """Return the options as the words of a mark change them."""
+        changes: dict[str, Any] = {}
+        sizes: dict[str, int] | None = None  # known from the word `set` on
+        for word in words:
+            name, equals, value = word.partition("=")
+            if word == "set":
+                sizes = sizes or {}
+            elif word in FLAGS:
+                changes[word] = True
+            elif equals and name in _VALUES:
+                changes[name] = _value(name, value)
+            elif equals and sizes is not None:
+                sizes |= dict([size_of(word)])
+            else:
+                raise ValueError(_no_option(word))
+        if sizes == {}:
+            raise ValueError("behind set there is no number: write set d_k=64")
+        return replace(self, **changes, sizes=self.sizes | (sizes or {}))
+
+
+def size_of(setting: str) -> tuple[str, int]:
+    """Return the name and the number of a size, such as d_k=64."""
+    name, equals, value = setting.partition("=")
+    if not equals or not (value.isascii() and value.isdecimal()) or len(value) > 18 or int(value) < 1:
+        raise ValueError(f"set {setting}: write a size and an integer >= 1, such as set d_k=64")
+    return name, int(value)
+
+
+def _value(name: str, value: str) -> str:
+    known = _VALUES[name]
+    if known is not None and value not in known:
+        raise ValueError(f"there is no {name} {value!r} for a mark; choose one of {', '.join(known)}")
+    return value
+
+
+def _no_option(word: str) -> str:
+    if "=" in word:
+        return f"there is no option {word!r}; a size is written set {word}"
+    known = [*FLAGS, "set", *(f"{name}=" for name in _VALUES)]
+    near = get_close_matches(word, known, 1)
+    return f"there is no option {word!r}; " + (
+        f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    )

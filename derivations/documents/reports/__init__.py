@@ -1,0 +1,1 @@
+"""What was found in documents, as people and programs read it."""

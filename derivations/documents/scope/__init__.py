@@ -1,0 +1,10 @@
+"""What is known at a place of a document: shapes, values, definitions and meanings of its letters.
+
+`read_scopes` goes through a document once; `Scopes.at(statement)` answers for one statement.
+"""
+
+from derivations.documents.scope.reading import read_scopes
+from derivations.documents.scope.scopes import Candidate, Scope, Scopes
+from derivations.documents.scope.sections import section_numbers
+
+__all__ = ["Candidate", "Scope", "Scopes", "read_scopes", "section_numbers"]

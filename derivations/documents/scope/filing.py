@@ -1,0 +1,68 @@
+"""Declarations of one kind, put where a statement finds those around it; and the families of names.
+
+Definition   `W_1^Q` and `W_i^Q` are one family: the same name with its numbers and single letters left open
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from derivations.documents.scope.pieces import Declaration
+from derivations.documents.scope.sizes import fold_key
+from derivations.documents.syntax import Name, Node, Number
+
+__all__ = ["Filed", "family_of"]
+
+_MOST_FOUND = 16
+
+
+@dataclass
+class Filed:
+    """Declarations of one kind, by key and section, with the numbers of their blocks in order."""
+
+    by_section: dict[tuple[str, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    anywhere: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    declarations: list[Declaration] = field(default_factory=list)
+
+    def add(self, declaration: Declaration, section: int, block: int) -> None:
+        """Put a declaration behind those of its block and of the blocks before."""
+        entry = (block, len(self.declarations))
+        self.declarations.append(declaration)
+        key = fold_key(declaration.key)
+        self.by_section[key, section].append(entry)
+        self.anywhere[key].append(entry)
+
+    def around(self, key: str, section: int, block: int) -> tuple[list[Declaration], list[Declaration]]:
+        """Return what stands in a section up to a block and behind it, the nearest first; at most 16 of each."""
+        entries = self.by_section.get((fold_key(key), section), [])
+        cut = bisect_left(entries, (block + 1, -1))
+        before = [self.declarations[n] for _, n in reversed(entries[max(cut - _MOST_FOUND, 0) : cut])]
+        return before, [self.declarations[n] for _, n in entries[cut : cut + _MOST_FOUND]]
+
+    def earlier(self, key: str, block: int) -> Declaration | None:
+        """Return the last declaration up to a block in any section."""
+        entries = self.anywhere.get(fold_key(key), [])
+        cut = bisect_left(entries, (block + 1, -1))
+        return self.declarations[entries[cut - 1][1]] if cut else None
+
+
+def family_of(name: Name) -> str:
+    r"""Return the key of a name with its numbers and single letters left open: `W_i^Q`, `W_1^Q` are one family."""
+    lower = ",".join("•" if _is_open(each) else _text(each) for each in name.subscripts)
+    upper = ",".join("•" if _is_open(each) and not _is_label(each) else _text(each) for each in name.superscripts)
+    return f"{name.accent}{name.base}_{lower}^{upper}" if "•" in lower + upper else ""
+
+
+def _is_open(node: Node) -> bool:
+    inner = node.children[0] if len(node.children) == 1 and not isinstance(node, Name) else node
+    return isinstance(inner, Number) or (isinstance(inner, Name) and len(inner.base) == 1 and not inner.subscripts)
+
+
+def _is_label(node: Node) -> bool:
+    return isinstance(node, Name) and node.base.isupper()
+
+
+def _text(node: Node) -> str:
+    return node.key if isinstance(node, Name) else repr(node)

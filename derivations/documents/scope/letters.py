@@ -1,0 +1,78 @@
+"""What the form of a name tells: weights, biases, numbers, indices.
+
+Assumes      W and U are weights, b is a bias, Greek letters and those that count are numbers, if nothing is declared
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Expr
+
+from derivations.documents.scope.sizes import size_of
+from derivations.documents.syntax import Fence, List, Name, Node, Number, Product, Sum, Transpose
+
+__all__ = ["flat", "is_bias", "is_index", "is_scalar_letter", "is_weight", "label_of", "last_index"]
+
+_GREEK = frozenset({"alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "lambda", "kappa", "sigma", "omega"})
+
+
+def flat(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return i and j of the subscripts `ij`, `i,j` and `(i, j)`."""
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Product(factors=factors, operators=operators) if not any(operators):
+                found.extend(factors)
+            case List(items=items):
+                found.extend(items)
+            case Fence(inside=inside):
+                found.extend(flat((inside,)))
+            case _:
+                found.append(node)
+    return tuple(found)
+
+
+def is_index(node: Node) -> bool:
+    """Say whether a node can be an index: a number, or a letter that is no matrix."""
+    match node:
+        case Number() | Sum():
+            return True
+        case Name(base=base, subscripts=()):
+            return (len(base) == 1 and not base.isupper()) or base in ("pos", "N", "L", "T")
+    return False
+
+
+def is_weight(node: Node) -> bool:
+    """Say whether a node is a matrix of weights by its letter."""
+    inner = node.operand if isinstance(node, Transpose) else node
+    return isinstance(inner, Name) and inner.base.rstrip("0123456789") in ("W", "w", "U", "weight", "weights")
+
+
+def is_bias(name: Name) -> bool:
+    """Say whether a name is that of a bias by its letter."""
+    return name.base.rstrip("0123456789") in ("b", "bias")
+
+
+def is_scalar_letter(name: Name) -> bool:
+    """Say whether a letter is likely a number: Greek ones, and those that count or scale."""
+    return name.base in _GREEK or (not name.subscripts and name.base in "cgkmnprst")
+
+
+def last_index(node: Node) -> Expr | None:
+    r"""Return h of `\text{head}_h`."""
+    if isinstance(node, Name) and len(node.subscripts) == 1:
+        return size_of(node.subscripts[0])
+    return None
+
+
+def label_of(node: Node) -> str:
+    """Return the letters of a node for an assumption: `X W_1`; "it" for what has none."""
+    match node:
+        case Name():
+            return node.key
+        case Transpose(operand=operand):
+            return f"{label_of(operand)}^T"
+        case Product(factors=factors):
+            return " ".join(map(label_of, factors))
+    return "it"

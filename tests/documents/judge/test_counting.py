@@ -1,0 +1,187 @@
+"""Counts in documents against the equations: right ones under named assumptions, mutants wrong, the rest left alone."""
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+
+from derivations.documents.judge.counting import check_counting
+from derivations.documents.passages import Block, Passage
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Chain, Name, Words
+from tests.documents.judge.trees import AT, FakeScope, statement, tree
+
+NETWORK = "Parameters of the feed-forward network"
+RIGHT = [  # the words, the count, what has to be assumed
+    (NETWORK, "2 * d_model * d_ff + d_ff + d_model", ""),
+    (NETWORK, "2 * d_model * d_ff", "biases"),
+    ("Parameters of the FFN with d_ff = 4 d_model", "8 * d_model**2", "d_ff = 4*d_model"),
+    ("前馈网络的参数量", "2 * d_model * d_ff", "biases"),
+    ("フィードフォワード層のパラメータ数", "2 * d_model * d_ff", "biases"),
+    ("FLOPs of the feed-forward network", "4 * batch_size * seq_len * d_model * d_ff", ""),
+    ("前馈网络的计算量主要来自矩阵乘法", "2 * batch_size * seq_len * d_model * d_ff", "multiply-add"),
+    ("FLOPs of the FFN, forward and backward", "12 * batch_size * seq_len * d_model * d_ff", "backward"),
+    ("FLOPs of the FFN for one token", "4 * d_model * d_ff", "for one token"),
+    ("SwiGLU: its parameters", "3 * d_model * d_ff", ""),
+    ("Multi-head attention: number of parameters", "4 * d_model**2", "d_k = d_model/h"),
+    ("Multi-head attention: number of parameters", "2 * h * d_model * d_k + 2 * h * d_model * d_v", ""),
+    ("FLOPs of self-attention", "8 * n * d_model**2 + 4 * n**2 * d_model", "d_k = d_model/h"),
+    ("FLOPs of attention, scores and sums", "4 * n**2 * d_k", ""),
+    ("Parameters in each layer", "12 * d_model**2", "d_ff = 4*d_model"),
+    ("Parameters in each layer", "4 * d_model**2 + 2 * d_model * d_ff", "biases and norms"),
+    ("Parameters of all layers", "12 * n_layer * d_model**2", "biases and norms"),
+    ("FLOPs of an encoder layer", "8 * n * d_model**2 + 4 * n**2 * d_model + 16 * n * d_model**2", "d_ff"),
+    ("LayerNorm: parameters", "2 * d_model", ""),
+    ("Parameters of the embedding", "vocab_size * d_model", ""),
+    ("KV cache, numbers for each token", "2 * n_layers * n_heads * d_head", ""),
+    ("KV cache in bytes", "2 * 2 * n_layers * n_heads * d_head", "bytes"),
+    ("KV cache in bytes", "2 * 2 * n_layers * n_heads * d_head * seq_len * batch_size", "bytes"),
+    ("Training FLOPs for N parameters and D tokens", "6 * N * D", "left out"),
+    ("FLOPs of the forward pass, N parameters, D tokens", "2 * N * D", "forward"),
+]
+WRONG = [
+    (NETWORK, "3 * d_model * d_ff"), (NETWORK, "2 * d_model * d_ff + 2 * d_ff + d_model"),
+    ("FLOPs of the feed-forward network", "8 * batch_size * seq_len * d_model * d_ff"),
+    ("FLOPs of the two-layer FFN", "6 * batch_size * seq_len * d_model * d_ff"),
+    ("前馈网络的计算量", "6 * batch_size * seq_len * d_model * d_ff"),
+    ("FLOPs of the FFN", "4 * seq_len * d_model**2 * d_ff"), ("Training FLOPs, N parameters, D tokens", "5 * N * D"),
+    ("FLOPs of self-attention", "8 * n * d_model**2 + 2 * n**2 * d_model"),
+    ("FLOPs of self-attention", "6 * n * d_model**2 + 4 * n**2 * d_model"),
+    ("FLOPs of an encoder layer", "8 * n * d_model**2 + 4 * n**2 * d_model + 8 * n * d_model * d_ff"),
+]  # fmt: skip
+ALONE = [
+    ("Parameters of the FFN", "5 * d_model**2"), ("Parameters of the first matrix of the FFN", "1 * d_model * d_ff"),
+    ("Parameters of attention, of which queries", "3 * d_model**2"), ("Parameters of the FFN", "4 * d_model**2"),
+    ("The hidden width", "4 * d_model"), ("FLOPs", "3 * n * d_model"), ("The cost", "n**2 * d_model"),
+    ("Attention scores", "n**2"), ("The FFN grows with", "n * d_model**2"), ("Parameters of the FFN", "3 * A * B_1"),
+    ("Parameters", "2 * d_model * d_ff"), ("Memory of the optimizer", "16 * N"),
+    ("FLOPs of the FFN while training", "8 * n * d_model * d_ff"),
+    ("FLOPs in LLaMA's FFN, gated", "6 * n * d_model * d_ff"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "count", "assumed"), RIGHT)
+def test_a_right_count_is_found_with_its_assumptions(words: str, count: str, assumed: str) -> None:
+    quantity = "C" if "D tokens" in words else "FLOPs"
+    one = statement(
+        Name(quantity) if quantity == "C" or "LOP" in words or "计算" in words else Name("P"), count, prose=words
+    )
+    (found,) = check_counting(one, 0, FakeScope())
+    assert found.verdict == ("conditional" if found.assumptions else "holds")
+    assert assumed in "; ".join(found.assumptions) + found.reason
+
+
+@pytest.mark.parametrize(("words", "count"), WRONG)
+def test_a_wrong_count_is_wrong(words: str, count: str) -> None:
+    one = statement(Name("C"), count, prose=words)
+    (found,) = check_counting(one, 0, FakeScope())
+    assert found.verdict == "wrong"
+    assert found.right
+
+
+@pytest.mark.parametrize(("words", "count"), ALONE)
+def test_what_is_not_clear_is_left_alone(words: str, count: str) -> None:
+    one = statement(Name("C"), count, prose=words)
+    found = tuple(check_counting(one, 0, FakeScope()))
+    assert not [each for each in found if each.verdict == "wrong"]
+
+
+def test_a_mention_is_judged_only_beside_its_quantity() -> None:
+    for before, count, after, wrong in (
+        ("The feed-forward network has ", "3 * d_model * d_ff", " parameters", True),
+        ("前馈网络的参数量为 ", "3 * d_model * d_ff", "", True),
+        (
+            "The feed-forward network, whose weights are learned from the data that we have, ",
+            "3 * d_model * d_ff",
+            "",
+            False,
+        ),
+        ("The FFN has fewer parameters than others. Write ", "3 * d_model * d_ff", " for what we shall need", False),
+    ):
+        passages = [Passage("prose", before, AT), Passage("latex", count, AT), Passage("prose", after, AT)]
+        one = Statement(Chain((tree(count),)), passages[1], Block("paragraph", tuple(passages)))
+        found = tuple(check_counting(one, None, FakeScope()))
+        assert [each.verdict for each in found] == ["wrong"] * wrong, before
+
+
+def test_a_size_that_is_defined_is_no_count() -> None:
+    one = statement(Name("d", (Words("ff"),)), "4 * d_model", prose="The parameters of the feed-forward network")
+    assert not tuple(check_counting(one, 0, FakeScope()))
+
+
+def test_what_is_counted_is_found_in_the_words_around_and_letters_in_the_scope() -> None:
+    scope = FakeScope(
+        meanings={"w": "model width", "u": "hidden width", "t": "sequence length"},
+        around="Its cost\nThe feed-forward network costs most FLOPs",
+    )
+    (found,) = check_counting(statement(Name("C"), "4 * t * w * u"), 0, scope)
+    assert found.verdict == "conditional"  # one sequence
+    (wrong,) = check_counting(statement(Name("C"), "5 * t * w * u"), 0, scope)
+    assert wrong.verdict == "wrong"
+    assert "u" in (wrong.right or "")
+
+
+def mutants(count: str, source: random.Random) -> Iterator[str]:
+    """Yield counts with another factor, a factor dropped, or another exponent."""
+    terms = count.split(" + ")
+    k = source.randrange(len(terms))
+    first, *others = terms[k].split(" * ")
+    if first.isdigit():
+        number = int(first)
+        for other in {number + 1, number + 3, 3 * number + 2, number * 5}:
+            yield " + ".join((*terms[:k], " * ".join((str(other), *others)), *terms[k + 1 :]))
+    yield count.replace("d_ff", "d_ff**2", 1) if "d_ff" in count else count.replace("d_model**2", "d_model**3", 1)
+
+
+def oracle(count: str, sizes: dict[str, int]) -> Fraction:
+    """The value of a count at sizes, by Python's own arithmetic on the tests' own text."""
+    return Fraction(eval(count, {"__builtins__": {}}, sizes))  # noqa: S307, text of this file
+
+
+#: What the tests hold to be readings of the same counts: multiply-adds, forward and backward, one token.
+FACTORS = (Fraction(1, 2), Fraction(1), Fraction(3), Fraction(3, 2))
+
+
+def test_mutants_of_counts_are_wrong_or_left_alone() -> None:
+    source = random.Random("mutants of counts")
+    sizes = {"d_model": 13, "d_ff": 29, "batch_size": 3, "seq_len": 17, "n": 17, "h": 1, "d_k": 13, "d_v": 13}
+    caught = differ = 0
+    missed = []
+    whole = [row for row in RIGHT if row[0] in {NETWORK, "FLOPs of the feed-forward network", "FLOPs of self-attention",
+                                               "前馈网络的参数量", "前馈网络的计算量主要来自矩阵乘法"}]  # fmt: skip
+    for words, count, _ in whole:
+        right = oracle(count, sizes)
+        for mutant in mutants(count, source):
+            ratio = oracle(mutant, sizes) / right
+            if ratio in FACTORS:
+                continue
+            differ += 1
+            found = tuple(check_counting(statement(Name("C"), mutant, prose=words), 0, FakeScope()))
+            caught += bool(found) and found[0].verdict == "wrong"
+            missed += [(words, mutant, found)] if not found or found[0].verdict != "wrong" else []
+            assert not found or found[0].verdict not in ("proved", "holds")
+    print(f"{caught} of {differ} mutants of counts called wrong")
+    assert caught >= 0.95 * differ, missed
+
+
+def test_no_size_is_too_strange() -> None:
+    for count in ("d_model**(10**9)", "2 / d_model", "d_model**h", "d_model", "3", "x_1 + y_2", "total(i, i, 1, n)"):
+        assert not tuple(check_counting(statement(Name("C"), count, prose=NETWORK), 0, FakeScope()))
+    assert tree("2 * d_model")
+
+
+def test_the_compute_of_training_by_its_passes() -> None:
+    forward, backward = Name("C", (Words("forward"),)), Name("C", (Words("backward"),))
+    for left, count, verdict in (
+        (forward, "2 * P * D", "conditional"),
+        (backward, "4 * P * D", "conditional"),
+        (forward, "3 * P * D", "wrong"),
+        (backward, "6 * P * D", "wrong"),
+        (Name("C"), "6 * P * D", "conditional"),
+        (Name("C"), "7 * P * D", "wrong"),
+        (Name("C"), "8 * P * D", None),  # the forward pass done twice
+        (Name("A"), "7 * P * D", None),
+    ):
+        found = tuple(check_counting(statement(left, count, prose="D tokens"), 0, FakeScope()))
+        assert (found[0].verdict if found else None) == verdict, count

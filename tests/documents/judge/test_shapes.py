@@ -1,0 +1,125 @@
+r"""Shapes of documents: what fits holds, what does not is wrong, and what cannot be known is left alone."""
+
+import pytest
+
+from derivations.documents.judge.shapes import check_shapes
+from tests.documents.judge.findings import findings, read, verdict
+
+NETWORK = r"""# Network
+Let $X \in \mathbb{R}^{n \times a}$, where $n$ is the number of tokens.
+$$H = \max(0, X W_1 + b_1)$$
+$$Y = H W_2 + b_2$$
+with $W_1 \in \mathbb{R}^{a \times m}$, $W_2 \in \mathbb{R}^{m \times a}$,
+$b_1 \in \mathbb{R}^{m}$, $b_2 \in \mathbb{R}^{a}$.
+"""
+
+
+def test_a_product_that_fits_holds_and_says_its_shape() -> None:
+    finding = verdict(r"$X \in \mathbb{R}^{n \times p}$, $W \in \mathbb{R}^{p \times q}$, $Y = X W$", "Y =")
+    assert finding.verdict == "holds"
+    assert finding.reason == "the shapes fit: n × q"
+
+
+def test_a_bias_needs_the_assumption_that_it_is_added_to_every_row() -> None:
+    finding = verdict(NETWORK, "H =")
+    assert finding.verdict == "conditional"
+    assert finding.assumptions == ("b_1 is added to every row of X W_1",)
+
+
+def test_a_product_in_the_other_order_is_wrong_and_is_repaired() -> None:
+    finding = verdict(NETWORK.replace("X W_1 +", "W_1 X +"), "H =")
+    assert finding.verdict == "wrong"
+    assert "line 5" in finding.reason
+    assert finding.right is not None
+    assert finding.right.index("X") < finding.right.index("W_")
+
+
+def test_a_declaration_that_no_formula_fits_is_wrong_itself() -> None:
+    text = NETWORK.replace(r"\mathbb{R}^{a \times m}", r"\mathbb{R}^{m \times a}")
+    said = verdict(text, r"W_1 \in")
+    assert said.verdict == "wrong"
+    assert said.right == "W_1: a × m"
+    assert verdict(text, "H =").verdict != "wrong"
+
+
+def test_a_declaration_that_another_formula_needs_is_kept() -> None:
+    text = NETWORK.replace("X W_1 + b_1", "X W_1 + b_2")
+    assert verdict(text, "H =").verdict == "wrong"
+    assert verdict(text, r"b_2 \in").verdict == "holds"
+
+
+def test_nothing_is_said_of_letters_without_declaration() -> None:
+    assert list(findings(r"$Q = X W_Q$, $K = X W_K$ and $A = Q^T K$")) == []
+
+
+def test_a_letter_bound_again_far_away_is_an_assumption() -> None:
+    one = "# One\n$Q \\in \\mathbb{R}^{n \\times c}$, $c = 5$\n\n"
+    text = one + "# Two\n$W \\in \\mathbb{R}^{e \\times c}$, $e = 7$\n\n$Z = Q W$\n"
+    finding = verdict(text, "Z =")
+    assert finding.verdict == "conditional"
+    assert finding.assumptions == ("Q is not the Q of line 2, which is n × c",)
+
+
+def test_sizes_are_the_same_by_what_the_section_sets_them_to() -> None:
+    text = r"""$M \in \mathbb{R}^{n \times h d_v}$, $U \in \mathbb{R}^{d_{model} \times p}$, $d_v = d_{model}/h$
+$$R = M U$$"""
+    assert verdict(text, "R =").verdict == "holds"
+
+
+def test_a_vector_is_a_row_or_a_column_as_the_product_asks() -> None:
+    declared = r"$x \in \mathbb{R}^{p}$, $A \in \mathbb{R}^{q \times p}$. "
+    assert verdict(declared + "$y = A x$", "y =").verdict == "holds"
+    assert verdict(declared + "$y = x A^T$", "y =").assumptions == ("x is a row vector",)
+    assert verdict(declared + "$y = x A$", "y =").verdict == "wrong"
+
+
+@pytest.mark.parametrize("language", ["shape", "的維度是", "の形状は"])
+def test_words_tie_a_shape_to_its_letter(language: str) -> None:
+    text = f"$Q$ {language} $(n \\times c)$, $K$ {language} $(m \\times c)$.\n\n$$S = Q K$$"
+    assert verdict(text, "S =").verdict == "wrong"
+    assert verdict(text.replace("Q K$", "Q K^T$"), "S =").reason == "the shapes fit: n × m"
+
+
+def test_the_subject_of_a_membership_may_stand_outside_of_it() -> None:
+    text = "* **$U$ (up):** $\\in \\mathbb{R}^{p \\times q}$\n* **$x$:** $\\in \\mathbb{R}^{p}$\n\n$$y = U x$$"
+    assert verdict(text, "y =").verdict == "wrong"
+    assert verdict(text.replace("U x", "x U"), "y =").reason == "the shapes fit: a vector of q"
+
+
+def test_comments_of_code_are_shapes_of_what_stands_beside_them() -> None:
+    text = "```python\nx = f(y)  # [B, T, C]\nw = g(y)  # [C, F]\nz = x @ w  # [B, T, F]\n```\n"
+    assert {finding.verdict for _, _, finding in findings(text)} == {"holds"}
+    assert "wrong" in {finding.verdict for _, _, finding in findings(text.replace("x @ w", "w @ x"))}
+
+
+def test_a_table_declares_in_its_rows() -> None:
+    head = "| name | shape |\n|---|---|\n"
+    table = head + "| $Q$ | $(T \\times c)$ |\n| $K$ | $(T \\times c)$ |\n| $Q K^T$ | $(T \\times T)$ |\n"
+    assert {finding.verdict for _, _, finding in findings(table)} == {"holds"}
+    assert verdict(table.replace(r"T \times T", r"c \times c"), r"c \times c").right == "T × T"
+
+
+def test_attention_compares_queries_with_keys() -> None:
+    text = r"""$Q \in \mathbb{R}^{n \times e}$, $K \in \mathbb{R}^{m \times e}$, $V \in \mathbb{R}^{m \times v}$
+$$Z = \text{Attention}(Q, K, V)$$"""
+    assert verdict(text, "Z =").reason == "the shapes fit: n × v"
+    assert verdict(text.replace("(Q, K, V)", "(Q, V, K)"), "Z =").verdict == "wrong"
+
+
+def test_a_network_without_declared_input_is_wrong_where_no_reading_fits() -> None:
+    text = r"""$U \in \mathbb{R}^{d_{model} \times d_{ff}}$, $W \in \mathbb{R}^{d_{ff} \times d_{model}}$
+$$f(x) = \max(0, U x + b) W + c$$"""
+    assert verdict(text, "f(x) =").verdict == "wrong"
+    assert verdict(text.replace("U x", "x U"), "f(x) =").verdict in ("holds", "conditional")
+
+
+def test_a_table_of_positions_may_be_longer_than_the_rows_it_is_added_to() -> None:
+    declared = r"$X \in \mathbb{R}^{n \times c}$, $P \in \mathbb{R}^{m \times c}$, $A \in \mathbb{R}^{n \times m}$, "
+    text = declared + "$Z = X + P$"
+    assert verdict(text, "Z =").assumptions == ("n = m",)
+    assert verdict(text.replace(r"m \times c}$, $A", r"m \times e}$, $A"), "Z =").verdict == "wrong"
+
+
+def test_another_scope_than_that_of_a_document_is_left_alone() -> None:
+    statements, _ = read("$Y = X W$")
+    assert list(check_shapes(statements[0], 0, object())) == []

@@ -1,0 +1,130 @@
+"""Formulas for the tests of the judge, built from a few Python characters: `tree("e**2 / (e**2 + e)")`.
+
+Numbers keep their text (`7.39`, `485_165_195` for 485,165,195), `a_i` has a subscript, `total(x_i, i, 1, n)` is a sum
+with bounds, `number("4.8 億", ...)` is built by hand.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from derivations.documents.passages import Block, Passage, Place
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Chain,
+    Fence,
+    List,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Sum,
+    Transpose,
+)  # fmt: skip
+
+AT = ((0, Place(1, 1)),)
+
+
+def number(text: str, *, scale: int = 1, exact: bool | None = None, unit: str = "") -> Number:
+    """A printed number; `scale` is the value of the word behind its digits."""
+    digits = "".join(each for each in text if each.isdigit() or each == ".").strip(".")
+    places = len(digits.partition(".")[2])
+    whole = places == 0 and scale == 1
+    value, half = Fraction(digits) * scale, Fraction(scale, 2 * 10**places)
+    return Number(text, value, half if not whole else Fraction(1, 2), whole if exact is None else exact, unit)
+
+
+def name(text: str) -> Name:
+    base, _, below = text.partition("_")
+    return Name(base, (Number(below, Fraction(below)) if below.isdigit() else Name(below),) if below else ())
+
+
+def tree(text: str) -> Node:
+    return _node(ast.parse(text, mode="eval").body, text)
+
+
+def _node(part: ast.expr, text: str) -> Node:
+    match part:
+        case ast.Constant():
+            source = ast.get_source_segment(text, part) or ""
+            return number(source.replace("_", ","))
+        case ast.Name():
+            return name(part.id)
+        case ast.UnaryOp():
+            return Negative(_node(part.operand, text))
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            first, second = _node(part.left, text), _node(part.right, text)
+            sign = 1 if isinstance(part.op, ast.Add) else -1
+            if isinstance(first, Sum):
+                return Sum((*first.terms, second), (*first.signs, sign))
+            return Sum((first, second), (1, sign))
+        case ast.BinOp(op=ast.Mult()):
+            return Product(tuple(_node(each, text) for each in (part.left, part.right)), ("times",))
+        case ast.BinOp(op=ast.MatMult()):
+            return Product(tuple(_node(each, text) for each in (part.left, part.right)), ("",))
+        case ast.BinOp(op=ast.Div()):
+            return Quotient(_node(part.left, text), _node(part.right, text))
+        case ast.BinOp(op=ast.Pow()):
+            return Power(_node(part.left, text), _node(part.right, text))
+        case ast.List():
+            return List(tuple(_node(each, text) for each in part.elts), "[")
+        case ast.Attribute(attr="T"):
+            return Transpose(_node(part.value, text))
+        case ast.Call(func=ast.Name(id="total")):
+            body, index, low, high = (_node(each, text) for each in part.args)
+            assert isinstance(index, Name)
+            return Aggregate("sum", body, (index,), low, high)
+        case ast.Call(func=ast.Name(id="sqrt")):
+            return Root(_node(part.args[0], text))
+        case ast.Call(func=ast.Name(id="fence")):
+            return Fence("(", _node(part.args[0], text))
+        case ast.Call(func=ast.Name()):
+            return Call(Name(part.func.id), tuple(_node(each, text) for each in part.args))
+    raise ValueError(text)
+
+
+def statement(*sides: Node | str, relations: str | Sequence[str] = "=", prose: str = "", text: str = "") -> Statement:
+    """A statement in a block of its own, behind some prose."""
+    nodes = tuple(tree(each) if isinstance(each, str) else each for each in sides)
+    between = (relations,) * (len(nodes) - 1) if isinstance(relations, str) else tuple(relations)
+    written = text or " ".join(each.text for node in nodes for each in node.walk() if isinstance(each, Number))
+    passage = Passage("latex", written, AT)
+    return Statement(Chain(nodes, between), passage, Block("paragraph", (Passage("prose", prose, AT), passage)))
+
+
+@dataclass
+class FakeScope:
+    """What a scope knows, given by hand."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    definitions: Mapping[str, Node] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    before: Sequence[Statement] = ()
+    around: str = ""
+
+    def value(self, name: Name) -> Any:
+        return self.values.get(name.key)
+
+    def definition(self, name: Name) -> Node | None:
+        return self.definitions.get(name.key)
+
+    def meaning(self, name: Name) -> frozenset[str]:
+        found = self.meanings.get(name.key)
+        return frozenset({found} if found else ())
+
+    def shape(self, node: Node) -> tuple[Any, ...] | None:
+        return None
+
+    def earlier(self, statement: Statement) -> Sequence[Statement]:
+        return self.before
+
+    def words(self, statement: Statement) -> str:
+        return self.around

@@ -1,0 +1,60 @@
+"""reStructuredText: roles, directives, blocks by indentation, tables."""
+
+import pytest
+
+from derivations.documents.passages import Block
+from derivations.documents.readers import read_text
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    return read_text(text, "restructuredtext").blocks
+
+
+def formulas(text: str) -> list[str]:
+    return [passage.text for block in blocks(text) for passage in block.formulas]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Let :math:`x_i` be ``d_k`` of :class:`a_b`.", ["x_i", "d_k"]),
+        (".. math:: a = b", ["a = b"]),
+        (".. math::\n   :label: l\n\n   a\n   = b\n\n   c\n\nd", ["a\n= b", "c"]),
+        (".. note:: The :math:`a`\n\n   and :math:`b`.", ["a", "b"]),
+        (".. unknown:: x\n   :option: y\n\n   :math:`b`", ["b"]),
+        ("Code::\n\n   h = 8\n\nend", ["h = 8"]),
+        (".. code-block:: python\n   :linenos:\n\n   h = 8", ["h = 8"]),
+        (".. code-block:: bash\n\n   h=8", []),
+        (".. include:: /etc/passwd\n.. raw:: html\n\n   :math:`x`\n\n.. a comment\n   :math:`y`", []),
+        (".. [1] A footnote with :math:`a`", ["a"]),
+        ("$x$ is no formula here", []),
+    ],
+)
+def test_formulas_are_found(text: str, expected: list[str]):
+    assert formulas(text) == expected
+
+
+def test_headings_have_the_level_of_their_marks():
+    text = "====\nDoc\n====\n\nOne\n----\n\nTwo\n~~~~\n\nThree\n-----\n\ntext\n\n----\n\nmore"
+    assert [(block.kind, block.level) for block in blocks(text)] == [
+        ("heading", 1), ("heading", 2), ("heading", 3), ("heading", 2), ("paragraph", 0), ("paragraph", 0),
+    ]  # fmt: skip
+
+
+def test_items_keep_their_lines():
+    first, second = blocks("- one :math:`a`\n  and more\n- two")
+    assert (first.kind, second.kind) == ("item", "item")
+    assert first.passages[-1].text.endswith("and more\n")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "+---+---------+\n| a | shape   |\n+===+=========+\n| Q | ``d_k`` |\n+---+---------+\n",
+        "==  =======\na   shape\n==  =======\nQ   ``d_k``\n==  =======\n",
+    ],
+)
+def test_rows_of_tables(table: str):
+    _, row = blocks(table)
+    assert (row.kind, row.columns, row.headers) == ("row", (0, 1), ("a", "shape"))
+    assert [passage.text for passage in row.passages] == ["Q", "d_k"]

@@ -1,0 +1,76 @@
+"""Files: what is decoded, what is too long, and excerpts that keep their places."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from derivations.documents.passages import Place
+from derivations.documents.readers import SUFFIXES, read_document, read_text
+from derivations.documents.readers.source import MAX_FILE, MAX_LINE, Source, decoded, joined, normalised
+
+
+def test_broken_unicode_is_a_problem_and_the_rest_is_read(tmp_path: Path):
+    path = tmp_path / "a.md"
+    path.write_bytes(b"fine\nan \xff and $x$")
+    document = read_document(path)
+    assert [problem.place for problem in document.problems] == [Place(2, 4)]
+    assert document.blocks[0].formulas[0].text == "x"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_marks_of_byte_order_are_no_characters(tmp_path: Path, encoding: str):
+    path = tmp_path / "a.md"
+    path.write_bytes("$寬$".encode(encoding))
+    document = read_document(path)
+    assert document.problems == ()
+    assert document.blocks[0].formulas[0].place(0) == Place(1, 2)
+
+
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".unknown", ".MD"])
+def test_every_suffix_is_read(tmp_path: Path, suffix: str):
+    path = tmp_path / f"a{suffix}"
+    path.write_text("text", encoding="utf-8")
+    assert read_document(path).file == str(path)
+
+
+def test_an_unknown_format_is_refused():
+    with pytest.raises(ValueError, match="no format of documents; choose one of markdown"):
+        read_text("", "word")
+
+
+def test_a_line_that_is_too_long_is_a_problem_and_the_others_are_read():
+    document = read_text("$a$\n\n" + "x" * (MAX_LINE + 1) + "\n\n$b$", "markdown")
+    assert [problem.place for problem in document.problems] == [Place(3, 1)]
+    assert [block.formulas[0].place(0) for block in document.blocks] == [Place(1, 2), Place(5, 2)]
+
+
+def test_a_file_that_is_too_large_is_a_problem():
+    text, problems = decoded(b" " * (MAX_FILE + 1))
+    assert text == ""
+    assert "split it" in problems[0].message
+
+
+@given(
+    text=st.text(alphabet="ab\n", max_size=30),
+    cuts=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=4),
+    again=st.tuples(st.integers(0, 30), st.integers(0, 30)),
+)
+def test_parts_of_joined_parts_keep_their_places(text: str, cuts: list[tuple[int, int]], again: tuple[int, int]):
+    source = Source(text)
+    spans = [(min(cut[0], len(text)), min(max(cut), len(text))) for cut in cuts]
+    whole = joined(source, (source.whole.part(*span) for span in spans))
+    assert whole.text == "".join(text[start:end] for start, end in spans)
+    part = whole.part(min(again[0], len(whole.text)), min(max(again), len(whole.text)))
+    assert "".join(line.text for line in part.lines) == part.text
+    passage = part.passage("prose")
+    lines = text.split("\n")
+    for offset, character in enumerate(part.text):
+        assert passage.place(offset) == part.at(offset)
+        place = passage.place(offset)
+        assert (lines[place.line - 1] + "\n")[place.column - 1] == character
+
+
+def test_line_ends_are_alike():
+    assert normalised("a\r\nb\rc\n\0")[0].text == "a\nb\nc\n\ufffd"

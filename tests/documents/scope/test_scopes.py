@@ -1,0 +1,106 @@
+r"""What a scope answers, and where it says that it does not know."""
+
+from fractions import Fraction
+
+from sympy import Symbol, symbols
+
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Name, Number, Product
+from tests.documents.judge.findings import read
+
+n, c, p = symbols("n c p")
+
+
+def last_scope(text: str) -> Scope:
+    """Return the scope of the last formula."""
+    statements, scopes = read(text)
+    return scopes.at(statements[-1])
+
+
+def test_a_declaration_binds_in_its_section_and_in_those_inside() -> None:
+    scope = last_scope("# One\n\n$X \\in \\mathbb{R}^{n \\times c}$\n\n## Inside\n\n$X$")
+    assert scope.shape(Name("X")) == (n, c)
+    assert not scope.shape_candidates(Name("X"))[0].far
+
+
+def test_a_declaration_of_an_earlier_section_is_far() -> None:
+    scope = last_scope("# One\n\n$X \\in \\mathbb{R}^{n \\times c}$\n\n# Two\n\n$X$")
+    assert scope.shape_candidates(Name("X"))[0].far
+
+
+def test_a_declaration_of_a_later_section_is_none() -> None:
+    statements, scopes = read("# One\n\n$X$\n\n# Two\n\n$X \\in \\mathbb{R}^{n \\times c}$")
+    assert scopes.at(statements[0]).shape(Name("X")) is None
+
+
+def test_a_declaration_binds_forwards_in_its_section() -> None:
+    statements, scopes = read("# One\n\n$$Y = X W$$\n\nwhere $X \\in \\mathbb{R}^{n \\times c}$")
+    assert scopes.at(statements[0]).shape(Name("X")) == (n, c)
+
+
+def test_two_different_declarations_are_both_candidates() -> None:
+    text = "$X \\in \\mathbb{R}^{n \\times c}$\n\n$Y = X W$\n\n$X \\in \\mathbb{R}^{c \\times n}$"
+    statements, scopes = read(text)
+    assert len(scopes.at(statements[1]).shape_candidates(Name("X"))) == 2
+
+
+def test_values_are_numbers_or_letters() -> None:
+    scope = last_scope("We set $d_{model} = 96$ and $h = 4$, so $d_k = d_{model} / h$.")
+    assert scope.value(Name("h")) == 4
+    assert scope.value(Name("d", (Name("k"),))) == Symbol("d_model") / Symbol("h")
+    assert scope.value(Name("z")) is None
+
+
+def test_two_numbers_for_a_letter_are_no_value() -> None:
+    assert last_scope("First $h = 4$, then $h = 8$.").value(Name("h")) is None
+
+
+def test_a_matrix_product_is_no_value() -> None:
+    scope = last_scope("$Q = X W$")
+    assert scope.value(Name("Q")) is None
+    assert scope.definition(Name("Q")) == Product((Name("X"), Name("W")), ("",))
+
+
+def test_indices_are_bound_by_sums_and_ranges() -> None:
+    scope = last_scope(r"$s = \sum_{r=1}^{n} a_r$ and $H_g = X W_g$ for $g = 1, \dots, h$")
+    assert scope.is_index(Name("r"))
+    assert scope.is_index(Name("g"))
+    assert not scope.is_index(Name("s"))
+
+
+def test_the_convention_is_inferred_from_the_products() -> None:
+    assert last_scope("$Q = X W_Q$").convention == "rows"
+    assert last_scope("$q = W_Q x$").convention == "columns"
+    assert last_scope("$s = q \\cdot k$").convention is None
+
+
+def test_words_give_meanings_in_three_languages() -> None:
+    for text in ("where $g$ is the number of heads", "其中 $g$ 是注意力頭的數量", "$g$ はヘッド数である"):
+        assert last_scope(text).meaning(Name("g")) == {"number of heads"}, text
+    assert last_scope("the sequence length $r$").meaning(Name("r")) == {"sequence length"}
+    assert last_scope("and then $r$ again").meaning(Name("r")) == frozenset()
+
+
+def test_parts_and_families_of_what_is_declared() -> None:
+    scope = last_scope(r"$X \in \mathbb{R}^{n \times c}$, $X W$, $W_i^Q \in \mathbb{R}^{c \times p}$, $W_1^Q$")
+    assert scope.shape(Name("x", (Name("i"),))) == (c,)
+    assert scope.shape(Name("X", (Name("i"), Name("j")))) == ()
+    assert scope.shape(Name("W", (Number("1", Fraction(1)),), (Name("Q"),))) == (c, p)
+
+
+def test_printed_numbers_are_kept_for_later_formulas() -> None:
+    scope = last_scope("$y_1 = a / b \\approx 0.731$, later $y_1$")
+    assert [number.text for number in scope.numbers(Name("y", (Number("1", Fraction(1)),)))] == ["0.731"]
+
+
+def test_an_example_sets_the_letters_of_the_shape() -> None:
+    scope = last_scope("```\ninput: [batch, n, width]  # such as [2, 7, 96]\n```\n\n$n$")
+    assert scope.value(Name("width")) == 96
+
+
+def test_the_words_and_formulas_around_are_at_hand() -> None:
+    statements, scopes = read("# Heading\n\nThe first $a = 1$.\n\nThe second $b = 2$.")
+    scope = scopes.at(statements[1])
+    assert scope.earlier(statements[1]) == (statements[0],)
+    assert "second" in scope.words(statements[1])
+    assert "Heading" in scope.words(statements[1])
