@@ -2,18 +2,17 @@ r"""Write what the package prints into the pages: `python -m docs.build` refresh
 
 A page holds marks; what stands between a mark and its end is written here, the rest by hand:
 
-    <!-- show softmax.jacobian steps -->    a result or layer; `steps` adds its derivation, `columns` is a notation
-    <!-- show feed_forward gradient -->     the gradient of a layer
-    <!-- results softmax -->                the results of a topic: id, title, evidence as decided now
-    <!-- shapes encoder_layer n=10 -->      the shape of every input, parameter and intermediate of a layer, at sizes
-    <!-- rules -->                          the rules that a step may name
-    <!-- trusted -->                        what the judge trusts, in the words of its module
-    <!-- letters vaswani columns -->        our letters beside those of notations
-    <!-- help show -->                      the help text of a command, or of all together
+    <!-- derivation: softmax.jacobian title steps -->  a result, as `derivations render` fills it
+    <!-- layer: feed_forward title gradient -->        a layer, or its gradient
+    <!-- results: softmax -->                the results of a topic: id, title, evidence as decided now
+    <!-- shapes: encoder_layer n=10 -->      the shape of every input, parameter and intermediate of a layer, at sizes
+    <!-- rules: -->                          the rules that a step may name
+    <!-- trusted: -->                        what the judge trusts, in the words of its module
+    <!-- letters: vaswani columns -->        our letters beside those of notations
+    <!-- help: show -->                      the help text of a command, or of all together
     <!-- end -->
 """
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -23,20 +22,21 @@ import click
 
 from derivations.catalogue import get, layer, names
 from derivations.cli import cli
+from derivations.documents.rendering import MarkedBlock, MarkError, Options, blocks_of, emitted
+from derivations.documents.rendering.marks import KINDS
+from derivations.documents.replacing import Replacement, repaired
 from derivations.language import proof
 from derivations.language.costs import shape_table
-from derivations.language.differentiation.reverse import gradient
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
 from derivations.language.rules import RULES
 from derivations.language.shapes import total
 from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
-__all__ = ["PageError", "pages", "refreshed"]
+__all__ = ["PageError", "by_hand", "pages", "refreshed"]
 
 ROOT = Path(__file__).resolve().parent.parent
-OPENING = r"(<!-- (show|results|shapes|rules|trusted|letters|passes|rewrites|optimised|tiles|help)((?: \S+)*?) -->\n)"
-MARK = re.compile(OPENING + r"(.*?)(<!-- end -->)", re.S)
+STYLE = Options(math="fence")
 
 LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
     "": (
@@ -108,22 +108,6 @@ FUNCTIONS = (
 
 class PageError(ValueError):
     """A mark that names nothing, or has no end."""
-
-
-def show(name: str, *options: str) -> str:
-    """Return a result, a layer or its gradient as Markdown: title, id and evidence, formulas, what they assume."""
-    if unknown := [option for option in options if option not in {"steps", "gradient", *NOTATIONS}]:
-        raise PageError(f"there is no option {unknown[0]}; say steps, gradient or a notation")
-    using = next((option for option in options if option in NOTATIONS), "ours")
-    shown = get(name) if "." in name else layer(name)
-    if "gradient" in options:
-        if "." in name:
-            raise PageError(f"{name} is a result; only a layer has a gradient")
-        shown = gradient(shown)
-    title, body = shown.markdown(using, steps="steps" in options, math="fence").split("\n", 1)
-    called = f"`{name}`, gradient" if "gradient" in options else f"`{name}`"
-    evidence = f", {shown.evidence.level}" if "." in name else ""
-    return f"**{title.removeprefix('### ')}** ({called}{evidence})\n{body}"
 
 
 def results(*topics: str) -> str:
@@ -206,7 +190,6 @@ def _escaped(words: str) -> str:
 
 
 GENERATORS: Mapping[str, Callable[..., str]] = {
-    "show": show,
     "results": results,
     "shapes": shapes,
     "rules": rules,
@@ -221,11 +204,13 @@ GENERATORS: Mapping[str, Callable[..., str]] = {
 
 
 @cache
-def _generated(kind: str, arguments: tuple[str, ...]) -> str:
+def _generated(kind: str, words: tuple[str, ...]) -> str:
     try:
-        return GENERATORS[kind](*arguments)
+        if kind in KINDS:
+            return emitted(MarkedBlock(kind, words, 1, 0, 0), STYLE.with_words(words[1:]), "markdown")
+        return GENERATORS[kind](*words)
     except (KeyError, LookupError, TypeError, ValueError) as error:
-        raise PageError(f"the mark {' '.join([kind, *arguments])} cannot be filled: {error}") from error
+        raise PageError(f"the mark {kind}: {' '.join(words)} cannot be filled: {error}") from error
 
 
 def refreshed(text: str) -> str:
@@ -233,17 +218,17 @@ def refreshed(text: str) -> str:
 
     Raises       PageError, naming the mark, where it names nothing or has no end of its own
     """
+    try:
+        blocks = blocks_of(text, "markdown", (*KINDS, *GENERATORS))
+    except MarkError as error:
+        raise PageError(f"line {error.line}: {error}") from error
+    new = (Replacement(block.start, block.end, block.lines(_generated(block.kind, block.words))) for block in blocks)
+    return repaired(text, list(new))
 
-    def fill(match: re.Match[str]) -> str:
-        opening, kind, arguments, old, end = match.groups()
-        if re.search(r"<!-- (?!end)", old):
-            raise PageError(f"the mark {opening.strip()} has no end before the next mark")
-        return opening + _generated(kind, tuple(arguments.split())) + end
 
-    new = MARK.sub(fill, text)
-    if not len(re.findall(OPENING, new)) == len(MARK.findall(new)) == new.count("<!-- end -->"):
-        raise PageError("a mark has no end, or an end has no mark")
-    return new
+def by_hand(text: str) -> str:
+    """Return what stands outside of the blocks of a page."""
+    return repaired(text, [Replacement(b.start, b.end, "") for b in blocks_of(text, "markdown", (*KINDS, *GENERATORS))])
 
 
 def pages() -> list[Path]:

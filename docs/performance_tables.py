@@ -22,6 +22,7 @@ PAGE = Path(__file__).resolve().parent / "performance.md"
 FIGURES = PAGE.with_suffix(".json")
 MARK = re.compile(r"(<!-- measured (\w+) -->\n)(.*?)(<!-- end of measured -->)", re.S)
 MEBI = 2**20
+NOT_MEASURED = "Not measured yet: run `python -m tests.benchmarks {} --page docs/performance.md`.\n"
 Record = Mapping[str, Any]
 
 
@@ -95,12 +96,23 @@ def overhead(figures: Record) -> str:
     models = list(dict.fromkeys(model for model, _ in taken))
     rows = [(model, *(f"{taken[model, depth]:.2f} s" for depth in depths)) for model in models]
     compiling = _table(("architecture to first result", *(f"{depth} layers" for depth in depths)), rows)
-    calling = figures["calling"]
-    ours, by_hand = calling["ours"], calling["NumPy tuned by hand"]
-    over = [a - b for a, b in zip(ours, by_hand, strict=True)]
-    named = (("ours", ours), ("NumPy tuned by hand", by_hand), ("ours less NumPy tuned by hand", over))
-    lines = ((name, _with_quartiles(spread([1e6 * each for each in column]), 1)) for name, column in named)
-    return compiling + "\n" + _table(("an encoder layer at n = 1, d_model = 8", "microseconds a layer"), lines)
+    return compiling + "\n" + calling(figures["calling"])
+
+
+def calling(records: Sequence[Record]) -> str:
+    """Return the microseconds of calling a layer, and what of ours is not the NumPy calls that it makes."""
+    if not records:
+        return NOT_MEASURED.format("overhead")
+    names = (OURS, "the same NumPy calls", "NumPy tuned by hand")
+    rows = []
+    for record in records:
+        columns = [[1e6 * each for each in record["seconds"][name]] for name in names]
+        beside = [ours - calls for ours, calls in zip(*columns[:2], strict=True)]
+        rows.append(
+            (f"{record['place']}, {record['caches']}", *(_with_quartiles(spread(c), 1) for c in (*columns, beside)))
+        )
+    heads = ("microseconds a layer, n = 1, d_model = 8", *names, "overhead: ours less the same NumPy calls")
+    return _table(heads, rows)
 
 
 def accuracy(rows: Sequence[Record]) -> str:
@@ -140,7 +152,7 @@ def shown(part: str, figures: Mapping[str, Record]) -> str:
         return machine(figures)
     view = VIEWS[part]
     if part not in figures:
-        return f"Not measured yet: run `python -m tests.benchmarks {part} --page docs/performance.md`.\n"
+        return NOT_MEASURED.format(part)
     return view(figures[part]["figures"])
 
 

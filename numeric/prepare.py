@@ -59,7 +59,8 @@ class Prepared:
         if check:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
-        return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        with one_thread_in_blas() if self.threads == 1 else nullcontext():
+            return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
 
     def __repr__(self) -> str:
         """Return the name and the number of threads."""

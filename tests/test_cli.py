@@ -451,4 +451,6 @@ def test_formats_are_those_of_the_design():
         "export",
         "code",
         "count",
+        "check",
+        "render",
     }

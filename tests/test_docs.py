@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
-from docs.build import GENERATORS, MARK, PageError, pages, refreshed
+from docs.build import GENERATORS, PageError, by_hand, pages, refreshed
 
 FENCE = re.compile(r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>\S*)\n(?P<body>.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
@@ -131,14 +131,15 @@ def test_every_link_leads_somewhere(path: Path):
 def test_every_kind_of_block_is_known():
     """Nothing is shown that no test runs: other languages than these need a test first."""
     languages = {block["language"] for path in pages() for block in FENCE.finditer(read(path))}
-    assert languages <= {"python", "console", "toml", "sh", "math", "text"}
+    recipes = {"yaml", "rst", "latex", "markdown"}  # run in tests/documents/rendering/test_recipes.py
+    assert languages <= {"python", "console", "toml", "sh", "math", "text"} | recipes
     assert {"python", "console", "math"} <= languages
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_no_display_is_typed_by_hand(path: Path):
-    by_hand = MARK.sub("", read(path))
-    assert not [sign for sign in ("```math", "```text", "$`", "$$") if sign in by_hand]
+    prose = by_hand(read(path))
+    assert not [sign for sign in ("```math", "```text", "$`", "$$") if sign in prose]
 
 
 def test_the_readme_holds_the_two_commands(repository: Path):
@@ -172,7 +173,7 @@ def test_the_pages_are_listed(repository: Path):
 
 
 def test_a_stale_page_is_noticed():
-    page = refreshed("<!-- show softmax.ratio -->\n<!-- end -->\n")
+    page = refreshed("<!-- derivation: softmax.ratio -->\n<!-- end -->\n")
     assert r"\frac{y_{i}}{y_{k}} = e^{x_{i} - x_{k}}" in page
     assert refreshed(page) == page
     assert refreshed(page.replace("x_{i} - x_{k}", "x_{i} + x_{k}")) == page
@@ -181,15 +182,15 @@ def test_a_stale_page_is_noticed():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("<!-- show softmax.nothing -->\n<!-- end -->\n", "the nearest are"),
-        ("<!-- show softmax.ratio step -->\n<!-- end -->\n", "there is no option step"),
-        ("<!-- show softmax.ratio gradient -->\n<!-- end -->\n", "only a layer has a gradient"),
-        ("<!-- results nothing -->\n<!-- end -->\n", "there are no results about nothing"),
-        ("<!-- shapes softmax q=2 -->\n<!-- end -->\n", "has no size q"),
-        ("<!-- help nothing -->\n<!-- end -->\n", "cannot be filled"),
-        ("<!-- rules -->\n", "has no end"),
-        ("<!-- rules -->\n<!-- trusted -->\n<!-- end -->\n", "has no end before the next mark"),
-        ("<!-- end -->\n", "an end has no mark"),
+        ("<!-- derivation: softmax.nothing -->\n<!-- end -->\n", "the nearest are"),
+        ("<!-- derivation: softmax.ratio step -->\n<!-- end -->\n", "there is no option 'step'"),
+        ("<!-- derivation: softmax.ratio gradient -->\n<!-- end -->\n", "only a layer has a gradient"),
+        ("<!-- results: nothing -->\n<!-- end -->\n", "there are no results about nothing"),
+        ("<!-- shapes: softmax q=2 -->\n<!-- end -->\n", "has no size q"),
+        ("<!-- help: nothing -->\n<!-- end -->\n", "cannot be filled"),
+        ("<!-- rules: -->\n", "has no end"),
+        ("<!-- rules: -->\n<!-- trusted: -->\n<!-- end -->\n", "has no end before the mark in line 2"),
+        ("<!-- rules: -->\n<!-- end -->\n<!-- end -->\n", "has no mark in front of it"),
     ],
 )
 def test_a_bad_mark_is_refused(text: str, sentence: str):
@@ -198,7 +199,7 @@ def test_a_bad_mark_is_refused(text: str, sentence: str):
 
 
 def test_text_outside_the_marks_is_left_alone():
-    text = "# A page\n\n<!-- command: tests -->\n<!-- rules -->\nold\n<!-- end -->\nprose | with `signs`\n"
+    text = "# A page\n\n<!-- command: tests -->\n<!-- rules: -->\nold\n<!-- end -->\nprose | with `signs`\n"
     before, after = text.split("old\n")
     assert refreshed(text).startswith(before) and refreshed(text).endswith(after)
     assert "quotient rule" in refreshed(text)
@@ -206,7 +207,7 @@ def test_text_outside_the_marks_is_left_alone():
 
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_every_kind_of_mark_is_used(kind: str):
-    assert any(f"<!-- {kind}" in read(path) for path in pages())
+    assert any(f"<!-- {kind}:" in read(path) for path in pages())
 
 
 def test_a_wrong_example_is_noticed():

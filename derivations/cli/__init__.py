@@ -11,6 +11,7 @@ import click
 import derivations
 from derivations.cli.checking import check_command
 from derivations.cli.counting import count_command
+from derivations.cli.rendering import render_command
 from derivations.cli.results import code_command, export_command, list_command, show_command, verify_command
 from derivations.cli.shared import clean_errors, folder_called, lines_kept
 
@@ -45,6 +46,7 @@ def cli() -> None:
     derivations code encoder_layer               standalone NumPy source of a layer
     derivations count llama-3-8b                 parameters, FLOPs and bytes of a model
     derivations check notes.md                   judge the formulas of a document
+    derivations render notes.md                  fill the blocks of a document with formulas
     """
 
 
@@ -71,7 +73,17 @@ def run_command(file: str | None, out: str, seed: int) -> None:
         sys.exit(1)
 
 
-for command in (list_command, show_command, verify_command, export_command, code_command, count_command, check_command):
+COMMANDS = (
+    list_command,
+    show_command,
+    verify_command,
+    export_command,
+    code_command,
+    count_command,
+    check_command,
+    render_command,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

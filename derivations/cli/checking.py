@@ -156,10 +156,11 @@ def _print(judged: Sequence["Judged"], form: str, verbose: bool) -> None:
 
 def _repaired(judged: Sequence["Judged"], options: dict[str, Any], written: bool) -> list["Judged"]:
     """Print the repairs; where they are to be written, write them and judge anew the files that they change."""
+    from derivations.documents.replacing import repaired, write
     from derivations.documents.reports.differences import unified_diff
     from derivations.documents.reports.judging import judge_file
     from derivations.documents.reports.plain import visible
-    from derivations.documents.reports.repairs import certain, repaired, write
+    from derivations.documents.reports.repairs import certain
 
     settings = _configuration(options)
     after, count = [], 0

@@ -78,7 +78,7 @@ def _print_difference(found: Sequence["Rendered"]) -> None:
 
 def _write(found: Sequence["Rendered"]) -> None:
     """Write the files with stale blocks, after all of them could be filled."""
-    from derivations.documents.reports.repairs import repaired, write
+    from derivations.documents.replacing import repaired, write
 
     for each in found:
         if each.stale:

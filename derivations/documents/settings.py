@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 __all__ = ["Settings", "configuration", "names_finding", "read_settings", "settings_near"]
 
@@ -39,7 +39,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = ()
-    convention: str | None = None
+    convention: Literal["rows", "columns"] | None = None
     symbols: tuple[tuple[str, str], ...] = ()
     functions: frozenset[str] = frozenset()
     folder: Path = Path()
@@ -166,10 +166,10 @@ def _names(value: Any, where: str) -> frozenset[str]:
     return frozenset(_texts(value, where))
 
 
-def _convention(value: Any, where: str) -> str:
+def _convention(value: Any, where: str) -> Literal["rows", "columns"]:
     if value not in CONVENTIONS:
         raise ValueError(f'{where} must be "rows" (x W) or "columns" (W x), not {value!r}')
-    return str(value)
+    return "rows" if value == "rows" else "columns"
 
 
 def _symbols(value: Any, where: str) -> tuple[tuple[str, str], ...]:

@@ -72,7 +72,8 @@ class _Writer:
         """Return an application that stays, with the parts of its layer, and masks given by a formula, written out."""
         layer = inlined(node.layer)
         pairs = list(zip(layer.inputs, node.arguments, strict=True))
-        known = {variable: self.masks[value] for variable, value in pairs if value in self.masks}
+        masks = {variable: self.masks.get(value, value) for variable, value in pairs}
+        known = {variable: mask for variable, mask in masks.items() if _is_mask(mask)}
         if known:
             inputs = tuple(v for v in layer.inputs if v not in known)
             equations = [Equation(e.target, replace_free(e.value, known), *(e.over or ())) for e in layer.equations]

@@ -6,7 +6,7 @@ from derivations.language.expression import ColumnBroadcast, Plus, Scaled
 from derivations.language.functions import Elementwise, Hadamard
 from numeric.formula_printer import quotient
 from numeric.lowering.formulas import FormulaWriter
-from numeric.lowering.operands import ufunc
+from numeric.lowering.operands import Operand, ufunc
 from numeric.lowering.registers import Layout, Register
 from numeric.lowering.writer import TileWriter
 
@@ -61,7 +61,7 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
         text = text.replace(f"{name}.dtype", "dtype")
     moving = {name: register for name, register in operands.items() if register.layout is not Layout.FIXED}
 
-    def emit(name: str, parts: tuple[Register | str, ...], last: bool = False) -> Register:
+    def emit(name: str, parts: tuple[Operand, ...], last: bool = False) -> Register:
         return ufunc(writer, name, parts, target if last else None)
 
     def opaque(text: str, read: list[Register]) -> Register:

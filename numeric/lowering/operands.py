@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import KEYS_AT_HAND, Layout, Register
 from numeric.lowering.writer import TileWriter
 
-__all__ = ["as_heads", "like", "moved", "numbers", "result", "ufunc"]
+__all__ = ["InDouble", "Operand", "as_heads", "like", "moved", "numbers", "result", "ufunc"]
+
+
+@dataclass(frozen=True, eq=False)
+class InDouble:
+    """An operation on numbers of rows that no register holds: in float64, written where it is read."""
+
+    ufunc: str
+    operands: tuple[Operand, ...]
+
+
+Operand = Register | InDouble | str
 
 
 def result(writer: TileWriter, layout: Layout, columns: str, heads: str, target: Register | None) -> Register:
@@ -33,31 +45,41 @@ def like(writer: TileWriter, register: Register, target: Register | None) -> Reg
     return result(writer, register.layout, register.columns, register.heads, target)
 
 
-def ufunc(
-    writer: TileWriter, name: str, operands: tuple[Register | str, ...], target: Register | None = None
-) -> Register:
+def ufunc(writer: TileWriter, name: str, operands: tuple[Operand, ...], target: Register | None = None) -> Register:
     """Write one ufunc; its result is as wide as its widest operand."""
     operands = tuple(_of_keys_at_hand(writer, operands))
-    registers = [r for r in operands if isinstance(r, Register)]
+    registers = list(_registers(operands))
     moving = [r for r in registers if not r.layout.is_constant]
     if not moving:
         raise Unsupported(name)
     out = result(writer, *_form(writer, registers, target), target)
     has_table = not out.layout.is_of_heads and any(r.layout is Layout.TABLE for r in registers)
-    texts, number = [], 0
-    for operand in operands:
+    places = iter(range(len(moving)))
+
+    def text(operand: Operand) -> str:
         if isinstance(operand, str):
-            texts.append(operand)
-            continue
+            return operand
+        if isinstance(operand, InDouble):
+            return f"{operand.ufunc}({', '.join(map(text, operand.operands))}, dtype=np.float64)"
         form = _broadcast(operand, out.layout)
         if has_table and operand.layout in (Layout.ROWS, Layout.NUMBERS):
             form += ".reshape(g, t, -1)"
-        texts.append(form.replace(operand.name, f"{{{number}}}", 1) if operand in moving else form)
-        number += operand in moving
+        return form.replace(operand.name, f"{{{next(places)}}}", 1) if operand in moving else form
+
+    texts = ", ".join(map(text, operands))
     place = "{out}.reshape(g, t, -1)" if has_table else "{out}"
     form_of_out = out.layout, out.columns, out.heads
     same = tuple(r for r in moving if (r.layout, r.columns, r.heads) == form_of_out)
-    return writer.emit(f"{name}({', '.join(texts)}, out={place})", tuple(moving), out, overwrites=same)
+    return writer.emit(f"{name}({texts}, out={place})", tuple(moving), out, overwrites=same)
+
+
+def _registers(operands: tuple[Operand, ...]) -> Iterator[Register]:
+    """Yield the registers that operands read, in the order of the text."""
+    for operand in operands:
+        if isinstance(operand, InDouble):
+            yield from _registers(operand.operands)
+        elif isinstance(operand, Register):
+            yield operand
 
 
 def _form(writer: TileWriter, registers: list[Register], target: Register | None) -> tuple[Layout, str, str]:
@@ -79,12 +101,13 @@ def _form(writer: TileWriter, registers: list[Register], target: Register | None
     return (Layout.HEADS if is_wide else Layout.HEAD_NUMBERS), columns, heads
 
 
-def _of_keys_at_hand(writer: TileWriter, operands: tuple[Register | str, ...]) -> Iterator[Register | str]:
+def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Iterator[Operand]:
     """Yield operands with columns for the keys at hand, where others of them have no more."""
     widths = {r.columns for r in operands if isinstance(r, Register) and r.layout is Layout.HEADS}
     width = next((each for each in KEYS_AT_HAND if each in widths), None)
     for operand in operands:
-        if width is None or isinstance(operand, str) or operand.layout is not Layout.HEADS or operand.columns == width:
+        is_of_heads = isinstance(operand, Register) and operand.layout is Layout.HEADS
+        if width is None or isinstance(operand, str | InDouble) or not is_of_heads or operand.columns == width:
             yield operand
         else:
             begin, end = KEYS_AT_HAND[width]

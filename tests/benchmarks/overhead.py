@@ -1,8 +1,7 @@
 """What stands around the arithmetic: compiling a whole model, and calling layers whose arrays are tiny.
 
 Definition   compiling: from an architecture with N layers to its first result, in a fresh process after the imports,
-             with tiny weights. Calling: the time of 24 encoder layers less that of 2, divided by 22, one position,
-             float32; beside ours the same layers as NumPy tuned by hand, whose calls are all that it does
+             with tiny weights. Calling: see tests.benchmarks.calling
 """
 
 import statistics
@@ -14,24 +13,19 @@ import numpy as np
 
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
-from derivations.encoder import encoder
 from derivations.language.layer import Layer
 from derivations.transformer import transformer
 from numeric import initialise
 from numeric.prepare import prepare
-from tests.benchmarks.encoder_peers import EncoderShape, random_input, random_weights, tuned
+from tests.benchmarks import calling
 from tests.benchmarks.fresh import answer, in_fresh_process
 from tests.benchmarks.race import rounded
-from tests.benchmarks.timing import Contestant, progress, timed
-from tests.benchmarks.verdicts import OURS
+from tests.benchmarks.timing import progress
 
 __all__ = ["DEPTHS", "first_result", "measured"]
 
 DEPTHS = (2, 6, 24, 96)
 PROCESSES = 5
-FEW, MANY = 2, 24
-REPEATS = 20  # calls to a turn, so that the clock is fine enough
-TINY = EncoderShape(1, 1, 8, 2, 16)
 SIZES = {"d_model": 8, "h": 2, "d_k": 4, "d_v": 4, "d_ff": 16, "vocab": 11, "positions": 7}
 MODELS: dict[str, tuple[Callable[[], Layer], int]] = {  # how to build it, and how many inputs of tokens it has
     "GPT-2": (lambda: build(named_model("gpt2").architecture), 1),
@@ -40,7 +34,7 @@ MODELS: dict[str, tuple[Callable[[], Layer], int]] = {  # how to build it, and h
 
 
 def measured(rounds: int, depths: Sequence[int] = DEPTHS, processes: int = PROCESSES) -> dict[str, Any]:
-    """Return the seconds of compiling by model and depth, and those of one layer's call by contestant and round."""
+    """Return the seconds of compiling by model and depth, and those of calling one layer."""
     compiling = []
     for name in MODELS:
         for depth in depths:
@@ -48,7 +42,7 @@ def measured(rounds: int, depths: Sequence[int] = DEPTHS, processes: int = PROCE
             runs = [in_fresh_process("overhead", name, depth) for _ in range(processes)]
             compiling.append({"model": name, "N": depth, "seconds": rounded(statistics.median(runs))})
     progress("  calling")
-    return {"compiling": compiling, "calling": _calling(rounds)}
+    return {"compiling": compiling, "calling": calling.measured(rounds)}
 
 
 def first_result(name: str, depth: int) -> float:
@@ -66,45 +60,6 @@ def first_result(name: str, depth: int) -> float:
     start = time.perf_counter()
     prepare(layer, weights)(*tokens)
     return built + time.perf_counter() - start
-
-
-def _calling(rounds: int) -> dict[str, list[float]]:
-    """Return the seconds that one more layer takes, by contestant and round."""
-    weights, X = random_weights(TINY), random_input(TINY)
-    contestants = []
-    for depth in (FEW, MANY):
-        ours = prepare(encoder(biases=True), {"layers": [weights] * depth})
-        contestants += [
-            Contestant(f"ours {depth}", _repeated(ours, X), OURS),
-            Contestant(f"NumPy tuned by hand {depth}", _repeated(_chain(weights, depth), X)),
-        ]
-    seconds = timed(contestants, rounds)
-    return {
-        name: [
-            rounded((many - few) / (MANY - FEW) / REPEATS)
-            for few, many in zip(seconds[f"{name} {FEW}"], seconds[f"{name} {MANY}"], strict=True)
-        ]
-        for name in ("NumPy tuned by hand", "ours")
-    }
-
-
-def _repeated(run: Callable[[Any], Any], X: Any) -> Callable[[], None]:
-    def turn() -> None:
-        for _ in range(REPEATS):
-            run(X)
-
-    return turn
-
-
-def _chain(weights: Any, depth: int) -> Callable[[Any], Any]:
-    layers = [tuned(weights) for _ in range(depth)]
-
-    def run(X: Any) -> Any:
-        for layer in layers:
-            X = layer(X)
-        return X
-
-    return run
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"  # a folder beside the c
 DOCUMENTS, CLAIMS = SHARED / "documents", SHARED / "gold" / "claims.json"
 KINDS = ("definition", "equality", "shape", "numeric")
 MARKS = re.compile(r"[\s$*`\\&]|mathbf|textcolor\{\w+\}|left|right")
-STRENGTH = ("wrong", "unknown", "conditional", "holds", "proved")  # what several claims say together: the first of these
+STRENGTH = ("wrong", "unknown", "conditional", "holds", "proved")  # several claims together: the first of these
 
 
 @dataclass(frozen=True)

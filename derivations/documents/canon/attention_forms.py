@@ -14,10 +14,13 @@ from derivations.symbols import d_k, i, j, m, n, scalar
 
 __all__ = [
     "attention_forms",
+    "dot_product_forms",
     "head_width_forms",
     "multi_head_forms",
     "one_head_forms",
     "output_row_forms",
+    "product_entry_forms",
+    "score_forms",
     "weight_entry_forms",
     "weights_forms",
 ]
@@ -54,6 +57,24 @@ def weights_forms() -> tuple[Form, ...]:
     return tuple(
         Form(form.result, form.value.args[0], rows=form.rows, assumed=form.assumed) for form in attention_forms()
     )
+
+
+@cache
+def dot_product_forms() -> tuple[Form, ...]:
+    """The dot product of two vectors."""
+    return (Form("dot_product.definition", right("dot_product.definition").entry()),)
+
+
+@cache
+def product_entry_forms() -> tuple[Form, ...]:
+    """Entry (i, j) of the product of queries and keys."""
+    return (Form("attention.scores", right("attention.scores").entry(i, j), ("i", "j")),)
+
+
+@cache
+def score_forms() -> tuple[Form, ...]:
+    """The score of query i and key j, scaled or not."""
+    return (Form("attention.scores", right("attention.scores", 2), ("i", "j")), *product_entry_forms())
 
 
 @cache

@@ -18,7 +18,21 @@ from derivations.documents.canon.forms import Form
 __all__ = ["CONCEPTS", "KEY_WIDTHS", "OTHER_SIZES", "Concept", "Left"]
 
 Left = Literal[
-    "any", "word", "derivative", "same place", "slope", "even", "odd", "width", "mean", "variance", "head", "rms"
+    "any",
+    "word",
+    "derivative",
+    "same place",
+    "slope",
+    "even",
+    "odd",
+    "width",
+    "mean",
+    "variance",
+    "head",
+    "rms",
+    "dot",
+    "product entry",
+    "score",
 ]
 Letters = dict[str, tuple[str, ...]]
 
@@ -38,7 +52,7 @@ class Concept:
     marks: frozenset[str] = frozenset()
     left: Left = "any"
     letters: Letters = field(default_factory=dict)
-    bound_by_left: bool = False  # a letter on the left is a letter of the right
+    lenient: bool = False  # other formulas are right as well, so that none is a slip of this one
 
 
 def _concept(
@@ -46,8 +60,8 @@ def _concept(
 ) -> Concept:
     arguments = tuple(str(more.pop("arguments", "")).split())
     letters = more.pop("letters", {})
-    left = more.pop("left", "any")
-    return Concept(title, made, tuple(words.split()), arguments, frozenset(marks.split()), left, letters)  # type: ignore[arg-type]
+    left, lenient = more.pop("left", "any"), bool(more.pop("lenient", False))
+    return Concept(title, made, tuple(words.split()), arguments, frozenset(marks.split()), left, letters, lenient)  # type: ignore[arg-type]
 
 
 KEY_WIDTHS = "d_k d_key d_q d_qk d_h d_head d_K d head_dim d_{head} dim_k dk D C depth"
@@ -86,6 +100,31 @@ CONCEPTS: tuple[Concept, ...] = (
         "attention scaleddotproductattention sdpa attn selfattention dotproductattention",
         "softmax product",
         arguments="Q K V B",
+        letters=QUERIES,
+    ),
+    _concept(
+        "the dot product",
+        attention_forms.dot_product_forms,
+        "",
+        "sum",
+        left="dot",
+        arguments="q k",
+        letters=_split(q="q Q u a x", k="k K v b y"),
+    ),
+    _concept(
+        "an entry of the product of queries and keys",
+        attention_forms.product_entry_forms,
+        left="product entry",
+        arguments="Q K",
+        letters=QUERIES,
+    ),
+    _concept(
+        "the score of a query and a key",
+        attention_forms.score_forms,
+        "",
+        "product",
+        left="score",
+        lenient=True,
         letters=QUERIES,
     ),
     _concept("attention weights", attention_forms.weights_forms, "", "softmax", letters=QUERIES),

@@ -78,7 +78,7 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     if not isinstance(node, Name):
         return
     for letter in letters:
-        if letter.base and letter.key != node.key:
+        if letter.base and not _spelled_alike(letter, node):
             yield replace(letter, start=node.start, end=node.end), f"{letter.key} belongs where {node.key} stands"
     indices = _indices_of(letters)
     for number, subscript in enumerate(node.subscripts):
@@ -91,6 +91,11 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
                     yield replace(node, subscripts=changed), f"the index of {node.base} must be {key}, not {inner.key}"
     if len(node.subscripts) == 2:
         yield replace(node, subscripts=node.subscripts[::-1]), f"the indices of {node.base} stand in the wrong order"
+
+
+def _spelled_alike(one: Name, other: Name) -> bool:
+    """Say whether two letters differ by case or accent alone, which is no certain mistake."""
+    return replace(one, accent="").key.lower() == replace(other, accent="").key.lower()
 
 
 def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
@@ -159,6 +164,8 @@ def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     present = list(dict.fromkeys(part for part, _ in places(root) if isinstance(part, Name)))[:8]
     for at, one in enumerate(present):
         for other in present[at + 1 :]:
+            if _spelled_alike(one, other):
+                continue
             yield _renamed(root, {one: other, other: one}), f"{one.key} and {other.key} have changed places"
 
 

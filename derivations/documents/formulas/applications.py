@@ -1,19 +1,16 @@
-r"""Names, and what they are _applied to: functions with and without brackets, methods, indices, derivatives."""
+r"""Names, and what they are applied to: functions with and without brackets, methods, indices."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.documents.formulas import attachments, building
+from derivations.documents.formulas import building, scripts
 from derivations.documents.formulas import vocabulary as words
-from derivations.documents.formulas.attachments import font_of
 from derivations.documents.formulas.cursor import Grammar
-from derivations.documents.formulas.scripts import attached
 from derivations.documents.formulas.tokens import Token, stop
 from derivations.documents.syntax import (
     Call,
     Chain,
-    Derivative,
     Dots,
     Entry,
     Fence,
@@ -28,19 +25,11 @@ from derivations.documents.syntax import (
 )
 
 __all__ = [
-    "indexed",
-    "read_accented",
-    "read_arguments",
-    "read_call",
-    "read_differential",
-    "read_entry",
-    "read_gradient",
-    "read_method",
-    "read_name",
-    "read_operand",
-]
+    "indexed", "read_accented", "read_arguments", "read_call", "read_entry", "read_method", "read_name",
+]  # fmt: skip
 
 _ACCENTED = frozenset(("cal", "bb", "frak"))
+_ANGLED = frozenset(("sin", "cos", "tan", "cot", "sec", "csc"))
 _EXPECTATIONS = frozenset(("E", "V", "P", "Var", "Cov"))
 _AGGREGATES = {"E": "expectation", "Var": "variance", "V": "variance"}
 
@@ -49,16 +38,21 @@ def read_name(reader: Grammar, token: Token | None = None, forced: bool = False)
     """Read a name with its scripts, and its arguments where it is a function, as behind a derivative."""
     token = token or reader.take()
     accent = token.detail if token.detail in _ACCENTED else ""
-    base = Name(token.text, font=font_of(token), accent=accent, start=token.start, end=token.end)
-    below, above, primes = attachments.read_scripts(reader)
-    label = attached(base, below, above, primes, reader.end)
+    base = Name(token.text, font=scripts.font_of(token), accent=accent, start=token.start, end=token.end)
+    below, above, primes = scripts.read_scripts(reader)
+    label = scripts.attached(base, below, above, primes, reader.end)
     function, power = label, None
     if isinstance(label, Power) and (len(token.text) > 1 or token.text in words.LETTER_FUNCTIONS | reader.functions):
         function, power = label.base, label.exponent  # `\sin^2 x` is the square of a value
     if not isinstance(function, Name):
         return label
     if _calls(reader, token, function):
+        opening = reader.token
         value = read_call(reader, function, token, forced)
+        if token.text in _ANGLED and isinstance(value, Call) and _goes_on(reader, token, opening, value):
+            first = Fence("(", value.arguments[0], start=opening.start, end=reader.end)
+            argument = _read_bare_argument(reader, first)
+            value = Call(function, (argument,), start=token.start, end=reader.end)
     elif token.text in words.BARE_FUNCTIONS and _bare_next(reader):
         value = Call(function, (_read_bare_argument(reader),), start=token.start, end=reader.end)
     else:
@@ -122,7 +116,7 @@ def _applied(reader: Grammar, function: Name, token: Token, arguments: tuple[Nod
     if token.text in reader.functions or len(arguments) != 1:
         return True
     only = arguments[0]
-    alone = isinstance(only, Name | Words | Dots | Call | Entry) or (isinstance(only, Chain) and "|" in only.relations)
+    alone = isinstance(only, Name | Words | Dots | Call | Entry | Chain)
     if alone:
         return only != function
     known = (
@@ -150,14 +144,36 @@ def _bare_next(reader: Grammar) -> bool:
     return reader.factor_next() and not reader.at("open", "(")
 
 
-def _read_bare_argument(reader: Grammar) -> Node:
+def _goes_on(reader: Grammar, token: Token, opening: Token, value: Call) -> bool:
+    r"""Say whether letters behind brackets belong to the argument too: `\cos (m - n) \theta`, an angle behind a sum.
+
+    They do where the brackets stand apart from a function of LaTeX; else it cannot be told.
+    """
+    behind, only = reader.token, value.arguments[0] if len(value.arguments) == 1 else None
+    if behind.kind not in ("letter", "accent") or reader.waiting or not isinstance(only, Sum):
+        return False
+    angle = any(isinstance(node, Name) and node.base in words.GREEK for node in only.walk())
+    if angle or "\\" in reader.text[reader.end : behind.start]:  # a thin space separates
+        return False
+    greek = behind.kind == "letter" and behind.text in words.GREEK
+    apart = opening.spaced and reader.text[token.start : token.start + 1] == "\\"
+    if not greek and not opening.spaced:
+        return False
+    if not (greek and apart):
+        stop(behind.start, "whether this belongs to the argument of the function cannot be told")
+    return True
+
+
+def _read_bare_argument(reader: Grammar, first: Node | None = None) -> Node:
     r"""Read the argument of a function without brackets: factors side by side, up to the next function."""
     reader.deeper()
-    if reader.at("{"):
-        argument = building.unfenced(reader.factor())
+    if reader.at("{") and first is None:
+        argument = reader.atom()
+        if not (isinstance(argument, Fence) or reader.waiting):  # `\log{(x)}^2` is the square of the logarithm
+            argument = reader.postfix(argument)
         reader.depth -= 1
-        return argument
-    factors = [reader.factor()]
+        return building.unfenced(argument)
+    factors = [first or reader.factor()]
     while not reader.waiting and reader.factor_next() and not reader.at("open") and not reader.at("text"):
         if reader.token.text in words.FUNCTIONS and reader.token.kind in ("word", "big"):
             break
@@ -181,53 +197,22 @@ def read_accented(reader: Grammar) -> Node:
         reader.depth -= 1
         reader.expect("}", "the end of the accent")
     else:
-        node = attachments.read_script(reader)
+        node = scripts.read_script(reader)
+    if token.text == "bar" and not isinstance(node, Name):
+        return Call(Name("overline", start=token.start, end=token.end), (node,), start=token.start, end=reader.end)
     if not isinstance(node, Name) or node.accent:
         stop(token.start, "an accent stands on more than a name")
-    below, above, primes = attachments.read_scripts(reader)
+    below, above, primes = scripts.read_scripts(reader)
     if below and node.subscripts:
         stop(token.start, "a second subscript")
     base = replace(node, accent=token.text, start=token.start)
     if node.superscripts and above is None:
         return replace(base, subscripts=below or node.subscripts, primes=primes or node.primes, end=reader.end)
-    label = attached(base, below or node.subscripts, above, primes or node.primes, reader.end)
+    label = scripts.attached(base, below or node.subscripts, above, primes or node.primes, reader.end)
     inner = Token("letter", node.base, token.start, token.end)
     if isinstance(label, Name) and _calls(reader, inner, label):
         return read_call(reader, label, inner)
     return label
-
-
-def read_operand(reader: Grammar) -> Node:
-    """Read what a derivative is taken of: one factor; brackets behind a letter hold its arguments."""
-    reader.deeper()
-    node = reader.postfix(read_name(reader, forced=True)) if reader.at("letter") else reader.factor()
-    reader.depth -= 1
-    return node
-
-
-def read_differential(reader: Grammar) -> Node:
-    r"""Read `\partial y`; its order is that of the fraction around it."""
-    token = reader.take()
-    function = Name("∂", start=token.start, end=token.end)
-    if reader.accept("_"):
-        by = attachments.read_subscript(reader)
-        return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)
-    if reader.accept("^"):
-        attachments.read_superscript(reader)
-    if not reader.factor_next() or reader.at("text"):
-        return function
-    return Call(function, (building.unfenced(read_operand(reader)),), start=token.start, end=reader.end)
-
-
-def read_gradient(reader: Grammar) -> Node:
-    r"""Read `\nabla_x y`."""
-    token = reader.take()
-    by = attachments.read_subscript(reader) if reader.accept("_") else ()
-    if reader.at("^"):
-        stop(reader.token.start, "a power of a gradient is not known")
-    if not reader.factor_next() or reader.at("text"):
-        return Name("∇", by, start=token.start, end=reader.end)
-    return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)
 
 
 def read_method(reader: Grammar, node: Node) -> Node:

@@ -32,17 +32,58 @@ _ENDS_FACTOR = frozenset(
     )
 )
 _BREAKS = frozenset(("newline", "quad", "break", "semicolon", "comma", "&", "cond"))
+_ENDS_STATEMENT = frozenset(("newline", "quad", "comma", "period", "semicolon"))
 _NESTED = 200  # brackets inside one another: beyond what the grammar reads, and stopped without a second look
 
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
     """Return the tokens as the grammar reads them, with an end behind them."""
-    ready = list(_bars(list(_groups(_joined(tokens)))))
+    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(tokens)))))))
     ready.append(Token("end", "", end, end))
     return ready
 
 
-def _joined(tokens: list[Token]) -> Iterator[Token]:
+def _set_apart(tokens: list[Token]) -> list[Token]:
+    r"""Take the brackets away from what is said behind a formula, `\; (i = 1, \dots, n)`: a condition or more."""
+    ready, dropped = list(tokens), set[int]()
+    opened: list[tuple[int, set[str]]] = []
+    for place, token in enumerate(tokens):
+        if token.kind in ("open", "{", "begin"):
+            opened.append((place, set()))
+        elif token.kind in ("close", "}", "finish") and opened:
+            first, inside = opened.pop()
+            opening = tokens[first]
+            apart = opening.detail == "wide" or (first > 0 and tokens[first - 1].kind == "quad")
+            last = place + 1 == len(tokens) or tokens[place + 1].kind in _ENDS_STATEMENT
+            if not opened and first and apart and last and opening.text + token.text == "()" and "rel" in inside:
+                said = ("break", "where") if "space" in inside else ("cond", "for")
+                ready[first] = Token(*said, opening.start, opening.end)
+                dropped |= {place, first} if tokens[first + 1].kind == "cond" else {place}
+        elif opened:
+            opened[-1][1].add(token.kind)
+    return [token for place, token in enumerate(ready) if place not in dropped]
+
+
+def _noted(tokens: list[Token]) -> Iterator[Token]:
+    r"""Put what stands in further columns, `y &= x && \text{by the rule} \\ &= z`, behind a chain that goes on."""
+    notes: list[Token] = []
+    noting, matrices = False, 0
+    for place, token in enumerate(tokens):
+        matrices += (token.kind == "begin") - (token.kind == "finish")
+        if token.kind == "newline" and not matrices:
+            noting = False
+            if place + 1 == len(tokens) or tokens[place + 1].kind not in ("rel", "arrow", "newline"):
+                yield from notes
+                notes = []
+        noting = noting or (token.kind == "quad" and token.text == "column" and not matrices)
+        if noting:
+            notes.append(token)
+        else:
+            yield token
+    yield from notes
+
+
+def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
     """Drop the breaks inside a chain: before a relation or an operator, and after one; of several breaks keep one."""
     kept: Token | None = None
     before: Token | None = None

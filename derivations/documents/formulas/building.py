@@ -9,19 +9,15 @@ from itertools import pairwise
 from derivations.documents.formulas.tokens import stop
 from derivations.documents.syntax import (
     Aggregate,
-    Call,
     Cases,
     Chain,
-    Derivative,
     Fence,
     List,
     MatrixLiteral,
     Name,
     Node,
     Number,
-    Power,
     Product,
-    Quotient,
     Set,
     Words,
 )
@@ -32,15 +28,12 @@ __all__ = [
     "branch",
     "conditional",
     "flat",
-    "fraction",
     "listed",
     "phrase",
     "product",
     "subscripts",
     "unfenced",
 ]
-
-DIFFERENTIAL = "∂"
 
 
 def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
@@ -91,58 +84,6 @@ def _spelled(node: Node) -> str:
 def unfenced(node: Node) -> Node:
     """Return what stands inside round brackets, or the node itself."""
     return node.inside if isinstance(node, Fence) and node.bracket == "(" else node
-
-
-# --- fractions ---
-
-
-def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
-    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes behind."""
-    by = _differentials(below)
-    of = _differential(above)
-    if by and of is not None:
-        return Derivative(of, by, start=start, end=end)
-    of, variable = _total(above), _total(below)
-    if not slashed and of is not None and isinstance(variable, Name) and variable.base:
-        return Derivative(of, (variable,), start=start, end=end)
-    return Quotient(above, below, slashed, start=start, end=end)
-
-
-def _differential(node: Node) -> Node | None:
-    """Return y of `∂y`, the empty name of `∂`."""
-    match node:
-        case Call(function=Name(base="∂"), arguments=(operand,)):
-            return operand
-        case Name(base="∂"):
-            return Name("", start=node.end, end=node.end)
-    return None
-
-
-def _differentials(node: Node) -> tuple[Node, ...]:
-    """Return the variables of `∂x ∂y`, twice x for `∂x^2`."""
-    parts = node.factors if isinstance(node, Product) else (node,)
-    by: list[Node] = []
-    for part in parts:
-        match part:
-            case Call(function=Name(base="∂"), arguments=(Power(base=Name() as name, exponent=Number() as times),)):
-                if times.value not in (2, 3, 4):
-                    return ()
-                by += [name] * int(times.value)
-            case Call(function=Name(base="∂"), arguments=(operand,)):
-                by.append(operand)
-            case _:
-                return ()
-    return tuple(by)
-
-
-def _total(node: Node) -> Node | None:
-    """Return y of `d y`, the empty name of `d`."""
-    match node:
-        case Name(base="d") if node == Name("d"):
-            return Name("", start=node.end, end=node.end)
-        case Product(factors=(Name(base="d") as first, operand), operators=("",)) if first == Name("d"):
-            return operand
-    return None
 
 
 # --- brackets ---

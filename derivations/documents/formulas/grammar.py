@@ -12,43 +12,28 @@ Raises       Stopped, where understanding ends
 
 from __future__ import annotations
 
-from derivations.documents.formulas import applications, attachments, building, relations, rows, structures
+from derivations.documents.formulas import building, derivatives, relations, structures
 from derivations.documents.formulas import vocabulary as words
-from derivations.documents.formulas.cursor import Grammar
-from derivations.documents.formulas.numbers import number_of
-from derivations.documents.formulas.scripts import attached, raised
+from derivations.documents.formulas.atoms import Atoms
 from derivations.documents.formulas.tokens import stop
 from derivations.documents.syntax import (
-    Aggregate,
     Arrow,
     Call,
     Chain,
-    Dots,
-    Entry,
     Fence,
-    List,
     Name,
     Negative,
     Node,
     Number,
     Power,
     Product,
-    Quotient,
     Sum,
-    Words,
 )
 
 __all__ = ["Reader"]
 
-_STARTS = frozenset(
-    ("number", "digit", "letter", "word", "space", "open", "{", "accent", "big", "cmd", "differential", "nabla", "dots",
-     "begin")
-)  # fmt: skip
-_PLACE = frozenset(("close", "comma", "}", "letter", "mid", "semicolon"))  # behind a sign for an argument
-_STRUCTURES = frozenset(("frac", "sqrt", "root", "underbrace", "overbrace", "overset", "underset", "stackrel"))
 
-
-class Reader(Grammar):
+class Reader(Atoms):
     """Reads the tokens of a formula; `functions` are single letters that are functions."""
 
     def clause(self) -> Node:
@@ -119,10 +104,12 @@ class Reader(Grammar):
                     run = len(factors) - 1
                 above = building.product(factors[run:], operators[run:])
                 below = self.denominator()
-                slashed = building.fraction(above, below, above.start, self.end, slashed=True)
+                slashed = derivatives.fraction(above, below, above.start, self.end, slashed=True)
                 if token.text == "//":
                     slashed = Fence("⌊", slashed, start=above.start, end=self.end)
                 factors[run:], operators[run:] = [slashed], []
+                if self.at("open", "(") and _ends_with_brackets(above) and not isinstance(below, Number):
+                    stop(self.token.start, "whether these brackets belong to the denominator cannot be told")
             elif self.factor_next():
                 if self.syntax == "code":
                     stop(token.start, "two expressions stand side by side in code")
@@ -166,158 +153,7 @@ class Reader(Grammar):
             stop(self.waiting.start, "whether these brackets belong to the denominator cannot be told")
         return building.product(factors, [""] * (len(factors) - 1))
 
-    def factor_next(self) -> bool:
-        """Say whether a factor may begin here."""
-        token = self.token
-        if self.waiting:
-            return True
-        if token.kind == "text":
-            return not set(token.text) <= rows.DASHES
-        if token.kind in _STARTS and token.kind != "cmd":
-            return True
-        return token.kind == "cmd" and token.text in _STRUCTURES and relations.decorated_relation(self) < 0
 
-    def factor(self) -> Node:
-        """Read an atom with what is attached to it."""
-        if self.waiting:
-            node, self.waiting = self.waiting, None
-            return self.postfix(node)
-        self.deeper()
-        node = self.atom()
-        if not self.waiting:
-            node = self.postfix(node)
-        self.depth -= 1
-        return node
-
-    def postfix(self, node: Node) -> Node:
-        """Read scripts, indices, factorials and transposes behind something that is no name."""
-        while True:
-            token = self.token
-            if token.kind == "^":
-                self.take()
-                node = raised(node, attachments.read_superscript(self), self.end)
-            elif token.kind == "_":
-                self.take()
-                node = Entry(node, attachments.read_subscript(self), start=node.start, end=self.end)
-            elif token.kind == "transpose":
-                self.take()
-                node = raised(node, Name("T"), self.end)
-            elif token.kind == "factorial":
-                self.take()
-                node = Call(Name("factorial"), (node,), start=node.start, end=self.end)
-            elif token.kind == "method":
-                node = applications.read_method(self, node)
-            elif token.kind == "open" and token.text == "[" and not token.spaced and applications.indexed(self, node):
-                node = applications.read_entry(self, node)
-                if self.waiting:
-                    return node
-            elif token.kind == "open" and self.syntax == "code":
-                stop(token.start, "what is called here is no name")
-            else:
-                return node
-
-    def atom(self) -> Node:
-        """Read a number, a name, brackets or a structure."""
-        token = self.token
-        match token.kind:
-            case "number" | "digit":
-                self.take()
-                return attachments.read_small_digits(self, token) if token.kind == "digit" else number_of(token)
-            case "letter" | "word":
-                return applications.read_name(self)
-            case "text" | "cond":
-                self.take()
-                if self.at("_") or self.at("open", "(") or self.at("open", "["):
-                    return applications.read_name(self, token)
-                return Words(token.text, start=token.start, end=token.end)
-            case "open":
-                return self.brackets()
-            case "{":
-                return self.group()
-            case "accent":
-                return applications.read_accented(self)
-            case "space":
-                return structures.read_space(self, self.take())
-            case "big":
-                return structures.read_aggregate(self)
-            case "dots":
-                self.take()
-                return Dots(start=token.start, end=token.end)
-            case "begin":
-                return rows.read_rows(self)
-            case "cmd":
-                return structures.read_structure(self)
-            case "differential":
-                return applications.read_differential(self)
-            case "nabla":
-                return applications.read_gradient(self)
-            case "op" if token.text == "dot" and self.placeholder():
-                self.take()
-                return Name("·", start=token.start, end=token.end)
-            case "period" if self.placeholder():
-                self.take()
-                return Name("·", start=token.start, end=token.end)
-        stop(token.start, f"{token.text or 'the end'!r} stands where a factor is expected")
-
-    def placeholder(self) -> bool:
-        r"""Say whether a sign stands for an argument, as in `f(\cdot)` and `x_{\cdot j}`."""
-        before = self.tokens[self.position - 1].kind if self.position else ""
-        after = self.tokens[self.position + 1].kind
-        return before in ("open", "comma", "{", "mid") and after in _PLACE and (after != "letter" or before == "{")
-
-    def items(self) -> tuple[list[Node], list[str]]:
-        """Read what stands between brackets: clauses, and what separates them; not the closing bracket."""
-        items: list[Node] = []
-        separators: list[str] = []
-        before: list[Node] = []
-        while not self.at("close"):
-            items.append(self.clause())
-            if self.at("mid") and not before:
-                self.take()
-                before, items = items, []
-            elif self.at("comma") or self.at("semicolon"):
-                separators.append(self.take().kind)
-                self.accept("quad")
-            else:
-                break
-        if before:
-            if not items:
-                stop(self.token.start, "a condition is missing behind the bar")
-            return [building.conditional(before, items, before[0].start, self.end)], []
-        return items, separators
-
-    def brackets(self) -> Node:
-        """Read a pair of brackets."""
-        opening = self.take()
-        if opening.text == ".":
-            stop(opening.start, "an empty bracket")
-        items, separators = self.items()
-        closing = self.expect("close", f"the bracket {opening.text} to be closed")
-        if not items and opening.text not in "([{":
-            stop(opening.start, "empty brackets")
-        if self.syntax != "latex" and opening.text == "[" and len(items) == 1:
-            return List(tuple(items), "[", start=opening.start, end=closing.end)
-        return building.bracketed(opening.text, closing.text, items, separators, opening.start, closing.end)
-
-    def group(self) -> Node:
-        """Read braces that only group; a sum inside them must stand alone."""
-        opening = self.take()
-        before = self.tokens[self.position - 2] if self.position > 1 else opening
-        node = self.clause()
-        self.expect("}", "the brace to be closed")
-        if isinstance(node, Name) and node == Name(node.base, accent=node.accent) and node.base:  # `{W}_i^Q`
-            below, above, primes = attachments.read_scripts(self)
-            node = attached(node, below, above, primes, self.end)
-        scripted = self.token.kind in ("^", "_")
-        loose = isinstance(node, Product | Aggregate) or (isinstance(node, Quotient) and node.slashed)
-        if scripted and loose:
-            stop(opening.start, "braces around a product show nothing: brackets are missing")
-        if isinstance(node, Sum | Negative | Chain) or (isinstance(node, Quotient) and node.slashed):
-            alone = before is opening or before.kind in ("rel", "open", "comma", "{", "cmd", "arrow", "word")
-            if not alone or self.factor_next() or self.token.kind in ("^", "_", "op"):
-                stop(opening.start, "braces around a sum show nothing: brackets are missing")
-        if isinstance(node, Name) and self.at("open", "(") and node.base not in words.QUANTITIES:
-            return applications.read_call(
-                self, node, opening._replace(kind="word", text=node.base, detail=node.accent)
-            )  # `{\rm softmax}(x)`
-        return node
+def _ends_with_brackets(node: Node) -> bool:
+    """Say whether brackets stand side by side at the end of a product, `x (y + z)`."""
+    return isinstance(node, Product) and node.operators[-1] == "" and isinstance(node.factors[-1], Fence)

@@ -64,7 +64,8 @@ def latex_text(node: Node) -> str:
             return r"\dots"
         case Space(letter=letter, sizes=sizes):
             inside = r" \times ".join(map(latex_text, sizes))
-            return rf"\mathbb{{{letter}}}" + (f"^{{{inside}}}" if sizes else "")
+            part = "_{" + letter[1:].replace("≥", r"\geq ") + "}" if letter[1:] else ""
+            return rf"\mathbb{{{letter[0]}}}" + part + (f"^{{{inside}}}" if sizes else "")
         case Sum():
             return sum_text(node, latex_text, r"\pm ")
         case Product(factors=factors, operators=operators):
@@ -151,7 +152,9 @@ def _latex_base_letters(base: str) -> str:
 def _latex_name(name: Name) -> str:
     letters = _latex_base_letters(name.base)
     alphabet = {"bb": "mathbb", "cal": "mathcal", "frak": "mathfrak"}.get(name.accent)
-    if alphabet:
+    if name.accent == "d":
+        letters = r"\mathrm{d}" + letters
+    elif alphabet:
         letters = rf"\{alphabet}{{{name.base}}}"
     elif name.accent:
         letters = rf"\{name.accent}{{{letters}}}"

@@ -1,7 +1,8 @@
-"""Printed numbers: their value, exactly, and half a unit of the last digit that is printed.
+r"""Printed numbers: their value, exactly, half a unit of the last digit that is printed, and what stands behind.
 
 Definition   4.8 億 is 480000000, printed to 10^7, so half a unit is 5000000; 20% is 1/5, printed to 1/100
-Assumes      a comma, a thin space or an underscore between groups of digits separates thousands
+Assumes      a comma, a thin space or an underscore between groups of digits separates thousands; in LaTeX a single
+             italic letter behind a number is a factor, `2B`, unless both are a whole side, `N = 175B`
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ import re
 from fractions import Fraction
 
 from derivations.documents.formulas.tokens import Token, stop
-from derivations.documents.formulas.vocabulary import SCALES
+from derivations.documents.formulas.vocabulary import AMOUNT, SCALES, UNITS
 from derivations.documents.syntax import Number
 
-__all__ = ["number_of", "printed_number"]
+__all__ = ["latex_amount", "number_of", "printed_number"]
 
 MAX_DIGITS = 120
 MAX_EXPONENT = 400
+_BEHIND = re.compile(
+    r"(?:\\[,;: ]|[ ~])*(?P<open>\\(?:text|mathrm|textrm)\s*\{\s*)?(?P<word>" + AMOUNT + r")(?P<close>\s*\})?"
+)
+_PERCENT = re.compile(r"(?:\\[,;]|[ ~])*\\%|%")
+_SIDE_ENDS = re.compile(r"\s*(?:\Z|[,=]|\\)")
 _SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ]")
 
 
@@ -43,3 +49,40 @@ def printed_number(
 def number_of(token: Token) -> Number:
     """Return the number of a token."""
     return token.number or printed_number(token.text, token.start, token.end)
+
+
+def latex_amount(text: str, digits: str, end: int, limit: int, side: bool) -> tuple[str, str, bool, int]:
+    """Return scale, unit, percent sign, and where they end; `side` says that the number begins a side."""
+    if match := _PERCENT.match(text, end, limit):
+        if text[match.end() : match.end() + 3].lstrip()[:1].isdigit():
+            stop(match.start(), "whether this is a percentage or a remainder cannot be told")
+        return "", "", True, match.end()
+    scale, unit, following = "", "", end
+    match = _BEHIND.match(text, end, limit)
+    if match and _has_scale(match, text, digits, side):
+        scale, following = match["word"], _end(match)
+        match = _BEHIND.match(text, following, limit)
+    if match and match["word"] in UNITS and _is_upright(match, 2):
+        unit, following = match["word"], _end(match)
+    return scale, unit, False, following
+
+
+def _has_scale(match: re.Match[str], text: str, digits: str, side: bool) -> bool:
+    word = match["word"]
+    if word not in SCALES:
+        return False
+    if _is_upright(match, 2):
+        return True
+    glued = match.start() == match.start("word") and word.isupper() and len(digits) > 1
+    return glued and not match["open"] and side and bool(_SIDE_ENDS.match(text, match.end("word")))
+
+
+def _is_upright(match: re.Match[str], letters: int) -> bool:
+    r"""Say whether a word stands in `\text{}`, or is no letters side by side: Chinese, or more than so many letters."""
+    if match["open"]:
+        return bool(match["close"])
+    return not match["word"].isascii() or len(match["word"]) > letters
+
+
+def _end(match: re.Match[str]) -> int:
+    return match.end() if match["open"] else match.end("word")

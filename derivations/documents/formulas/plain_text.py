@@ -64,7 +64,8 @@ def plain_text(node: Node) -> str:
             return "..."
         case Space(letter=letter, sizes=sizes):
             inside = " × ".join(_plain_base(each, loose=True) for each in sizes)
-            return {"R": "ℝ", "N": "ℕ", "Z": "ℤ"}.get(letter, letter) + (f"^{{{inside}}}" if sizes else "")
+            part = f"_{{{letter[1:]}}}" if letter[1:] else ""
+            return {"R": "ℝ", "N": "ℕ", "Z": "ℤ"}.get(letter[0], letter[0]) + part + (f"^{{{inside}}}" if sizes else "")
         case Sum():
             return sum_text(node, plain_text, "±")
         case Product(factors=factors, operators=operators):
@@ -128,6 +129,7 @@ def _plain_name(name: Name) -> str:
     letters = _LETTERS.get(name.base, name.base)
     if name.accent and name.accent not in ("bb", "cal", "frak"):
         letters += {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304"}.get(name.accent, "")
+        letters = f"d{letters}" if name.accent == "d" else letters
     below = ""
     if name.subscripts:
         inside = ",".join(label_text(each, plain_text, str) for each in name.subscripts)

@@ -44,6 +44,9 @@ _SUFFIX = re.compile(
 )
 _NAME = re.compile(r"(?P<base>[A-Za-z]+?)(?P<digits>\d+)?(?P<rest>(?:_[A-Za-z0-9]+)*)(?P<tail>_*)\Z")
 _ROW_OR_PRODUCT = re.compile(r"[A-Z]{2,3}\Z|[a-z][A-Z]\Z|[A-Z][xhyz]\Z|[A-Z]{2}[a-z]\Z")
+_DIFFERENTIAL = re.compile(r"d[A-Z]\Z")
+_REMAINDER = re.compile(r"\s*\d")  # behind `7%`
+_FACTOR = re.compile(r"\s*[\w(]")  # behind `7 %`
 _SCRIPT_SIGNS = frozenset(words.SUBSCRIPTS) | {"_"}
 
 
@@ -85,6 +88,8 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
     if not code and (match := _SUFFIX.match(text, end)):
         word, near = match["word"], not match["space"]
         if word in "%％":
+            if _REMAINDER.match(text, match.end()) if near else _FACTOR.match(text, match.end()):
+                stop(end, "whether this is a percentage or a remainder cannot be told")
             percent = True
         elif word in words.SCALES and (
             len(word) > 1 or not word.isascii() or (near and _amount(written, tokens, text, end))
@@ -119,7 +124,7 @@ def _name(name: str, start: int, spaced: bool, code: bool, tokens: list[Token], 
     while "." in name and name.partition(".")[0] in words.MODULES:  # the module says nothing of the formula
         dropped = name.index(".") + 1
         name, start = name[dropped:], start + dropped
-    if name.startswith("_") and name.strip("_") and tokens and not spaced and not code:  # `softmax(x)_i`
+    if name.startswith("_") and name.strip("_") and tokens and not spaced:  # `softmax(x)_i`
         yield from _labels([label for label in name.split("_") if label], start + 1)
         return
     if "." in name:
@@ -145,7 +150,8 @@ def _name(name: str, start: int, spaced: bool, code: bool, tokens: list[Token], 
         yield Token("big", words.BIG[base], start, start + len(base), spaced)
         yield from _labels(labels, start + len(base) + 1)
         return
-    letters = base in words.GREEK or len(base) == 1
+    differential = bool(_DIFFERENTIAL.match(base))  # `dW1` is dW with a subscript
+    letters = base in words.GREEK or len(base) == 1 or differential
     word = not letters and not _splits(base, code)
     if word and (digits or (labels and not identifier(name.rstrip("_"))[1])):
         yield Token("word", name.rstrip("_"), start, end - len(tail), spaced)
@@ -153,7 +159,8 @@ def _name(name: str, start: int, spaced: bool, code: bool, tokens: list[Token], 
             yield Token("_", "_", end - 1, end)
         return
     if letters or not _splits(base, code):
-        yield Token("letter" if letters else "word", base, start, start + len(base), spaced)
+        kind = "word" if differential or not letters else "letter"
+        yield Token(kind, base, start, start + len(base), spaced)
     else:
         for offset, letter in enumerate(base):
             yield Token("letter", letter, start + offset, start + offset + 1, spaced and not offset)

@@ -75,6 +75,11 @@ def _read_cell(reader: Grammar) -> Node:
 def _read_condition(reader: Grammar) -> Node:
     """Read a condition: words like `if` are not kept before a formula."""
     token = reader.token
+    if reader.at("{") and reader.tokens[reader.position + 1].kind == "cond":
+        reader.take()
+        condition = _read_condition(reader)
+        reader.expect("}", "the brace to be closed")
+        return condition
     said = reader.take().text if reader.at("cond") else ""
     if not (reader.side_next() or relations.relation_next(reader)):
         if not said:

@@ -1,4 +1,4 @@
-r"""Labels and powers: what is attached to a name above and below.
+r"""What is attached to names: subscripts, primes, and superscripts that are labels, transposes or powers.
 
 Definition   `W^Q`, `W^{(i)}`, `W^{\text{out}}` are labels, `K^T` and `K^\top` transposes, `x^2`, `e^{-x}`, `A^{-1}`
              powers. By form alone: a capital over a capital is a label, brackets and words are labels, except over e
@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derivations.documents.formulas import building
+from derivations.documents.formulas.cursor import Grammar
+from derivations.documents.formulas.numbers import number_of, printed_number
+from derivations.documents.formulas.tokens import Token, stop
 from derivations.documents.formulas.vocabulary import GREEK, SYMBOLS
-from derivations.documents.syntax import Fence, List, Name, Node, Power, Product, Transpose, Words
+from derivations.documents.syntax import Fence, List, Name, Node, Number, Power, Product, Transpose, Words
 
-__all__ = ["attached", "raised"]
+__all__ = [
+    "attached", "font_of", "raised", "read_clauses", "read_script", "read_scripts", "read_small_digits",
+    "read_subscript", "read_superscript",
+]  # fmt: skip
 
-MARKS = {"star": "*", "*": "*", "dagger": "†", "+": "+", "-": "-"}  # labels that are no letters
+_MARKS = {"star": "*", "*": "*", "dagger": "†", "+": "+", "-": "-"}  # labels that are no letters
 _LABELLED = frozenset("QKVO")  # labels over any letter: queries, keys, values, output
 
 
@@ -54,8 +61,8 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
             return (above,)
         case Fence(bracket=bracket) if bracket in "([⟨":
             return (above,)
-        case Name(base=base) if base in MARKS:
-            return (Words(MARKS[base], start=above.start, end=above.end),)
+        case Name(base=base) if base in _MARKS:
+            return (Words(_MARKS[base], start=above.start, end=above.end),)
         case Name(base=base) if base in _LABELLED or (base.isupper() and name.base[:1].isupper()):
             return (above,)
         case Name(base=base) if len(base) > 1 and base not in GREEK and base not in SYMBOLS and above == Name(base):
@@ -65,3 +72,113 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
         case List(items=items, bracket=""):
             return items
     return ()
+
+
+# --- reading ---
+
+
+def read_superscript(reader: Grammar) -> Node:
+    """Read a superscript, behind its sign."""
+    token = reader.token
+    if token.kind == "op" and token.text in ("star", "+", "-", "*") and reader.syntax != "code":
+        following = reader.tokens[reader.position + 1]
+        if token.text == "-" and following.kind in ("number", "letter", "open"):
+            return reader.signed_factor()
+        reader.take()
+        return Name(token.text, start=token.start, end=token.end)
+    if token.kind == "op" and token.text == "-":
+        return reader.signed_factor()
+    if token.kind == "prime":
+        reader.take()
+        return Name("'", start=token.start, end=token.end)
+    if token.kind != "{":
+        node = read_script(reader, power=True)
+        grouped = reader.syntax != "latex" and isinstance(node, Fence) and not isinstance(node.inside, Name | Number)
+        return building.unfenced(node) if grouped else node
+    reader.take()
+    mark = reader.token
+    if mark.kind == "op" and reader.tokens[reader.position + 1].kind == "}":
+        reader.take()
+        node = Name(mark.text, start=mark.start, end=mark.end)
+    else:
+        items = read_clauses(reader, "}")
+        node = building.listed(items) if items else stop(reader.token.start, "the superscript is empty")
+    reader.expect("}", "the end of the superscript")
+    return node
+
+
+def read_subscript(reader: Grammar) -> tuple[Node, ...]:
+    """Read a subscript, behind its sign."""
+    if not reader.at("{"):
+        return building.subscripts([read_script(reader)])
+    reader.take()
+    items = read_clauses(reader, "}")
+    reader.expect("}", "the end of the subscript")
+    if not items:
+        stop(reader.token.start, "the subscript is empty")
+    return building.subscripts(items)
+
+
+def read_script(reader: Grammar, power: bool = False) -> Node:
+    """Read a script without braces: one letter, number or command; a power of plain text has its own scripts."""
+    token = reader.token
+    if token.kind in ("letter", "number", "digit", "word", "space") and not (power and reader.syntax != "latex"):
+        reader.take()
+        if token.kind in ("number", "digit"):
+            return number_of(token)
+        return Name(token.text, font=font_of(token), start=token.start, end=token.end)
+    if reader.syntax == "latex" and token.kind in ("open", "text"):
+        stop(token.start, "a script in braces is missing")
+    reader.deeper()
+    node = reader.factor() if power and reader.syntax != "latex" else reader.atom()
+    reader.depth -= 1
+    return node
+
+
+def read_clauses(reader: Grammar, closing: str) -> list[Node]:
+    """Read clauses between commas or lines, up to a closing token that is not read."""
+    items: list[Node] = []
+    while not reader.at(closing):
+        items.append(reader.clause())
+        if not (
+            reader.accept("comma") or reader.accept("newline") or reader.accept("semicolon") or reader.accept("quad")
+        ):
+            break
+    return items
+
+
+def read_small_digits(reader: Grammar, token: Token) -> Node:
+    """Read small digits one after another, ₁₂."""
+    written = token.text
+    while reader.at("digit"):
+        written += reader.take().text
+    return printed_number(written, token.start, reader.end)
+
+
+def read_scripts(reader: Grammar) -> tuple[tuple[Node, ...], Node | None, int]:
+    """Read what is attached to a name: subscripts, a superscript, primes."""
+    below: tuple[Node, ...] = ()
+    above: Node | None = None
+    primes = 0
+    while True:
+        if reader.at("_"):
+            if below:
+                stop(reader.token.start, "a second subscript")
+            reader.take()
+            below = read_subscript(reader)
+        elif reader.at("^") and reader.token.text != "**":
+            if above is not None:
+                stop(reader.token.start, "a second superscript")
+            reader.take()
+            above = read_superscript(reader)
+            if isinstance(above, Name) and set(above.base) == {"'"}:
+                primes, above = primes + len(above.base), None
+        elif reader.at("prime"):
+            primes += len(reader.take().text)
+        else:
+            return below, above, primes
+
+
+def font_of(token: Token) -> str:
+    """Return the font of a letter; that of Greek letters says that they are letters although they are spelled out."""
+    return token.detail if token.detail in ("bold", "upright") else "Greek" if token.text in GREEK else ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.documents.formulas import applications, attachments, building
+from derivations.documents.formulas import applications, building, derivatives, scripts
 from derivations.documents.formulas import vocabulary as words
 from derivations.documents.formulas.cursor import Grammar
-from derivations.documents.formulas.scripts import attached
 from derivations.documents.formulas.tokens import Stopped, Token, stop
 from derivations.documents.syntax import (
     Aggregate,
@@ -29,7 +28,7 @@ __all__ = ["read_aggregate", "read_note", "read_space", "read_structure"]
 def _read_argument(reader: Grammar) -> Node:
     """Read the argument of a command: a group, or one token."""
     if not reader.at("{"):
-        return attachments.read_script(reader)
+        return scripts.read_script(reader)
     reader.take()
     reader.deeper()
     node = reader.clause()
@@ -45,7 +44,7 @@ def read_note(reader: Grammar, closing: str = "}") -> Node:
     kind = "close" if closing == "]" else "}"
     try:
         reader.deeper()
-        items = attachments.read_clauses(reader, kind)
+        items = scripts.read_clauses(reader, kind)
         if items and reader.at(kind):
             reader.take()
             reader.depth = depth
@@ -66,11 +65,14 @@ def read_structure(reader: Grammar) -> Node:
     token = reader.take()
     if token.text == "frac":
         above, below = _read_argument(reader), _read_argument(reader)
-        node = building.fraction(above, below, token.start, reader.end)
+        node = derivatives.fraction(above, below, token.start, reader.end)
         if isinstance(node, Derivative) and node.of == Name("") and reader.factor_next() and not reader.at("text"):
-            operand = building.unfenced(applications.read_operand(reader))
+            operand = building.unfenced(derivatives.read_operand(reader))
             return Derivative(operand, node.by, start=token.start, end=reader.end)
         return node
+    if token.text == "binom":
+        function = Name("binom", start=token.start, end=token.end)
+        return Call(function, (_read_argument(reader), _read_argument(reader)), start=token.start, end=reader.end)
     if token.text in ("sqrt", "root"):
         degree = None
         if token.text == "sqrt" and reader.at("open", "["):
@@ -83,9 +85,9 @@ def read_structure(reader: Grammar) -> Node:
         of = _read_argument(reader)
         if not (reader.accept("_") or reader.accept("^")):
             stop(reader.token.start, "the note of a brace is missing")
-        note = read_note(reader) if reader.at("{") else attachments.read_script(reader)
+        note = read_note(reader) if reader.at("{") else scripts.read_script(reader)
         return Annotated(of, note, start=token.start, end=reader.end)
-    note = read_note(reader) if reader.at("{") else attachments.read_script(reader)
+    note = read_note(reader) if reader.at("{") else scripts.read_script(reader)
     of = _read_argument(reader)
     if isinstance(of, Name) and of.base in words.BIG:
         return _read_aggregate_of(reader, words.BIG[of.base], (note,), None, token.start)
@@ -101,7 +103,7 @@ def read_aggregate(reader: Grammar) -> Node:
     """Read a sum, a product, a maximum ...; without anything behind it, it is a name."""
     token = reader.take()
     word = next(name for name, kind in words.BIG.items() if kind == token.text)
-    below, above, _ = attachments.read_scripts(reader)
+    below, above, _ = scripts.read_scripts(reader)
     function = Name(word, start=token.start, end=token.end)
     if (
         not below
@@ -111,7 +113,7 @@ def read_aggregate(reader: Grammar) -> Node:
     ) and reader.token.text in "({[":
         return Call(function, applications.read_arguments(reader), start=token.start, end=reader.end)
     if not reader.factor_next() and not reader.at("op", "-"):
-        return attached(function, below, above, 0, reader.end)
+        return scripts.attached(function, below, above, 0, reader.end)
     return _read_aggregate_of(reader, token.text, below, above, token.start)
 
 
@@ -121,6 +123,12 @@ def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], abov
     body = reader.product()
     reader.depth -= 1
     last = body.factors[-2:] if isinstance(body, Product) else ()
+    if kind == "integral" and last and isinstance(last[1], Name) and last[1].accent == "d":
+        assert isinstance(body, Product)
+        rest, variable = building.product(body.factors[:-1], body.operators[:-1]), replace(last[1], accent="")
+        return Aggregate(
+            kind, rest, (variable,), building.listed(below) if below else None, above, start=start, end=reader.end
+        )
     if kind == "integral" and len(last) == 2 and last[0] == Name("d") and isinstance(last[1], Name):
         assert isinstance(body, Product)
         if len(body.factors) > 2:
@@ -133,6 +141,10 @@ def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], abov
 def read_space(reader: Grammar, token: Token) -> Node:
     r"""Read the sizes of a space, `\mathbb{R}^{n \times d}`."""
     sizes: list[Node] = []
+    letter = token.text + _read_part(reader)
+    if reader.at("^") and "op+" in [each.kind + each.text for each in reader.tokens[reader.position + 1 :][:2]]:
+        reader.take()  # `\mathbb{R}^+`
+        letter += _part_sign(reader)
     if reader.accept("^"):
         grouped = reader.at("{") or reader.at("open", "(")
         if grouped:
@@ -142,13 +154,29 @@ def read_space(reader: Grammar, token: Token) -> Node:
                 sizes.append(_read_size(reader))
             reader.expect(closing, "the end of the sizes")
         else:
-            sizes.append(attachments.read_script(reader))
+            sizes.append(scripts.read_script(reader))
             while reader.syntax != "latex" and reader.at("op", "times") and not _space_behind(reader):
                 reader.take()
                 sizes.append(reader.factor())
-    if reader.at("_"):
-        stop(reader.token.start, "a subscript of a space is not known")
-    return Space(token.text, tuple(sizes), start=token.start, end=reader.end)
+    return Space(letter + _read_part(reader), tuple(sizes), start=token.start, end=reader.end)
+
+
+def _read_part(reader: Grammar) -> str:
+    r"""Read which part of the numbers is meant: `\mathbb{R}_+`, `\mathbb{R}_{\ge 0}`."""
+    return _part_sign(reader) if reader.accept("_") else ""
+
+
+def _part_sign(reader: Grammar) -> str:
+    grouped = reader.at("{")
+    place = reader.take().start if grouped else reader.token.start
+    said = reader.take()
+    compared = said.kind == "rel" and reader.at("number")
+    part = said.text + (reader.take().text if compared else "")
+    if part not in ("+", ">0", "≥0"):
+        stop(place, "this part of a space is not known")
+    if grouped:
+        reader.expect("}", "the end of the part")
+    return part
 
 
 def _space_behind(reader: Grammar) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 __all__ = [
     "ACCENTS", "ALIGNED", "ALPHABETS", "AMOUNT", "ARROWS", "BARE_FUNCTIONS", "BIG", "BOLD", "CASES", "COMMANDS",
     "CONDITION_WORDS", "CONNECTIVES", "DETERMINANTS", "DROPPED", "DROPPED_WITH_ARGUMENT", "FUNCTIONS", "GREEK",
-    "LABELS", "LETTER_FUNCTIONS", "MATRICES", "MODULES", "OPERATORS", "QUANTITIES", "RELATIONS", "ROMAN", "SCALES",
-    "SIGNS", "SUBSCRIPTS", "SUPERSCRIPTS", "SYMBOLS", "TEXT", "TRANSPARENT", "UNITS", "WORDS",
+    "LABELS", "LETTER_FUNCTIONS", "MATRICES", "MODULES", "ONE_COLUMN", "OPERATORS", "QUANTITIES", "RELATIONS", "ROMAN",
+    "SCALES", "SIGNS", "SUBSCRIPTS", "SUPERSCRIPTS", "SYMBOLS", "TEXT", "TRANSPARENT", "UNITS", "WORDS",
 ]  # fmt: skip
 
 
@@ -47,14 +47,14 @@ OPERATORS = {  # of products, as `Product.operators` names them, with the sign o
     "dot": ("cdot", "·"), "times": ("times", "×"), "star": ("ast", "*"), "at": ("mathbin{@}", "@"),
     "odot": ("odot", "⊙"), "otimes": ("otimes", "⊗"), "oplus": ("oplus", "⊕"), "circ": ("circ", "∘"),
     "mod": ("bmod", "mod"), "cup": ("cup", "∪"), "cap": ("cap", "∩"), "wedge": ("wedge", "∧"),
-    "vee": ("vee", "∨"),
+    "vee": ("vee", "∨"), "setminus": ("setminus", "∖"),
 }  # fmt: skip
 RELATIONS = {  # as `Chain.relations` names them, with the command and what a keyboard has for it
     "=": ("=", "="), ":=": (":=", ":="), "≈": ("approx", "≈"), "≠": ("neq", "!="), "<": ("<", "<"),
     "≤": ("leq", "<="), ">": (">", ">"), "≥": ("geq", ">="), "∝": ("propto", "∝"), "∼": ("sim", "∼"),
     "∈": ("in", "∈"), "∉": ("notin", "∉"), "⊂": ("subset", "⊂"), "≡": ("equiv", "≡"), "⇒": ("Rightarrow", "=>"),
     "⇔": ("Leftrightarrow", "⇔"), "≪": ("ll", "≪"), "≫": ("gg", "≫"), "←": ("leftarrow", "←"), ":": (":", ":"),
-    "|": ("mid", "|"),
+    "⊥": ("perp", "⊥"), "|": ("mid", "|"),
 }  # fmt: skip
 ARROWS = _listed("to rightarrow longrightarrow mapsto longmapsto")
 SYMBOLS = _listed("infty ell hbar Re Im emptyset top bot star dagger sharp natural")
@@ -91,6 +91,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "triangleq": ("rel", ":="), "doteq": ("rel", ":="), "coloneqq": ("rel", ":="), "coloneq": ("rel", ":="),
     "defeq": ("rel", ":="), "subseteq": ("rel", "⊂"), "gets": ("rel", "←"), "longleftarrow": ("rel", "←"),
     "implies": ("rel", "⇒"), "Longrightarrow": ("rel", "⇒"), "iff": ("rel", "⇔"), "Longleftrightarrow": ("rel", "⇔"),
+    "leftrightarrow": ("rel", "⇔"), "longleftrightarrow": ("rel", "⇔"), "therefore": ("break", "therefore"),
     "lesssim": ("rel", "≤"), "gtrsim": ("rel", "≥"), "thicksim": ("rel", "∼"), "thickapprox": ("rel", "≈"),
     "colon": ("rel", ":"), "mid": ("mid", "|"),
     **dict.fromkeys(ARROWS, ("arrow", "→")),
@@ -102,6 +103,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lVert": ("open", "‖"), "rVert": ("close", "‖"), "vert": ("bar", "|"), "Vert": ("bar", "‖"),
     "partial": ("differential", "∂"), "nabla": ("nabla", "∇"), "prime": ("prime", "'"), "intercal": ("letter", "top"),
     **dict.fromkeys(_listed("frac dfrac tfrac cfrac"), ("cmd", "frac")),
+    **dict.fromkeys(_listed("binom dbinom tbinom"), ("cmd", "binom")),
     **{name: ("cmd", name) for name in _listed("sqrt underbrace overbrace overset underset stackrel xrightarrow")},
     "xlongrightarrow": ("cmd", "xrightarrow"), "forall": ("cond", "for all"),
 }  # fmt: skip
@@ -110,7 +112,10 @@ ACCENTS = {
     "vec": "vec", "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve", "overrightarrow": "vec",
     "underline": "underline",
 }  # fmt: skip
-ALPHABETS = {"mathbb": "bb", "mathcal": "cal", "mathscr": "cal", "mathfrak": "frak", "Bbb": "bb"}  # other letters
+ALPHABETS = {  # of other letters
+    "mathbb": "bb", "Bbb": "bb", "mathbbm": "bb", "mathds": "bb", "mathcal": "cal", "mathscr": "cal",
+    "mathfrak": "frak",
+}  # fmt: skip
 ROMAN = _set("mathrm operatorname operatorname* mathit mathsf mathtt rm mathop textsc")
 BOLD = _set("mathbf boldsymbol bm bold mathnormal pmb")
 TEXT = _set("text textrm textbf textit texttt textsf textnormal mbox hbox emph textmd intertext")
@@ -127,6 +132,7 @@ DROPPED_WITH_ARGUMENT = _set(
 TRANSPARENT = {"textcolor": 1, "colorbox": 1, "boxed": 0, "fbox": 0, "mathstrut": 0, "fcolorbox": 2, "htmlClass": 1}
 MATRICES = _set("matrix bmatrix pmatrix Bmatrix smallmatrix array bsmallmatrix psmallmatrix")
 DETERMINANTS = {"vmatrix": "|", "Vmatrix": "‖"}
+ONE_COLUMN = _set("eqnarray eqnarray* gather gather* gathered multline multline* multlined")  # `x &=& y`
 CASES = _set("cases dcases rcases cases* dcases*")
 ALIGNED = _set(
     "aligned align align* alignedat alignat alignat* gather gather* gathered split eqnarray eqnarray* equation"

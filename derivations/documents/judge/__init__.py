@@ -6,6 +6,7 @@ from derivations.documents.judge.chains import check_chains
 from derivations.documents.judge.consistency import check_consistency
 from derivations.documents.judge.counting import check_counting
 from derivations.documents.judge.mentions import check_mentions
+from derivations.documents.judge.named_numbers import check_named_numbers
 from derivations.documents.judge.shapes import check_shapes
 from derivations.documents.judge.size_maps import check_size_maps
 
@@ -17,6 +18,7 @@ CHECKS = (
     check_consistency,
     check_arithmetic,
     check_mentions,
+    check_named_numbers,
     check_chains,
     check_counting,
     check_canonical,

@@ -31,6 +31,7 @@ __all__ = ["check_arithmetic"]
 
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
+EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow", "⇔", "⟺", "iff", "if and only if")
 CONSTANTS = ("e", "π", "pi")
 
 
@@ -44,7 +45,23 @@ def check_arithmetic(statement: Statement, link: int | None, scope: object) -> I
         return
     question = NumberLink(statement, left, right, relation, scope)
     found = _equality(question) if relation in EQUALITIES else check_order(question) if relation in ORDERS else ()
-    yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
+    uncertain = ambiguous(left, right) or _is_equivalent(statement) or (link == 0 and _may_be_cut(question))
+    yield from (each for each in found if each.verdict != "wrong" or not uncertain)
+
+
+def _is_equivalent(statement: Statement) -> bool:
+    r"""Say whether a statement is one side of an equivalence, so that it is not said to hold: `p \iff 2 = 3`."""
+    text, chain = statement.passage.text, statement.chain
+    before, after = text[: chain.start].rstrip(" &{\n"), text[chain.end :].lstrip(" &}\n")
+    return before.endswith(EQUIVALENT) or after.startswith(EQUIVALENT)
+
+
+def _may_be_cut(question: NumberLink) -> bool:
+    """Say whether a whole number in running text may be the end of more that stands before it."""
+    left, right = printed(question.left), printed(question.right)
+    if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
+        return False
+    return left.exact and not left.unit and "%" not in right.number.text
 
 
 def _is_set(side: Node, relation: str) -> bool:

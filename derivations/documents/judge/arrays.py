@@ -32,10 +32,13 @@ from sympy import (
     erf,
     exp,
     log,
+    nan,
+    oo,
     pi,
     sin,
     sqrt,
     tanh,
+    zoo,
 )
 
 from derivations.attention import scaled_dot_product_attention
@@ -135,6 +138,7 @@ class Reader:
     columns: bool
     bound: dict[str, Symbol] = field(default_factory=dict)
     depth: int = 0
+    work: int = 0  # parts that were read and not merely looked up
     known: dict[tuple[int, tuple[Symbol, ...]], tuple[Node, Value | Exception]] = field(default_factory=dict)
 
     def value(self, node: Node) -> Value:
@@ -145,6 +149,7 @@ class Reader:
         key = id(node), tuple(self.bound.values())
         if key not in self.known:
             self.depth += 1
+            self.work += 1
             try:
                 self.known[key] = node, rule(self, node)  # the node is kept, so that no other gets its number
             except (NotRead, ShapeError) as error:
@@ -502,7 +507,7 @@ def _added(left: Value, right: Value) -> Value:
 
 
 def _checked(value: Expr) -> Expr:
-    if value.is_finite is False:
+    if value.has(nan, zoo, oo, -oo):
         raise NotRead("a division by zero")
     return value
 

@@ -10,59 +10,64 @@ Assumes      a false alarm is worse than a miss: formulas that are right and oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 
 from derivations.documents.canon.concepts import CONCEPTS, KEY_WIDTHS, OTHER_SIZES, Concept
-from derivations.documents.canon.edits import edits
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.left_sides import plain, word_of
 from derivations.documents.judge.matching import (
     Assignment,
     Formula,
     Match,
     assignments,
     equal_forms,
-    reader_of,
 )
+from derivations.documents.judge.mending import NAMED, Judged, repaired
 from derivations.documents.judge.recognition import (
     formula_of,
     is_about,
     is_one_formula,
-    plain,
     softmax_of_a_score,
-    word_of,
     words_of,
 )
+from derivations.documents.judge.structures import by_structure
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
-    Aggregate,
     Call,
+    Entry,
     Name,
     Node,
     Number,
+    Product,
 )
-from derivations.documents.verdicts import Finding, Verdict
+from derivations.documents.verdicts import Finding
 from derivations.language.expression import Array
 
 __all__ = ["check_canonical"]
 
 CHECK = "canonical"
-MOST_EDITS, MOST_READINGS = 1500, 1500
+MOST_PARTS = 200
 EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
 MEANINGS = {
     "query": "Q", "key": "K", "value": "V", "key width": "d_k", "head width": "d_k", "model width": "d_model",
     "number of heads": "h", "position": "pos",
 }  # fmt: skip
-NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
 
 
 def check_canonical(statement: Statement, link: int | None, scope: object) -> Iterable[Finding]:
     """Yield what the catalogue says of one link."""
-    if link is None or statement.chain.relations[link] not in EQUAL:
+    if link is None:
+        yield from _alone(statement.chain.sides[0], scope)
+        return
+    if statement.chain.relations[link] not in EQUAL:
         return
     left, right = statement.chain.sides[link], statement.chain.sides[link + 1]
-    if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > 200:
+    if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS:
+        return
+    seen = by_structure(left, right)
+    if seen is not None:
+        yield Finding(seen[0], CHECK, seen[1], result=seen[2])
         return
     subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
     known = _foreign(scope, right), _said(scope, right), getattr(scope, "convention", None)
@@ -70,13 +75,44 @@ def check_canonical(statement: Statement, link: int | None, scope: object) -> It
     if found is None and subject is not left:
         found = judged(subject, right, *known)
     if found is None:
+        yield from _named(statement, link, scope)
         return
-    verdict, reason, repaired, result, assumed = found
+    verdict, reason, mended, result, assumed = found
     shown = None
-    if repaired is not None:
-        text = formula_text(repaired, "latex" if statement.passage.syntax == "latex" else "plain")
+    if mended is not None:
+        text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
         shown = f"{statement.text(left.start, left.end)} = {text}"
     yield Finding(verdict, CHECK, reason, shown, result, assumed)
+
+
+def _alone(node: Node, scope: object) -> Iterator[Finding]:
+    """Yield what is said of a formula that stands without a relation: it must be canonical, or a slip of it."""
+    if isinstance(node, Name | Number) or sum(1 for _ in node.walk()) > MOST_PARTS:
+        return
+    seen = by_structure(None, node)
+    if seen is not None:
+        yield Finding(seen[0], CHECK, seen[1], result=seen[2])
+    elif any(isinstance(part, Call) and word_of(part) == "softmax" for part in _factors(node)):
+        found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), getattr(scope, "convention", None))
+        if found is not None and found[0] == "proved":
+            yield Finding("proved", CHECK, found[1], result=found[3], assumptions=found[4])
+
+
+def _factors(node: Node) -> tuple[Node, ...]:
+    return node.factors if isinstance(node, Product) else (node,)
+
+
+def _named(statement: Statement, link: int, scope: object) -> Iterator[Finding]:
+    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved."""
+    sides, relations = statement.chain.sides, statement.chain.relations
+    if link or len(relations) < 2 or relations[1] not in EQUAL or not isinstance(sides[0], Name):
+        return
+    function = sides[1]
+    if isinstance(function, Call | Entry) and word_of(function) not in ("", word_of(sides[0])):
+        for finding in check_canonical(statement, 1, scope):
+            if finding.verdict == "proved":
+                reason = f"a name is given to what the next link is proved of: {finding.reason}"
+                yield Finding("holds", CHECK, reason, result=finding.result)
 
 
 def _foreign(scope: object, right: Node) -> frozenset[str]:
@@ -108,9 +144,6 @@ def _declares_key_width(scope: object) -> bool:
     return bool((meaning and meaning(d_k)) or (value and value(d_k) is not None))
 
 
-Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
-
-
 @lru_cache(maxsize=4096)
 def judged(
     left: Node, right: Node, foreign: frozenset[str], said: frozenset[tuple[str, str]], convention: str | None
@@ -130,7 +163,8 @@ def judged(
     unproved = False
     for concept in candidates:
         for assignment in islice(assignments(formula, concept, foreign, said), 96):
-            tried.append((concept, assignment))
+            if not concept.lenient:
+                tried.append((concept, assignment))
             for match in equal_forms(right, assignment):
                 if not match.proved:
                     unproved = True
@@ -147,7 +181,7 @@ def judged(
         return _equal(*best, formula)
     if unproved or not is_one_formula(right):  # it may well be right
         return None
-    return _repaired(right, tried, formula, convention, names, lacking=bool(by_word))
+    return repaired(right, tried, formula, convention, names, lacking=bool(by_word))
 
 
 def _equal(concept: Concept, match: Match, formula: Formula) -> Judged:
@@ -164,73 +198,3 @@ def _equal(concept: Concept, match: Match, formula: Formula) -> Judged:
     if assumed:
         return "conditional", f"this is {concept.title} if {assumed[0]}", None, form.result, tuple(assumed)
     return "proved", f"this is {concept.title}", None, form.result, ()
-
-
-def _repaired(
-    right: Node,
-    tried: list[tuple[Concept, Assignment]],
-    formula: Formula,
-    convention: str | None,
-    names: frozenset[str],
-    *,
-    lacking: bool,
-) -> Judged | None:
-    """Return `wrong` with the edit that makes a formula right; with `lacking` a letter may be missing in it."""
-    if not tried:
-        return None
-    chosen = _few(tried)
-    if not chosen:
-        return None
-    arguments = (each for each in formula.arguments if isinstance(each, Name))
-    letters = tuple(dict.fromkeys((*_whole_names(right), *arguments, *(_unused(right, chosen) if lacking else ()))))
-    readers = [(concept, assignment, reader_of(assignment)) for concept, assignment in chosen]
-    spent = 0
-    for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
-        for concept, assignment, reader in readers:
-            spent += 1
-            if spent > MOST_READINGS:
-                return None
-            for match in equal_forms(edited, assignment, reader):
-                if not match.proved:
-                    continue
-                if match.form.title in NAMED and names & NAMED and match.form.title not in names:
-                    continue
-                if (match.form.assumed and not match.form.condition) or (assignment.columns and convention == "rows"):
-                    continue
-                return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
-    return None
-
-
-def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignment]]:
-    """Return the assignments that edits are tried with: those in which every letter has its usual role, no doubles."""
-    ordered = [each for each in tried if each[1].by_letters]
-    kept: dict[tuple[object, ...], tuple[Concept, Assignment]] = {}
-    for concept, assignment in ordered:
-        kept.setdefault((concept.title, assignment.meaning, assignment.columns), (concept, assignment))
-    return list(kept.values())[:6]
-
-
-def _whole_names(right: Node) -> Iterator[Name]:
-    """Yield the names of a formula as they stand, without bound letters and names of functions."""
-    bound = {key.key for part in right.walk() if isinstance(part, Aggregate) for key in part.index}
-    functions = {part.function for part in right.walk() if isinstance(part, Call)}
-    names = [part for part in right.walk() if isinstance(part, Name)]
-    inside = {sub for name in names for each in (*name.subscripts, *name.superscripts) for sub in each.walk()}
-    yield from (name for name in names if name not in functions and name not in inside and name.key not in bound)
-
-
-def _unused(right: Node, chosen: list[tuple[Concept, Assignment]]) -> Iterator[Name]:
-    """Yield the usual letters of roles that no letter of the formula plays."""
-    present = {part.key for part in right.walk() if isinstance(part, Name)}
-    for _, assignment in chosen:
-        for key, value in assignment.meaning:
-            if (key not in present and key not in assignment.indices and not getattr(value, "is_integer", False)) or (
-                key not in present and getattr(value, "is_positive", False)
-            ):
-                yield _letter(key)
-
-
-def _letter(key: str) -> Name:
-    base, _, label = key.partition("_")
-    small = Number(label, Fraction(label)) if label.isdigit() else Name(label)
-    return Name(base, (small,) if label else ())

@@ -12,18 +12,17 @@ Result       proved       by algebra, or since one side is the other with a lett
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
+from itertools import islice
 from typing import Any, Protocol, runtime_checkable
 
-from sympy import Basic, Expr, IndexedBase, Integer, Symbol, expand, sqrt
+from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
 
 from derivations.documents.judge.letters import ambiguous, rebuilt
-from derivations.documents.judge.scalars import EXPECTATIONS, VARIANCES, in_one_order, is_size, scalar, symbol
+from derivations.documents.judge.moments import check_moments, says_unit_variance, shown, with_sums
+from derivations.documents.judge.scalars import in_one_order, is_size, scalar, symbol
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Annotated, Call, Fence, Name, Node, Number, Product, Transpose
+from derivations.documents.syntax import Annotated, Fence, Name, Node
 from derivations.documents.verdicts import Finding
-from derivations.dot_product import INDEPENDENT, UNCORRELATED, components, product
-from derivations.language.derivation import Derivation
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
@@ -54,7 +53,7 @@ def check_chains(statement: Statement, link: int | None, scope: object) -> Itera
     if replaced:
         yield from replaced
         return
-    left, right = _with_sums(left, right)
+    left, right = with_sums(left, right)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
     if not in_one_order(left, right, scope=scope):
@@ -63,8 +62,11 @@ def check_chains(statement: Statement, link: int | None, scope: object) -> Itera
     if first is None or second is None:
         return
     if first.has(Variance, Expectation) or second.has(Variance, Expectation):
-        yield from _moments(first, second)
-    elif first.free_symbols and second.free_symbols:  # numbers are a matter of arithmetic
+        yield from check_moments(first, second, unit=says_unit_variance(statement, scope))
+    elif not (first.free_symbols or second.free_symbols):  # other numbers are a matter of arithmetic
+        if first.is_Rational is not True and prove_equal(first, second).level == "proved":
+            yield Finding("proved", CHECK, "both sides are one number by algebra")
+    elif first.free_symbols and second.free_symbols:
         found = _algebra(first, second, scope, goes_on=link > 0)
         yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
 
@@ -124,17 +126,38 @@ def _algebra(first: Expr, second: Expr, scope: object, *, goes_on: bool) -> Iter
             taken = tuple(f"{name} = {value}" for name, value in relations if {name} & _letters(first, second))
             yield Finding("conditional", CHECK, "equal by algebra with the usual sizes", assumptions=taken)
             return
-    if found.level != "refuted" and not known:
-        return
     ratio = (first / second).cancel() if second != 0 and _polynomial(first, second) else None
-    same = first.free_symbols == second.free_symbols
-    if (ratio is not None and ratio.is_Rational) or (goes_on and same and found.level == "refuted"):
-        reason = (
-            f"the left side is {ratio} times the right side"
-            if ratio is not None and ratio.is_Rational
-            else found.reason
-        )
-        yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=_shown(first))
+    if ratio == 1:
+        yield Finding("proved", CHECK, "both sides are one fraction in lowest terms")
+    elif found.level == "refuted" or known:
+        constant = ratio is not None and ratio.is_Rational
+        free = goes_on and found.level == "refuted" and _is_free(first, second, scope)
+        if (constant or free) and not _agree_in_numbers(first, second):
+            reason = f"the left side is {ratio} times the right side" if constant else found.reason
+            yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
+
+
+def _is_free(first: Expr, second: Expr, scope: object) -> bool:
+    """Say whether both sides are of the same letters, of which nothing is known: no arrays, whose sum may be 1."""
+    if first.free_symbols != second.free_symbols or first.has(IndexedBase):
+        return False
+    names = [Name(str(letter)) for letter in first.free_symbols]
+    return not isinstance(scope, Defined) or all(scope.definition(name) is None for name in names)
+
+
+def _agree_in_numbers(first: Expr, second: Expr) -> bool:
+    """Say whether two sides without sums are equal for distinct primes, to 30 digits: then nothing refutes them."""
+    if first.has(Sum) or second.has(Sum):
+        return False  # the witness of the judge has numbers for their terms
+    letters = sorted(_letters(first, second), key=str)
+    for start in (2, 30):
+        primes = dict(zip(letters, islice(map(Integer, primerange(start, 10_000)), len(letters)), strict=True))
+        values = [each.xreplace(primes).evalf(30) for each in (first, second)]
+        if not all(each.is_Number for each in values):
+            return True  # no numbers: no witness
+        if abs(values[0] - values[1]) > Float("1e-20", 30) * max(abs(values[0]), abs(values[1])):
+            return False
+    return True
 
 
 def related(expression: Expr, relations: tuple[tuple[Symbol, Expr], ...]) -> Expr:
@@ -167,94 +190,3 @@ def _values(expression: Expr, scope: object) -> dict[Symbol, Expr]:
 
 def _adopted(key: str) -> Symbol:
     return size(key) if is_size(Name(key)) else symbol(Name(key))
-
-
-def _shown(expression: Expr) -> str:
-    return str(expand(expression)).replace("**", "^").replace("*", " ")
-
-
-# --- mean and variance ---
-
-
-def _with_sums(left: Node, right: Node) -> tuple[Node, Node]:
-    """Return sides with `q . k` under a mean or variance written as a sum, over the one size that they hold."""
-    parts = [*left.walk(), *right.walk()]
-    if not any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in parts):
-        return left, right
-    lengths = {part.key: part for part in parts if isinstance(part, Name) and is_size(part)}
-    if len(lengths) != 1 or any(isinstance(part, Aggregate) for part in parts):
-        return left, right
-    (length,) = lengths.values()
-    return _summed(left, length), _summed(right, length)
-
-
-def _summed(node: Any, length: Name) -> Any:
-    factors = [each.operand if isinstance(each, Transpose) else each for each in getattr(node, "factors", ())]
-    vectors = [each for each in factors if isinstance(each, Name) and each.base.islower() and not is_size(each)]
-    if len(vectors) == len(factors) == 2 and vectors[0] != vectors[1]:
-        place = Name("component")
-        entries = (Name(each.base, (*each.subscripts, place), each.superscripts, each.primes) for each in vectors)
-        return Aggregate("sum", Product(tuple(entries), ("",)), (place,), Number("1", Fraction(1)), length)
-    return rebuilt(node, lambda each: _summed(each, length))
-
-
-def _moments(first: Expr, second: Expr) -> Iterator[Finding]:
-    """Decide mean and variance of a dot product under the assumptions of the catalogue."""
-    renamed = _renamed(first, second)
-    if renamed is None:
-        return
-    left, right = renamed
-    deviation = _deviation(right)
-    if deviation is None:
-        return
-    spread = components(0, 0, deviation**2, deviation**2)
-    source = Derivation("", "", (), assumptions=(*UNCORRELATED, *INDEPENDENT, *spread))
-    texts = dict.fromkeys(each.text for each in (*UNCORRELATED, *INDEPENDENT))
-    given = (f"components have mean 0 and variance {_shown(deviation**2)}", *texts)
-    result = "dot_product.variance" if deviation == 1 else "dot_product.variance_general"
-    if _equal(left, right, source):
-        yield Finding("conditional", CHECK, "by independence", result=result, assumptions=given)
-    elif not right.has(Variance, Expectation):
-        yield from _other_moment(left, right, source, deviation, (result, given[0]))
-
-
-def _other_moment(
-    left: Expr, right: Expr, source: Derivation, deviation: Expr, named: tuple[str, str]
-) -> Iterator[Finding]:
-    """Say no where the left side is known, and the right side is refuted to be it."""
-    scale = deviation**4 if left.has(Variance) else Integer(1)
-    for value in (Integer(0), *(scale * each for each in (Integer(1), d_k, 1 / d_k, sqrt(d_k)))):
-        if _equal(left, value, source):
-            if prove_equal(value, right).level == "refuted":
-                result, given = named
-                reason = f"where {given} it is {_shown(value)}, not {_shown(right)}"
-                yield Finding("wrong", CHECK, reason, right=_shown(value), result=result)
-            return
-
-
-def _deviation(right: Expr) -> Expr | None:
-    """Return the standard deviation that a result is written in: the letter sigma, or 1; None for other letters."""
-    vectors = {each for base in right.atoms(IndexedBase) for each in base.free_symbols}
-    symbols = (each for each in right.free_symbols - vectors - {d_k} if isinstance(each, Symbol))
-    letters = [each for each in symbols if not each.is_integer]
-    if not letters:
-        return Integer(1)
-    return letters[0] if len(letters) == 1 and letters[0].name in ("sigma", "σ") else None
-
-
-def _equal(left: Expr, right: Expr, source: Derivation) -> bool:
-    return any(prove_equal(left, right, source, rule).level == "proved" for rule in ("moments", "variance"))
-
-
-def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr] | None:
-    """Return both sides with their two vectors called q and k, of length d_k; None where there are not just two."""
-    vectors = sorted(first.atoms(IndexedBase) | second.atoms(IndexedBase), key=str)
-    ours = sorted(product.atoms(IndexedBase), key=str)
-    lengths = {each.shape for each in vectors}
-    if len(vectors) != 2 or len(lengths) != 1 or len(vectors[0].shape) != 1:
-        return None
-    (length,) = vectors[0].shape
-    table: dict[Basic, Basic] = dict(zip(vectors, ours, strict=True))
-    if isinstance(length, Symbol):
-        table[length] = d_k
-    return first.xreplace(table), second.xreplace(table)

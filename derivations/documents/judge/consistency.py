@@ -157,13 +157,13 @@ def _contradicted_setting(left: Node, right: Node, scope: Scope) -> Iterator[Fin
     if not isinstance(left, Name) or not isinstance(right, Number) or not right.exact or not is_sizelike(right):
         return
     said = size_of(right)
-    for value in scope.values_of(left.key):
-        if value.free_symbols and said is not None:
-            number = _evaluated(value, scope)
-            if number is not None and number != said:
-                reason = f"{left.key} = {size_text(value)} is {size_text(number)} by the numbers of this section"
-                yield Finding("wrong", "consistency.setting", reason, right=f"{left.key} = {size_text(number)}")
-                return
+    rules = [value for value in scope.values_of(left.key) if value.free_symbols]
+    if len(rules) != 1:  # several rules are alternatives
+        return
+    number = _evaluated(rules[0], scope)
+    if number is not None and number != said:
+        reason = f"{left.key} = {size_text(rules[0])} is {size_text(number)} by the numbers of this section"
+        yield Finding("wrong", "consistency.setting", reason, right=f"{left.key} = {size_text(number)}")
 
 
 def _inside_out(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:

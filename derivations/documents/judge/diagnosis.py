@@ -117,9 +117,12 @@ def _alternatives(
                 if size == ours:
                     changed = (*declared[:axis], other, *declared[axis + 1 :])
                     attempts.append((1 if len(declared) == 1 else 2 + (len(set(changed)) < len(changed)), changed))
-    for rank, sizes in sorted(attempts, key=lambda attempt: attempt[0]):
+    attempts.sort(key=lambda attempt: attempt[0])
+    readings = [(rank, sizes, read_sides(sides, scope, {name.key: Shape(sizes)}, code)) for rank, sizes in attempts]
+    readings.sort(key=lambda reading: bool(reading[2].inference.conditions))
+    for rank, sizes, reading in readings:
         choice = {name.key: Shape(sizes)}
-        if sizes != declared and not read_sides(sides, scope, choice, code).clashes:
+        if sizes != declared and not reading.clashes:
             if not _breaks_others(name, sides, choice, statement, scope):
                 yield rank, name, sizes
             return

@@ -7,16 +7,17 @@ Result       `fit` gives the best reading, with the declarations that it leaves 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from sympy import Expr
 
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.inference import Inference, Reading
+from derivations.documents.scope.letters import flat
 from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
-from derivations.documents.syntax import Name, Node, Number
+from derivations.documents.syntax import Aggregate, List, Name, Node, Number
 
 __all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
 
@@ -89,16 +90,36 @@ def read_sides(
     """Read one side, or two that are said to be equal, with some shapes chosen."""
     own = sides[0] if len(sides) == 2 else None
     unfolding = [own.key] if isinstance(own, Name) else []
-    inference = Inference(scope, choice, code, unknown_as, _unfolding=unfolding)
+    alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
+    inference = Inference(scope, choice, code, unknown_as, alike, _unfolding=unfolding)
     shapes = tuple(map(inference.shape, sides))
     if len(shapes) == 2 and not inference.clashes:
         _relate(inference, sides[0], sides[1], shapes[0], shapes[1])
     return Fit(inference, tuple(map(inference.settled, shapes)))
 
 
+def _summed_together(side: Node, scope: Scope) -> Iterator[frozenset[Expr]]:
+    r"""Yield n and m where Q of n rows and K of m rows are summed by one index, `\sum_i Q_{ik} K_{il}`."""
+    for node in side.walk():
+        if not isinstance(node, Aggregate) or not node.index:
+            continue
+        ranges: dict[Node, list[Expr]] = {index: [] for index in node.index}
+        for part in node.body.walk():
+            indices = flat(part.subscripts) if isinstance(part, Name) else ()
+            if len(indices) != 2 or not isinstance(part, Name):
+                continue
+            whole = scope.shape_candidates(replace(part, subscripts=()))
+            sizes = (whole[0].declaration.sizes if whole else None) or ()
+            for index, size in zip(indices, sizes, strict=False):
+                if index in ranges and size is not None and len(sizes) == 2:
+                    ranges[index].append(size)
+        for found in ranges.values():
+            yield from (frozenset(pair) for pair in pairwise(found[:8]))
+
+
 def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -> None:
     """Compare two sides that are said to be equal, where they have the same number of axes."""
-    if isinstance(right, Number) or a.is_scalar or b.is_scalar:
+    if isinstance(right, Number) or a.is_scalar or b.is_scalar or _writes_out(left, right):
         return
     if not a.open and not b.open and len(a.sizes) != len(b.sizes):
         return  # a vector may stand for one row of what is computed for all rows
@@ -106,6 +127,14 @@ def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -
         first, second = a.sizes[-back], b.sizes[-back]
         if first != 1 and second != 1:
             inference.same("relation", right, left, right, a, b, first, second)
+
+
+def _writes_out(left: Node, right: Node) -> bool:
+    r"""Say whether a letter is written out by its own entries, `x = (x_1, \dots, x_d)`, which declares it anew."""
+    if not isinstance(left, Name) or not isinstance(right, List):
+        return False
+    names = [item for item in right.items if isinstance(item, Name)]
+    return len(names) > 1 and all(name.base == left.base and name.subscripts for name in names)
 
 
 def fits_with(sides: Sequence[Node], scope: Scope, name: Name, sizes: tuple[Expr | None, ...]) -> bool:

@@ -13,7 +13,7 @@ from sympy import Expr, Rational
 from derivations.documents.judge.printed import printed
 from derivations.documents.judge.values import Letters
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Product, Quotient
+from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Product, Quotient
 
 __all__ = ["Around", "Known", "Worded", "ambiguous", "letters_of", "rebuilt", "sources_of"]
 
@@ -91,13 +91,23 @@ def _replaced(node: Any, sources: dict[str, Node]) -> Any:
 
 
 def ambiguous(*nodes: Node) -> bool:
-    """Say whether a slash stands beside factors without a sign, so that it may divide by one or by all: 1/2 n."""
+    r"""Say whether a formula can be read in two ways.
+
+    A slash beside factors without a sign may divide by one or by all (1/2 n); the power of a bracket behind the name
+    of a function may be that of the argument or of the value (`\log (n + 1)^2`).
+    """
     for part in chain.from_iterable(node.walk() for node in nodes):
         if isinstance(part, Quotient) and part.slashed and _side_by_side(part.denominator):
+            return True
+        if isinstance(part, Call) and any(_powered_bracket(each) and each.end == part.end for each in part.arguments):
             return True
         if _side_by_side(part) and any(isinstance(each, Quotient) and each.slashed for each in part.children):
             return True
     return False
+
+
+def _powered_bracket(node: Node) -> bool:
+    return isinstance(node, Power) and isinstance(node.base, Fence)
 
 
 def _side_by_side(node: Node) -> bool:

@@ -37,6 +37,7 @@ WEIGHTS, WEIGHT_INDICES = frozenset("WbU"), frozenset("ijlmr")  # W_q, W_k, W_v,
 INDEX_LETTERS = frozenset("ijlmrstpuk")
 CONSTANTS = frozenset({"e", "pi", "delta"})  # and Kronecker's delta: they play no role
 ADDED = frozenset({"B", "T"})  # masks and temperatures are no part that a formula may lack
+FONTS = frozenset({"", "cal", "bb", "frak"})  # accents that are mere shapes of a letter
 ROW = index("row")
 
 
@@ -187,7 +188,7 @@ def _assignments(
     for role, usual in concept.letters.items():
         if role in roles and role not in known.values():
             head = next((key for each in usual for key in letters if key == each and key not in known), None)
-            head = head or next((key for key in letters if letters[key].base in usual and key not in known), None)
+            head = head or next((key for key in letters if _is_usual(letters[key], usual) and key not in known), None)
             if head is not None and not (head in foreign and role in ("d_k",)):
                 known[head] = role
     rest = [key for key in letters if key not in known and key not in foreign and key not in CONSTANTS]
@@ -209,6 +210,11 @@ def _assignments(
         yield from _conventions(meaning, indices, forms, not rest)
         if not rest or not left:
             return
+
+
+def _is_usual(letter: Name, usual: tuple[str, ...]) -> bool:
+    """Say whether a letter is one of the usual ones but for its labels; x with a hat is another letter than x."""
+    return letter.base in usual and letter.accent in FONTS
 
 
 def _conventions(

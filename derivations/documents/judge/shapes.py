@@ -191,7 +191,12 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
     for other in scope.document.used_in(name, statement) if name.base else ():
         theirs = scope.document.at(other)
         candidates = theirs.shape_candidates(name)
-        if not candidates or candidates[0].declaration.sizes != sizes or not _is_here(candidates[0], statement):
+        if (
+            not candidates
+            or candidates[0].far
+            or candidates[0].declaration.sizes != sizes
+            or not _is_here(candidates[0], statement)
+        ):
             continue
         line = other.passage.place(other.chain.start).line
         cause, reason = _blame(other, theirs)
@@ -213,6 +218,8 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
 def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> tuple[Expr | None, ...] | None:
     """Return another shape that the section declares of a name, where formulas fit with that one and none with this."""
     others = scope.other_shapes(name, sizes)
+    if all(size.is_number for size in sizes):  # other numbers are those of another setting
+        others = tuple(each for each in others if set(each) == set(sizes))
     pairs = [
         (other.chain.sides[link : link + 2], scope.document.at(other))
         for other in (scope.document.used_in(name, statement) if others else ())

@@ -156,7 +156,7 @@ PLAIN_LETTERS: Mapping[str, tuple[Symbol, ...]] = {
     "b": (batch,),
     "V": (vocab,),
 }
-_LAYERS_OF_A_STACK = {"layer"}
+PARTS_OF_A_LAYER = {part.name for part in PARTS} - {"layer", "embedding"}
 
 
 def _counted(what: str, layer: Layer) -> Expr:
@@ -208,7 +208,7 @@ def parts_named(text: str) -> tuple[Part, ...]:
             found.append(part)
             for word in sorted(part.words, key=len, reverse=True):
                 text = text.replace(word, " ")
-    if len(found) > 1 and any(part.name == "layer" for part in found):
+    if any(part.name in PARTS_OF_A_LAYER for part in found):
         found = [part for part in found if part.name != "layer"]  # "the FFN layer"
     return tuple(found)
 

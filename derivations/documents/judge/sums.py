@@ -22,12 +22,17 @@ __all__ = ["WrittenOut", "entries", "written_out"]
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """A formula with its sum written out: over which list, with which terms rounded, and whether that is certain."""
+    """A formula with its sum written out: over which list, with which terms rounded, and whether that is certain.
+
+    `letter` has the `entries` of the list.
+    """
 
     node: Node
     rounded: Node | None
     over: str
     certain: bool
+    letter: str
+    entries: tuple[Number, ...]
 
 
 @runtime_checkable
@@ -61,6 +66,8 @@ def written_out(statement: Statement, node: Node, scope: object) -> WrittenOut |
         _put(node, sums[0], rounded) if rounded is not None else None,
         f"{entry.base} = [{', '.join(each.text for each in listed)}]",
         bool(numbers) or rounded is not None,
+        entry.base,
+        listed,
     )
 
 

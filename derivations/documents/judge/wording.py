@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sympy import Expr
+from sympy import Dummy, Expr
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.scope import Scope
@@ -17,13 +17,15 @@ __all__ = ["line_of", "shape_text", "size_text", "source"]
 
 def size_text(size: Expr | None) -> str:
     """Return a size as plain text: `h d_v` is `d_v·h`, an unknown one is `?`."""
-    return "?" if size is None else str(size).replace("**", "^").replace("*", "·")
+    return "?" if size is None or size.has(Dummy) else str(size).replace("**", "^").replace("*", "·")
 
 
 def shape_text(sizes: Sequence[Expr | None]) -> str:
     """Return a shape as plain text: `n × d`, "a vector of d", "a scalar"."""
     if not sizes:
         return "a scalar"
+    if len(sizes) == 1 and size_text(sizes[0]) == "?":
+        return "a vector"
     return " × ".join(map(size_text, sizes)) if len(sizes) > 1 else f"a vector of {size_text(sizes[0])}"
 
 

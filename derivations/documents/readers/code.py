@@ -43,6 +43,7 @@ _SHAPE = re.compile(
     r"(?<![\w)\]])(?P<list>\[\s*[\w.*/+ -]{1,60}(?:,\s*[\w.*/+ -]{1,60}){0,8},?\s*\]"
     r"|\(\s*[\w.*/+-]{1,40}(?:\s*,\s*[\w.*/+-]{1,40}){1,8}\s*\))"
 )
+_PHRASE = re.compile(r"\w{2} +[A-Za-z]{2}")
 _LABEL = re.compile(r"\s*(?:[-*•]\s+)?(?P<label>[^\s:：=()\[\]→]{1,40}(?: [^\s:：=()\[\]→]{1,20}){0,4})\s*[:：]\s*")
 _NAME = re.compile(r"[A-Za-z](?:\w{0,3}|\w*[_\d]\w*)'?", re.ASCII)
 _SENTENCE = re.compile(r"[。！？!?；;]|\.(?:\s|$)")
@@ -91,7 +92,9 @@ def _statement(code: Excerpt, python: bool, beside_shape: bool) -> Iterator[Pass
     assignment = _ASSIGNMENT.match(text)
     if assignment and not _KEYWORDS.match(text) and not _STRINGS.search(text) and _is_mathematical(text):
         formula = code.part(*assignment.span("formula"))
-        plain = re.search(r"[^\x00-\x7f]|\^", text) or (not python and re.search(r"\w \w|\) \w|\w \(", text))
+        plain = re.search(r"[^\x00-\x7f]|\^", text) or re.search(
+            r"\w \w|\) \w|\w \(" if not python else r"\w \w|\) \w", text
+        )
         yield formula.passage("plain" if plain else "code")
     elif python and beside_shape and assignment and not _KEYWORDS.match(text):
         yield from _cut(code, iter([(*assignment.span("target"), "code")]))
@@ -138,7 +141,7 @@ def _formulas(text: str) -> Iterator[tuple[int, int, Syntax]]:
     for shape in _SHAPE.finditer(text):
         for start, end in plain_formulas(text[position : shape.start()]):
             yield position + start, position + end, "plain"
-        if re.search(r"[\d_]|\b\w\b", shape["list"]):
+        if re.search(r"[\d_]|\b\w\b", shape["list"]) and not _PHRASE.search(shape["list"]):
             yield shape.start(), shape.end(), "code"
         position = shape.end()
     for start, end in plain_formulas(text[position:]):

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 from derivations.documents.passages import Block, BlockKind, Document
 from derivations.documents.readers.code import code_blocks
+from derivations.documents.readers.dialects import LATEX
 from derivations.documents.readers.macros import Expansion, defined_macros, group_end, without_definitions
-from derivations.documents.readers.running_text import LATEX, passages
+from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined, normalised
 
 __all__ = ["read"]

@@ -1,7 +1,6 @@
-r"""Markdown: its blocks by markdown-it, and formulas in them that keep their lines together.
+r"""Markdown: headings, paragraphs, items, tables and code as blocks of passages.
 
-Definition   a formula that begins a line with `$$`, `\[` or `\begin{align}` runs to its end, whatever its lines look
-             like; a fence of the language math is a formula, of another one code
+Definition   a fence of the language math is a formula, of another one code; the text of HTML is text
 Result       blocks: headings, paragraphs, items of lists, rows of tables, lines of code
 Assumes      CommonMark with tables; what stands at the head of a file between lines of three hyphens is not text
 """
@@ -10,23 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from derivations.documents.passages import Block, Document, Passage
 from derivations.documents.readers.code import code_blocks
+from derivations.documents.readers.dialects import MARKDOWN
 from derivations.documents.readers.macros import Expansion, defined_macros, without_definitions
-from derivations.documents.readers.running_text import DISPLAY_ENVIRONMENTS, MARKDOWN, passages
+from derivations.documents.readers.markdown_lines import block_tokens
+from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined, normalised
 
 __all__ = ["markdown_blocks", "read"]
 
-_MAX_NESTING = 60  # lists and quotations inside one another
-_MAX_DISPLAY = 200  # lines of one formula
-_OPENING = re.compile(rf"\$\$|\\\\?\[(?=\s|$|.*\\\])|\\begin\{{((?:{'|'.join(DISPLAY_ENVIRONMENTS)})\*?)\}}")
 _FRONT_MATTER = re.compile(r"\s*---[ \t]*\n(?:(?!---).*\n){0,300}?(?:---|\.\.\.)[ \t]*(?:\n|$)")
 _MATH_FENCES = frozenset(("math", "{math}", "katex"))
 _LATEX_FENCES = frozenset(("latex", "tex"))
@@ -48,82 +43,8 @@ def markdown_blocks(excerpt: Excerpt, macros: Expansion | None = None) -> Iterat
     front = _FRONT_MATTER.match(excerpt.text)
     if front:
         excerpt = excerpt.part(front.end())
-    tokens = _parser().block.parse(excerpt.text, _parser(), {}, []) or []
+    tokens = block_tokens(excerpt.text)
     yield from _Blocks(excerpt, macros).read(tokens)
-
-
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": 2 * _MAX_NESTING}).enable("table").disable("reference")
-    parser.block.ruler.before("table", "flat", _flat)
-    parser.block.ruler.before("fence", "display", _display, {"alt": ["paragraph", "blockquote", "list"]})
-    return parser
-
-
-def _flat(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a line that is nested too deeply as text: the parser alone would leave out all that follows."""
-    if silent or state.level < _MAX_NESTING:
-        return False
-    _push_paragraph(state, start, start + 1)
-    return True
-
-
-def _push_paragraph(state: StateBlock, start: int, end: int) -> None:
-    state.line = end
-    state.push("paragraph_open", "p", 1)
-    token = state.push("inline", "", 0)
-    token.map = [start, end]
-    token.content = state.getLines(start, end, state.blkIndent, False).strip()
-    token.children = []
-    state.push("paragraph_close", "p", -1)
-
-
-def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Keep the lines of a displayed formula together, as one paragraph."""
-    if state.is_code_block(start):
-        return False
-    opening = _OPENING.match(state.src, state.bMarks[start] + state.tShift[start], state.eMarks[start])
-    if not opening:
-        return False
-    mark = opening[0]
-    if silent and mark == "$$" and state.src.count("$$", state.bMarks[state.line], state.bMarks[start]) % 2:
-        return False  # it closes what the paragraph opened
-    last = _last_line(state, start, end, opening)
-    if last is None:
-        return False
-    if silent:
-        return True
-    _push_paragraph(state, start, last + 1)
-    return True
-
-
-def _last_line(state: StateBlock, start: int, end: int, opening: re.Match[str]) -> int | None:
-    """Return the line on which a formula ends that begins on line `start`."""
-    mark = opening[0]
-    closing = f"\\end{{{opening[1]}}}" if opening[1] else mark.replace("[", "]")
-    if _next(state, closing, opening.end()) < 0:
-        return None
-    alone = mark == "$$" and not state.src[opening.end() : state.eMarks[start]].strip()
-    count = 0
-    for line in range(start, min(end, start + _MAX_DISPLAY)):
-        if state.isEmpty(line):
-            if not (alone or opening[1]):
-                return None
-            continue
-        if line > start and state.sCount[line] < state.blkIndent:
-            return None
-        count += state.src.count(closing, opening.end() if line == start else state.bMarks[line], state.eMarks[line])
-        if count % 2 if mark == "$$" else count:
-            return line
-    return None
-
-
-def _next(state: StateBlock, closing: str, start: int) -> int:
-    """Return where a closing mark comes next, or -1; every stretch of the text is searched once."""
-    known: dict[str, int] = state.env.setdefault("closing", {})
-    if closing not in known or 0 <= known[closing] < start:
-        known[closing] = state.src.find(closing, start)
-    return known[closing]
 
 
 class _Blocks:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["MARKED", "Run", "Token", "closing_brackets", "is_word", "read_run", "tokens_of"]
+__all__ = ["Run", "Token", "closing_brackets", "is_article", "is_word", "read_run", "skip_spaces", "tokens_of"]
 
 _MAX_OPERANDS = 100  # of one run
 
@@ -37,8 +37,9 @@ _TOKEN = re.compile(
     r"|(?P<space>[ \t]+)|(?P<other>.)",
     re.DOTALL,
 )
-_MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|[A-Za-z]\d")
-MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|^[A-Za-z]\d{1, 2}$")  # what prose does not put into a word
+_MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|^[A-Za-z]\d{{1,2}}$")  # what prose does not put into a word
+_DIFFERENTIAL = re.compile(r"d[A-Z](?:_\w+)?'?")
+_ARTICLES = ("a", "A", "I")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -52,13 +53,15 @@ class Token(NamedTuple):
 
     @property
     def is_mathematical(self) -> bool:
-        """Say whether an operand is no word and no name of a product: a number, a letter, a name with marks."""
-        return self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked
+        """Say whether an operand is no word and no name of a product: a number, a letter, a name with marks, `dW`."""
+        if self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked:
+            return True
+        return bool(_DIFFERENTIAL.fullmatch(self.text))
 
     @property
     def is_marked(self) -> bool:
         """Say whether an operand carries what a word of prose does not: an index, a raised character, arguments."""
-        return self.kind == "call" or bool(MARKED.search(self.text))
+        return self.kind == "call" or bool(_MARKED.search(self.text))
 
 
 @dataclass
@@ -122,21 +125,24 @@ def read_run(tokens: Sequence[Token], position: int, closing: Mapping[int, int])
             run.spaced.append(spaced)
         run.operands.append(operand)
         run.next = position
-        follower = _skip_spaces(tokens, position)
+        follower = skip_spaces(tokens, position)
         if follower >= len(tokens):
             break
         token, space_before = tokens[follower], follower > position
         if token.kind in ("relation", "arrow", "operator"):
-            position = _skip_spaces(tokens, follower + 1)
+            position = skip_spaces(tokens, follower + 1)
             operator, spaced = token.text, space_before and position > follower + 1
-        elif _stands_beside(operand, token, space_before):
+            if token.text == "-" and space_before and not spaced:  # an option of a command: `python -m name`
+                break
+        elif _stands_beside(operand, tokens, follower, closing, space_before):
             operator, spaced, position = " ", True, follower
         else:
             break
     return run
 
 
-def _skip_spaces(tokens: Sequence[Token], position: int) -> int:
+def skip_spaces(tokens: Sequence[Token], position: int) -> int:
+    """Return the position behind a space."""
     return position + 1 if position < len(tokens) and tokens[position].kind == "space" else position
 
 
@@ -163,12 +169,61 @@ def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int])
     return Token(kind, token.text, token.start, tokens[last].end), last + 1
 
 
-def _stands_beside(operand: Token, token: Token, space_before: bool) -> bool:
+def _stands_beside(
+    operand: Token, tokens: Sequence[Token], position: int, closing: Mapping[int, int], space_before: bool
+) -> bool:
     """Say whether a token begins a factor behind an operand: `2 n`, `6ND`, `softmax(x) V`, but not `x I`, `8 heads`."""
-    if token.kind in ("prefix", "open"):
-        return not space_before and operand.kind != "name"
-    if token.kind != "name" or not operand.is_mathematical or token.text in ("a", "A", "I"):
+    token = tokens[position]
+    behind = tokens[position + 1].kind if position + 1 < len(tokens) else ""
+    if not operand.is_mathematical:
         return False
-    if operand.kind == "number" and not space_before:
-        return len(token.text) <= 3 or token.is_marked
-    return len(token.text) == 1 or token.is_marked
+    match token.kind:
+        case "prefix":
+            return space_before or operand.kind != "name"
+        case "open" if space_before:
+            return operand.kind != "number" and _is_sum(tokens, position, closing)
+        case "open":
+            return operand.kind != "name"
+        case "number":
+            return space_before and tokens[position + 1].text == "^" if behind else False
+        case "name":
+            if is_article(tokens, position):
+                return False
+            is_factor = len(token.text) == 1 or token.is_mathematical or position + 1 in closing
+            return is_factor or (operand.kind == "number" and not space_before and len(token.text) <= 3)
+    return False
+
+
+def is_article(tokens: Sequence[Token], position: int) -> bool:
+    """Say whether a letter is a word: `x I get`, `X = a matrix`, but not `X A + b`, `B A X`."""
+    letter = tokens[position].text
+    if letter not in _ARTICLES or position + 1 >= len(tokens):
+        return False
+    if tokens[position + 1].kind != "space":
+        return tokens[position + 1].text == "\n"
+    if position + 2 >= len(tokens):
+        return letter == "a"
+    follower = tokens[position + 2]
+    if follower.kind in ("operator", "relation", "arrow"):
+        return False
+    return letter == "a" or follower.kind != "name" or not follower.is_mathematical
+
+
+def _is_sum(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
+    """Say whether a bracket holds a sum, a difference or a product of letters, which asides do not: `A (X W + b)`."""
+    if not 0 < closing.get(position, 0) - position < _MAX_OPERANDS:
+        return False
+    signs, beside, last, inside = set(), False, "", position + 1
+    while inside < closing[position]:
+        token, after = tokens[inside], closing.get(inside + 1 if tokens[inside].kind == "name" else inside, inside)
+        match token.kind:
+            case "relation" | "arrow" | "comma" | "other" | "dots":
+                return False
+            case "name" if after == inside and not token.is_mathematical:
+                return False
+            case "operator":
+                signs.add(token.text)
+        beside = beside or (last in ("name", "number") and token.kind in ("name", "open"))
+        last = last if token.kind == "space" else token.kind
+        inside = after + 1
+    return bool(signs & set("+-−/^·⊙")) or beside

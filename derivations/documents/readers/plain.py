@@ -11,12 +11,12 @@ Assumes      nothing about the language; a word (letters alone) is an operand on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
-from derivations.documents.readers.operands import Run, closing_brackets, is_word, read_run, tokens_of
+from derivations.documents.readers.boundaries import begins_before, goes_on
+from derivations.documents.readers.operands import Run, Token, closing_brackets, is_word, read_run, tokens_of
 
-__all__ = ["has_arrow", "plain_formulas", "snippet_syntax"]
+__all__ = ["has_arrow", "plain_formulas"]
 
 _HINT = re.compile(r"[=≈≠≤≥≪≫∝∈<>→⟶⇒×·⋅⊙⊗^*/√+−]| - |\d\s?[万萬億亿]")
 _SHAPE_IN_PROSE = re.compile(
@@ -26,13 +26,11 @@ _SHAPE_IN_PROSE = re.compile(
 )
 _RELATIONS = frozenset((*"=≈≠≤≥≪≫∝∈≡≅∼≃<>", ":=", "==", "<=", ">=", "!="))
 _ARROWS = frozenset(("->", "→", "⟶", "=>", "⇒", "↦"))
-_CITATION = re.compile(r"\[\s*-?\d+\s*\]")
+_NO_SIZES = re.compile(r"^\[\s*-?\d+\s*\]$|\d[KMBT]\b|\w{2} +[A-Za-z]{2}")  # a citation; counts; a phrase
+_WITH_UNIT = re.compile(r"\d ?[A-Za-zµ]")
 _STRONG = frozenset("×·⋅∙⊙⊗^")
 _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.:;,(（：；，。、「『])[ \t]*$")
 _NOT_BEFORE = frozenset("-./\\@#&?_~'\"$:|")
-_SHAPE = re.compile(r"[\[(]\s*[\w.*/ ]{1,40}(?:,\s*[\w.*/ ]{1,40}){0,8},?\s*[\])]")
-_IDENTIFIER = re.compile(r"[A-Za-zΑ-ω](?:\d{0,2}|_\w{1,20}|[a-z]{0,2}_\w{1,20}|\w{1,20}_\w{1,20})'?")
-_CODE_ONLY = re.compile(r"[\"'\\$&;?!{}#~]|--|::|//\w|\bimport\b|\bdef\b|\.\w{1,5}$|^[./-]")
 
 
 def plain_formulas(text: str) -> Iterator[tuple[int, int]]:
@@ -44,7 +42,7 @@ def plain_formulas(text: str) -> Iterator[tuple[int, int]]:
     for shape in _SHAPE_IN_PROSE.finditer(text):
         for start, end in _between(text[position : shape.start("sizes")]):
             yield position + start, position + end
-        if not _CITATION.fullmatch(shape["sizes"]):
+        if not _NO_SIZES.search(shape["sizes"]):
             yield shape.span("sizes")
         position = shape.end("sizes")
     for start, end in _between(text[position:]):
@@ -62,7 +60,11 @@ def _between(text: str) -> Iterator[tuple[int, int]]:
         token = tokens[position]
         run = read_run(tokens, position, closing) if token.kind in ("number", "name", "prefix", "open") else Run()
         accepted = (
-            bool(run.operands) and _stands_free(run, text, token.start) and _means_mathematics(run, text, token.start)
+            bool(run.operands)
+            and _stands_free(run, text, token.start)
+            and _means_mathematics(run, text, token.start)
+            and not begins_before(tokens, position, closing)
+            and not goes_on(tokens, run, closing)
         )
         if accepted:
             yield token.start, run.end
@@ -86,12 +88,16 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
     if not operators:  # a large number that is repeated in words: 485,165,195 (4.8 億)
         around = text[start - 1 : start] + text[run.end : run.end + 1]
         return text[run.end - 1] in "万萬億亿" and around in ("()", "（）")
+    if _is_ambiguous(run):
+        return False
     relation = bool(operators & _RELATIONS)
     words = [operand for operand in run.operands if operand.kind == "name" and is_word(operand.text)]
     if words:
         begins = _CLAUSE_BEGINS.search(text[max(start - 40, 0) : start])
         others = any(operand.is_mathematical for operand in run.operands)
         return bool(begins) and others and words == run.operands[:1] and run.operators[0] in ("=", "≈")
+    if relation and _is_legend(run.operands, text):
+        return False
     if relation:
         return any(operand.is_mathematical for operand in run.operands)
     if not all(operand.is_mathematical for operand in run.operands):
@@ -111,35 +117,18 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
     return letters and all(run.spaced) and " " not in operators
 
 
-def snippet_syntax(text: str) -> Literal["plain", "code"] | None:
-    """Return how a snippet of code in running text is to be read as a formula; None: it is none."""
-    text = text.strip()
-    if not text or len(text) > 400 or _CODE_ONLY.search(text) or "\n\n" in text:
-        return None
-    if re.search(r"[^\x00-\x7f]|\^|\w \w|\) \w", text):
-        return "plain" if _is_run(text) or has_arrow(text) else None
-    if _IDENTIFIER.fullmatch(text) or (_SHAPE.fullmatch(text) and re.search(r"[\d_]|\b\w\b", text)):
-        return "code"
-    if re.fullmatch(r"[\w.\s()\[\],:+*/@=<>-]+", text) and re.search(
-        r"\w\s*(?:==?|[+*/@]|<=|>=|->| - )\s*[\w(\[-]|\w\[\w", text
-    ):
-        return "code" if re.search(r"[_=+*@\[]|\d", text) else None
-    return None
+def _is_ambiguous(run: Run) -> bool:
+    """Say whether factors side by side follow a slash between spaces, `a / b c`: nobody knows where it ends."""
+    signs = zip(run.operators, run.spaced, run.operators[1:], strict=False)
+    return any(sign == "/" and spaced and following == " " for sign, spaced, following in signs)
 
 
-def _is_run(text: str) -> bool:
-    """Say whether a text as a whole is a call, or operands with operators between them."""
-    tokens = tokens_of(text)
-    run = read_run(tokens, 0, closing_brackets(tokens))
-    named = [operand for operand in run.operands if operand.kind == "name"]
-    if (
-        not run.operands
-        or run.end != len(text)
-        or all(operand.kind == "name" and is_word(operand.text) for operand in run.operands)
-    ):
+def _is_legend(operands: Sequence[Token], text: str) -> bool:
+    """Say whether a bare number is set to one with a unit, as a scale is: `1 = 6.4 ms`."""
+    if len(operands) != 2 or any(operand.kind != "number" for operand in operands):
         return False
-    words = len(named) > 1 and all(is_word(operand.text) for operand in named)
-    return run.operands[0].kind == "call" or (bool(run.operators) and not words)
+    bare, measured = (text[operand.start : operand.end] for operand in operands)
+    return bare.isdecimal() and bool(_WITH_UNIT.search(measured))
 
 
 def has_arrow(text: str) -> bool:

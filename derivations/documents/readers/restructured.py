@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from derivations.documents.passages import Block, BlockKind, Document
 from derivations.documents.readers.code import code_blocks
-from derivations.documents.readers.running_text import RESTRUCTURED, passages
+from derivations.documents.readers.dialects import RESTRUCTURED
+from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined, normalised
 
 __all__ = ["read", "restructured_blocks"]

@@ -14,56 +14,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from derivations.documents.passages import Passage, Syntax
-from derivations.documents.readers.plain import plain_formulas, snippet_syntax
+from derivations.documents.readers.dialects import Dialect
+from derivations.documents.readers.escapes import is_escaped_text, undoubled
+from derivations.documents.readers.plain import plain_formulas
+from derivations.documents.readers.snippets import snippet_syntax
 from derivations.documents.readers.source import Excerpt, joined
 
-__all__ = ["DISPLAY_ENVIRONMENTS", "LATEX", "MARKDOWN", "RESTRUCTURED", "Dialect", "passages"]
+__all__ = ["passages"]
 
-DISPLAY_ENVIRONMENTS = (
-    "equation", "align", "gather", "multline", "alignat", "flalign", "eqnarray", "displaymath", "math", "dmath",
-    "subequations", "split", "aligned", "gathered", "cases", "bmatrix", "pmatrix", "matrix", "array",
-)  # fmt: skip
-_ENVIRONMENT = rf"\\begin\{{(?P<environment>(?:{'|'.join(DISPLAY_ENVIRONMENTS)})\*?)\}}"
 _OUTERMOST = "equation|displaymath|math|dmath|subequations"  # others say how lines hang together
 _BEGIN_OUTERMOST = re.compile(rf"\\begin\{{((?:{_OUTERMOST})\*?)\}}")
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """What is a mark in a kind of document."""
-
-    marks: re.Pattern[str]
-    code: bool = False  # code between backticks may be a formula
-    plain: bool = True  # formulas in plain characters are looked for
-
-
-_BRACKETS = r"(?P<bracket>\\\\?[(\[])(?!\d+(?:pt|em|ex|mm|cm)\])"
-_WEB = r"(?P<skipped>(?:https?|ftp)://[^\s<>\"'，。）)\]]{1,2000}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60})"
-MARKDOWN = Dialect(
-    re.compile(
-        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|{_BRACKETS}|(?P<role>\{{[\w:-]{{1,30}}\}}|:[\w:-]{{1,30}}:)?(?P<ticks>`+)"
-        rf"|(?P<tag><!--|</?[A-Za-z][\w:-]{{0,40}}(?:\s[^<>]{{0,2000}})?/?>)"
-        rf"|(?P<link>\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?(?: \"[^\"]{{0,200}}\")?\))"
-        rf"|{_WEB}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<stars>\*+)"
-    ),
-    code=True,
-)
-RESTRUCTURED = Dialect(
-    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<escape>\\)|(?P<stars>\*+)"), code=True
-)
-LATEX = Dialect(
-    re.compile(
-        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$]))|{_WEB}"
-        r"|(?P<command>\\(?:cite\w*|(?:eq|auto|[cC]|page)?ref|label|url|href|input|include\w*|bibliography\w*|usepackage"
-        r"|documentclass|(?:begin|end))\*?(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}|\\[A-Za-z]+\*?|\\.|[{}])"
-    ),
-    plain=False,
-)
+_MAX_ESCAPED = 1_000  # characters of text between brackets with backslashes
 _CLOSING = {"\\(": "\\)", "\\[": "\\]", "\\\\(": "\\\\)", "\\\\[": "\\\\]"}
 _LOOKS_LIKE_MATHEMATICS = re.compile(r"[\\^_=×·≈→]|^\s*(?:[A-Za-z]{1,3}|\d+(?:\.\d+)?%?)'*\s*$")
 _SIGN_ALONE = re.compile(
     r"\\(?:cdots?|times|div|pm|approx|sim|[lg]eq?|neq?|equiv|in|l?dots|q?quad|checkmark|oplus|otimes|odot|star|bullet"
-    r"|(?:[Ll]ong)?(?:[Ll]eft|[Rr]ight|[Uu]p|[Dd]own|[Ll]eftright)arrow|to|gets|mapsto|implies|iff)|[-=+<>→←↑↓⇒×·]"
+    r"|(?:[Ll]ong)?(?:[Ll]eft|[Rr]ight|[Uu]p|[Dd]own|[Ll]eftright)arrow|to|gets|mapsto|implies|iff)|[-=+<>→←↑↓⇒×·]|[\d.]+\s*\\times"
 )
 _LOOKS_LIKE_PROSE = re.compile(r"[a-z]{3,}[ ,]+[a-z]{3,}")
 
@@ -107,6 +73,7 @@ class _Scanner:
                 yield from self._flush()
             if found.formula:
                 formula = _without_environment(self.excerpt.part(*found.formula).stripped())
+                formula = undoubled(formula) if self.dialect.escapes and found.syntax == "latex" else formula
                 syntax: Syntax = "prose" if _SIGN_ALONE.fullmatch(formula.text) else found.syntax
                 if formula.text:
                     yield formula.passage(syntax, found.display)
@@ -135,11 +102,7 @@ class _Scanner:
             case "environment":
                 return self._environment(mark)
             case "bracket":
-                closing = self._find(_CLOSING[mark["bracket"]], mark.end())
-                if closing < 0:
-                    return None
-                inside = (mark.end(), closing)
-                return _Found(closing + len(mark["bracket"]), inside, display=mark["bracket"].endswith("["))
+                return self._bracket(mark)
             case "ticks":
                 return self._ticks(mark)
             case "tag":
@@ -188,6 +151,18 @@ class _Scanner:
         if "\\" not in inside and _LOOKS_LIKE_PROSE.search(inside) and not re.search(r"[=_^]", inside):
             return None
         return _Found(closing + 1, (start, closing))
+
+    def _bracket(self, mark: re.Match[str]) -> _Found | None:
+        """Read what stands between brackets with backslashes: a formula, or text whose brackets are escaped."""
+        bracket = mark["bracket"]
+        closing = self._find(_CLOSING[bracket], mark.end())
+        near = closing < mark.end() + _MAX_ESCAPED
+        if self.dialect.escapes and (closing < 0 or (near and is_escaped_text(self.text[mark.end() : closing]))):
+            self._prose(mark.end() - 1, mark.end())
+            return _Found(mark.end(), breaks=False)
+        if closing < 0:
+            return None
+        return _Found(closing + len(bracket), (mark.end(), closing), display=bracket.endswith("["))
 
     def _environment(self, mark: re.Match[str]) -> _Found | None:
         name = mark["environment"]

@@ -6,7 +6,7 @@ Result       `rendered(file, options)` says what must stand in the blocks of a f
 
 from derivations.documents.rendering.emitting import emitted
 from derivations.documents.rendering.filling import Rendered, rendered
-from derivations.documents.rendering.marks import MarkError, MarkedBlock, blocks_of
+from derivations.documents.rendering.marks import MarkedBlock, MarkError, blocks_of
 from derivations.documents.rendering.options import Options
 
 __all__ = ["MarkError", "MarkedBlock", "Options", "Rendered", "blocks_of", "emitted", "rendered"]

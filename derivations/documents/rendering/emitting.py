@@ -2,8 +2,8 @@ r"""The text of one block, from the views of a result or of a layer.
 
 Definition   the display and the sentences below it as the view prints them, without its heading; with a label, the
              display can be referred to
-Result       Markdown: `$$ ... $$ (eq-softmax-jacobian)` as MyST has it, `$$ ... $$ {#eq-softmax-jacobian}` as Quarto has
-             it; equation environments: `\label{eq:softmax-jacobian}`; reStructuredText: `.. math::` with `:label:`
+Result       Markdown: `$$ ... $$ (eq-softmax-jacobian)` as MyST has it, `$$ ... $$ {#eq-softmax-jacobian}` as Quarto
+             has it; LaTeX: `\label{eq:softmax-jacobian}`; reStructuredText: `.. math::`, `:label:`
 Raises       LookupError with the nearest ids for an unknown one; ValueError for options that do not fit
 """
 
@@ -16,6 +16,7 @@ from derivations.catalogue import LAYERS, get, layer
 from derivations.documents.rendering.marks import MarkedBlock
 from derivations.documents.rendering.options import Options
 from derivations.language.differentiation.reverse import gradient
+from derivations.language.printing.views import MATH
 
 __all__ = ["emitted", "label_of"]
 
@@ -55,16 +56,20 @@ def _shown(block: MarkedBlock, options: Options) -> Any:
 
 
 def _body(shown: Any, options: Options, form: str, label: str) -> str:
-    """Return the display and the sentences, or the display alone."""
+    """Return the display and the sentences, or the display alone, which then says over what its indices run."""
     math = _math(options, form)
-    write = shown.latex if form == "latex" else shown.markdown
-    fragment = write(options.notation, steps=options.steps, math=math, lang=options.lang)
-    _, display, *sentences = fragment.rstrip("\n").split("\n\n")  # the heading comes first
+    how: dict[str, Any] = {"steps": options.steps, "lang": options.lang}
+    if options.formula:
+        display, sentences = MATH[math][0].format(shown.latex(options.notation, **how)), []
+    else:
+        view = shown.latex if form == "latex" else shown.markdown
+        fragment = view(options.notation, math=math, **how).rstrip("\n")
+        _, display, *sentences = fragment.split("\n\n")  # the heading comes first
     if form == "restructuredtext":
         display, sentences = _directive(display, label), [_with_roles(each) for each in sentences]
     elif label:
         display = _labelled(display, math, form, label)
-    return "\n\n".join([display, *([] if options.formula else sentences)]) + "\n"
+    return "\n\n".join([display, *sentences]) + "\n"
 
 
 def _math(options: Options, form: str) -> str:
@@ -73,7 +78,10 @@ def _math(options: Options, form: str) -> str:
         if options.math:
             raise ValueError("reStructuredText marks formulas in one way, the directive math: leave math out")
         return "fence"  # which _directive and _with_roles turn into what reStructuredText has
-    return options.math or ("equation" if form == "latex" else "dollars")
+    math = options.math or ("equation" if form == "latex" else "dollars")
+    if form == "latex" and math == "fence":
+        raise ValueError("LaTeX has no fences: choose math=equation, math=brackets or math=dollars")
+    return math
 
 
 def _labelled(display: str, math: str, form: str, label: str) -> str:
@@ -93,10 +101,13 @@ def _directive(display: str, label: str) -> str:
 
 
 def _with_roles(sentence: str) -> str:
-    """Return a sentence with its formulas as roles, which are kept apart from letters beside them."""
-    roles = _ROLE.sub(lambda found: f":math:`{found[1]}`", sentence)
-    roles = re.sub(r"(?<=[^\W\d_])(?=:math:`)", r"\\ ", roles)
-    return re.sub(r"(?<=`)(?=\w)", r"\\ ", roles)
+    """Return a sentence with its formulas as roles, kept apart from letters beside them by an escaped space."""
+
+    def role(found: re.Match[str]) -> str:
+        before, after = sentence[: found.start()][-1:], sentence[found.end() :][:1]
+        return r"\ " * before.isalnum() + f":math:`{found[1]}`" + r"\ " * after.isalnum()
+
+    return _ROLE.sub(role, sentence)
 
 
 def _title(shown: Any, block: MarkedBlock, options: Options, form: str) -> str:

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from derivations.documents.originals import Original, Part, read_original
+from derivations.documents.originals import Original, Part, Stretch, read_original
 from derivations.documents.passages import Place
 from derivations.documents.readers import SUFFIXES
 from derivations.documents.rendering.emitting import emitted, label_of
 from derivations.documents.rendering.marks import MarkedBlock, MarkError, blocks_of
 from derivations.documents.rendering.options import Options
-from derivations.documents.reports.repairs import Replacement
+from derivations.documents.replacing import Replacement
 from derivations.documents.reports.text_report import place_of
 
 __all__ = ["Rendered", "Stale", "rendered"]
@@ -104,9 +104,8 @@ class _Filling:
         options = self.options.with_words(block.words[1:])
         label = self._label(block, options.label) if options.label else ""
         lines = block.lines(emitted(block, options, self.printed, label))
-        if lines == part.text[block.start : block.end]:
-            return None
-        return _replacement(self.original, part, block, lines)
+        start, end, new = _difference(block.start, part.text[block.start : block.end], lines)
+        return _replacement(self.original, part, start, end, new) if start < end or new else None
 
     def _label(self, block: MarkedBlock, prefix: str) -> str:
         first = label_of(block, prefix, self.printed, 1)
@@ -114,19 +113,39 @@ class _Filling:
         return label_of(block, prefix, self.printed, self.labels[first])
 
 
-def _replacement(original: Original, part: Part, block: MarkedBlock, lines: str) -> Replacement:
-    """Return the replacement of a block's stretch of a part.
+def _difference(start: int, old: str, new: str) -> tuple[int, int, str]:
+    """Return the stretch of the lines in which an old text that begins at `start` differs, and the new ones."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    end = start + len(old)
+    while before and after and before[0] == after[0]:
+        start += len(before.pop(0))
+        after.pop(0)
+    while before and after and before[-1] == after[-1]:
+        end -= len(before.pop())
+        after.pop()
+    return start, end, "".join(after)
 
-    In a notebook a text may be a list of texts, usually one a line: the block then begins in one of them and ends in
+
+def _replacement(original: Original, part: Part, start: int, end: int, new: str) -> Replacement:
+    """Return the replacement of a stretch of a part.
+
+    In a notebook a text may be a list of texts, usually one a line: the stretch then begins in one of them and ends in
     another, and what stands between these two in the JSON stands between the new ones too.
     """
-    stretches = part.stretches
-    first = max(bisect_right(stretches, block.start - 1, key=lambda each: each.start) - 1, 0)
-    last = bisect_right(stretches, block.end, key=lambda each: each.start) - 1
-    start = stretches[first].offsets[block.start - stretches[first].start]
-    end = stretches[last].offsets[block.end - stretches[last].start]
-    if first == last:
-        return Replacement(start, end, original.written(lines))
-    between = original.text[stretches[first].offsets[-1] : stretches[first + 1].at]
-    texts = [original.written(line) for line in lines.splitlines(keepends=True)]
-    return Replacement(start, end, between.join(["", *texts, ""]))
+    first = part.stretches[max(bisect_right(part.stretches, start - 1, key=_start) - 1, 0)]
+    last = part.stretches[bisect_right(part.stretches, end, key=_start) - 1]
+    begin, behind = _offset(first, start), _offset(last, end)
+    if first is last:
+        return Replacement(begin, behind, original.written(new))
+    follower = part.stretches[part.stretches.index(first) + 1]
+    between = original.text[first.offsets[-1] : follower.at]
+    return Replacement(begin, behind, between.join(["", *map(original.written, new.splitlines(keepends=True)), ""]))
+
+
+def _start(stretch: Stretch) -> int:
+    return stretch.start
+
+
+def _offset(stretch: Stretch, place: int) -> int:
+    """Return the offset in the file of a character of a part that stands in a stretch."""
+    return stretch.offsets[place - stretch.start] if stretch.escaped else stretch.at + place - stretch.start

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from derivations.documents.rendering.shown_code import shown_lines
@@ -22,7 +22,6 @@ __all__ = ["KINDS", "MarkError", "MarkedBlock", "blocks_of"]
 
 KINDS = ("derivation", "layer")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
-_IN_MARKDOWN = r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?"
 
 
 class MarkError(ValueError):
@@ -59,19 +58,34 @@ class MarkedBlock:
 
 
 class _Comment(NamedTuple):
-    """What comments look like: one alone on its line, a mark anywhere, and how an end is written."""
+    """What comments look like: how one alone on its line opens and closes, a mark anywhere, and how an end is written.
 
-    alone: re.Pattern[str]
+    The first group of what opens is what stands in front of it.
+    """
+
+    opening: re.Pattern[str]
+    closing: str
     anywhere: str
     end: str
+
+    def inside(self, line: str) -> tuple[str, str] | None:
+        """Return what stands in front of a comment that is alone on its line, and its words."""
+        line = line.rstrip(" \t")
+        opened = self.opening.match(line)
+        if opened is None or not line.endswith(self.closing):
+            return None
+        words = line[opened.end() : len(line) - len(self.closing)].strip(" \t")
+        return None if self.closing and self.closing in words else (opened[1], words)
 
 
 _COMMENTS: Mapping[str, _Comment] = {
     "markdown": _Comment(
-        re.compile(rf"({_IN_MARKDOWN})<!--(?!.*<!--)[ \t]*(.*?)[ \t]*-->[ \t]*"), r"(?<!`)<!--\s*", "<!-- end -->"
+        re.compile(r"([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)<!--"), "-->", r"(?<!`)(?<!` )<!--\s*", "<!-- end -->"
     ),
-    "latex": _Comment(re.compile(r"([ \t]*)%+[ \t]*(.*?)[ \t]*"), r"(?<![\\|])%\s*", "% end"),
-    "restructuredtext": _Comment(re.compile(r"([ \t]*)\.\.[ \t]+(.*?)[ \t]*"), r"^\s*\.\.\s+", ".. end"),
+    "latex": _Comment(re.compile(r"([ \t]*)%++"), "", r"(?<![\\|])%\s*", "% end"),
+    "restructuredtext": _Comment(  # no target, citation, substitution or directive
+        re.compile(r"([ \t]*)\.\.[ \t]++(?![_\[|]|\S+::)"), "", r"^\s*\.\.\s+", ".. end"
+    ),
 }
 
 
@@ -84,22 +98,23 @@ def blocks_of(text: str, form: str, kinds: Collection[str] = KINDS) -> list[Mark
 
 def _blocks(text: str, form: str, kinds: Collection[str]) -> Iterator[MarkedBlock]:
     comment = _COMMENTS[form]
-    beside = re.compile(rf"{comment.anywhere}({'|'.join(map(re.escape, kinds))}):")
+    beside = re.compile(rf"{comment.anywhere}({'|'.join(map(re.escape, kinds))}):(?!:)")
     rows = [found for found in _LINE.finditer(text) if found.group()]
     shown = shown_lines([row[1] for row in rows], form)
     opened: MarkedBlock | None = None
     others = False  # whether the last comment outside of a block was somebody else's
     for number, row in enumerate(rows):
-        found = None if number in shown else comment.alone.fullmatch(row[1])
+        found = None if number in shown else comment.inside(row[1])
         if found is None:
             if number not in shown and (mark := beside.search(row[1])):
                 raise MarkError(number + 1, f"the mark of a {mark[1]} must stand alone on its line, whole")
             continue
-        kind, colon, words = found[2].partition(":")
+        before, inside = found
+        kind, colon, words = inside.partition(":")
         ours = bool(colon) and kind in kinds
-        if found[2] == "end":
+        if inside == "end":
             if opened is not None:
-                yield _closed(opened, row.start())
+                yield replace(opened, end=row.start())
             elif not others:
                 raise MarkError(number + 1, f"{comment.end} has no mark in front of it; take it away")
             opened, others = None, False
@@ -107,16 +122,12 @@ def _blocks(text: str, form: str, kinds: Collection[str]) -> Iterator[MarkedBloc
             next_one = f"the {'mark' if ours else 'comment'} in line {number + 1}"
             raise MarkError(opened.line, f"{_called(opened)} has no end before {next_one}: write {comment.end}")
         elif ours:
-            prefix = re.sub(r"[^\s>]", " ", found[1])
+            prefix = re.sub(r"[^\s>]", " ", before)
             opened = MarkedBlock(kind, tuple(words.split()), number + 1, row.end(), row.end(), prefix, row[2] or "\n")
-        others = others or not ours and found[2] != "end"
+        others = others or (not ours and inside != "end")
     if opened is not None:
         raise MarkError(opened.line, f"{_called(opened)} has no end: write {comment.end} below it")
 
 
 def _called(block: MarkedBlock) -> str:
     return f"the mark {' '.join([f'{block.kind}:', *block.words])}"
-
-
-def _closed(block: MarkedBlock, end: int) -> MarkedBlock:
-    return MarkedBlock(block.kind, block.words, block.line, block.start, end, block.prefix, block.newline)

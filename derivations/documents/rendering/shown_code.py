@@ -16,7 +16,7 @@ __all__ = ["shown_lines"]
 
 _ENVIRONMENTS = r"verbatim\*?|Verbatim\*?|lstlisting|minted|comment|alltt"
 _BEGIN = re.compile(rf"(?<!\\)\\begin\{{({_ENVIRONMENTS})\}}")
-_LITERAL = re.compile(r"[ \t]*(?!\.\. ).*::[ \t]*$")
+_COMMENTED = re.compile(r"(?<!\\)%")
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|sourcecode|parsed-literal|raw|highlight|prompt|literal)::")
 
 
@@ -44,7 +44,7 @@ def _latex(lines: Sequence[str]) -> Iterator[int]:
         if end:
             yield number
             end = "" if end in line else end
-        elif begun := _BEGIN.search(line):
+        elif (begun := _BEGIN.search(line)) and not _COMMENTED.search(line, 0, begun.start()):
             end = f"\\end{{{begun[1]}}}"
             end = "" if end in line else end
 
@@ -57,7 +57,7 @@ def _restructured(lines: Sequence[str]) -> Iterator[int]:
             depth = None
         if depth is not None:
             yield number
-        elif _LITERAL.match(line) or _DIRECTIVE.match(line):
+        elif _DIRECTIVE.match(line) or (line.rstrip().endswith("::") and not line.lstrip().startswith(".. ")):
             depth = own
 
 

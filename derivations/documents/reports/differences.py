@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from derivations.documents.replacing import Replacement, repaired
 from derivations.documents.reports.plain import visible
-from derivations.documents.reports.repairs import Replacement, repaired
 
 __all__ = ["unified_diff"]
 

@@ -1,39 +1,26 @@
-"""The repairs that are certain, made in the text of a file, and the file written.
+"""The repairs of a file that are certain.
 
 Definition   a replacement is certain if the characters that it replaces stand in the file as they were read (not so
              where a macro was expanded, or where a formula goes over the lines of a quotation), and if the repaired
              text, judged anew, has one wrong claim less
-Result       newlines and encoding stay as they are, and a file is replaced as a whole
-Raises       OSError where a file cannot be written
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from derivations.documents.originals import Original
 from derivations.documents.passages import Passage, Place
 from derivations.documents.readers import SUFFIXES
+from derivations.documents.replacing import Replacement, repaired
 from derivations.documents.reports.judging import Judged, judge_text
 from derivations.documents.settings import Settings
 from derivations.documents.verdicts import Claim, Repair
 
-__all__ = ["Replacement", "certain", "repaired", "replacement_of", "replacements", "write"]
+__all__ = ["certain", "replacement_of", "replacements"]
 
 MAX_TRIED = 50  # repairs of one file that are tried alone
-
-
-@dataclass(frozen=True, order=True)
-class Replacement:
-    """A stretch of the file and what is to stand there."""
-
-    start: int
-    end: int
-    text: str
 
 
 def replacements(judged: Judged) -> tuple[Replacement, ...]:
@@ -84,28 +71,3 @@ def _with_a_neighbour(repair: Repair, passage: Passage) -> Repair:
     if repair.start > 0:
         return Repair(repair.start - 1, repair.end, passage.text[repair.start - 1] + repair.text)
     return Repair(0, 1, repair.text + passage.text[:1])
-
-
-def repaired(text: str, changes: Sequence[Replacement]) -> str:
-    """Return a text with replacements made, which are in order."""
-    pieces, done = [], 0
-    for each in changes:
-        pieces += [text[done : each.start], each.text]
-        done = each.end
-    return "".join([*pieces, text[done:]])
-
-
-def write(path: Path, text: str, encoding: str) -> None:
-    """Replace a file by a text, as a whole or not at all; its mode stays, and a link stays a link."""
-    path = path.resolve()
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding=encoding, newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, path.stat().st_mode & 0o7777)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 import derivations
 from derivations.documents.passages import Place, Problem
+from derivations.documents.replacing import Replacement
 from derivations.documents.reports.judging import Judged
 from derivations.documents.reports.plain import encodable
-from derivations.documents.reports.repairs import Replacement, replacement_of
+from derivations.documents.reports.repairs import replacement_of
 from derivations.documents.reports.rules import RULES, rule_of
 from derivations.documents.verdicts import Claim
 

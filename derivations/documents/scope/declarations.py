@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from derivations.documents.passages import Block, Place
+from derivations.documents.scope.lexicon import IF, ends_with_word
 from derivations.documents.scope.mentions import example_of, general_of, mention_in
 from derivations.documents.scope.phrases import said_in_words
 from derivations.documents.scope.pieces import (
@@ -74,6 +75,7 @@ def _in_statement(
 ) -> Iterator[Declaration]:
     chain = statement.chain
     place = statement.passage.place(chain.start)
+    conditional = number > 0 and ends_with_word(pieces[number - 1].text, IF)
     for link, relation in enumerate(chain.relations):
         left, right = chain.sides[link], chain.sides[link + 1]
         if relation == "∈" and isinstance(right, Space):
@@ -83,7 +85,12 @@ def _in_statement(
                 for name in (*_listed_before(before, side), *names):
                     yield Declaration(name.key, place, name, sizes=members)
         elif relation in ("=", ":=", "←"):
-            yield from _equation(chain, link, left, right, place)
+            for each in _equation(chain, link, left, right, place):
+                if not (
+                    conditional
+                    and (each.definition is not None or (each.value is not None and each.value.free_symbols))
+                ):
+                    yield each
         elif isinstance(relation, Arrow) and isinstance(relation.above, Product):
             first, *rest = relation.above.factors
             sizes = written_shape(rest[0]) if len(rest) == 1 else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from derivations.documents.scope.pieces import Declaration
@@ -16,6 +17,8 @@ from derivations.documents.syntax import Name, Node, Number
 __all__ = ["Filed", "family_of"]
 
 _MOST_FOUND = 16
+
+Placed = tuple[int, Declaration]  # a declaration with the number of its block
 
 
 @dataclass
@@ -40,6 +43,16 @@ class Filed:
         cut = bisect_left(entries, (block + 1, -1))
         before = [self.declarations[n] for _, n in reversed(entries[max(cut - _MOST_FOUND, 0) : cut])]
         return before, [self.declarations[n] for _, n in entries[cut : cut + _MOST_FOUND]]
+
+    def nearest(self, key: str, section: int, block: int) -> tuple[Placed | None, Placed | None]:
+        """Return the last declaration in a section up to a block, and the first behind it, with their blocks."""
+        entries = self.by_section.get((fold_key(key), section), [])
+        cut = bisect_left(entries, (block + 1, -1))
+        before, behind = entries[max(cut - 1, 0) : cut], entries[cut : cut + 1]
+        return self._placed(before), self._placed(behind)
+
+    def _placed(self, entries: Sequence[tuple[int, int]]) -> Placed | None:
+        return next(((block, self.declarations[number]) for block, number in entries), None)
 
     def earlier(self, key: str, block: int) -> Declaration | None:
         """Return the last declaration up to a block in any section."""

@@ -4,52 +4,17 @@ from __future__ import annotations
 
 from derivations.documents.syntax import Name
 
-__all__ = ["ATTENTION", "CONCATENATION", "KEEPS_SHAPE", "SOFTMAX", "folded"]
+__all__ = ["ATTENTION", "BY_ENTRY", "CONCATENATION", "KEEPS_SHAPE", "SOFTMAX", "folded"]
 
 SOFTMAX = frozenset({"softmax", "softargmax"})
-KEEPS_SHAPE = SOFTMAX | frozenset(
-    {
-        "relu",
-        "gelu",
-        "silu",
-        "swish",
-        "sigmoid",
-        "tanh",
-        "exp",
-        "elu",
-        "leakyrelu",
-        "softplus",
-        "mish",
-        "act",
-        "activation",
-        "activationfunction",
-        "sigma",
-        "phi",
-        "layernorm",
-        "layernormalization",
-        "ln",
-        "rmsnorm",
-        "batchnorm",
-        "normalize",
-        "normalise",
-        "dropout",
-        "sublayer",
-        "ffn",
-        "feedforward",
-        "mlp",
-        "positionwiseffn",
-        "selfattention",
-        "log",
-        "sin",
-        "cos",
-        "abs",
-        "mask",
-        "causalmask",
-        "rope",
-        "sqrt",
-        "logsoftmax",
-    }
-)
+BY_ENTRY = frozenset({
+    "relu", "gelu", "silu", "swish", "sigmoid", "tanh", "exp", "elu", "leakyrelu", "softplus", "mish", "act",
+    "activation", "activationfunction", "sigma", "phi", "log", "sin", "cos", "abs", "sqrt",
+})  # fmt: skip
+KEEPS_SHAPE = SOFTMAX | BY_ENTRY | frozenset({
+    "layernorm", "layernormalization", "ln", "rmsnorm", "batchnorm", "normalize", "normalise", "dropout", "sublayer",
+    "ffn", "feedforward", "mlp", "positionwiseffn", "selfattention", "mask", "causalmask", "rope", "logsoftmax",
+})  # fmt: skip
 CONCATENATION = frozenset({"concat", "cat", "concatenate", "hstack"})
 ATTENTION = frozenset({"attention", "attn", "scaleddotproductattention", "dotproductattention", "sdpa"})
 

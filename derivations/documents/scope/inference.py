@@ -11,7 +11,7 @@ Assumes      where a reading makes the formula fit, that reading is meant: a vec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -21,11 +21,13 @@ from derivations.documents.scope.functions import ATTENTION, CONCATENATION, KEEP
 from derivations.documents.scope.letters import (
     flat,
     is_bias,
+    is_gain,
     is_index,
     is_scalar_letter,
     is_weight,
     label_of,
     last_index,
+    of_entries,
 )
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, ClashKind, Shape, turned
 from derivations.documents.scope.sizes import written_shape
@@ -71,6 +73,7 @@ class Inference:
     choice: Mapping[str, Shape] = field(default_factory=dict)
     code: bool = False
     unknown_as: Reading | None = None
+    alike: Set[frozenset[Expr]] = frozenset()  # pairs of sizes that the formula itself takes to be the same
     clashes: list[Clash] = field(default_factory=list)
     conditions: dict[tuple[Expr, Expr], None] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class Inference:
     met: dict[str, Name] = field(default_factory=dict)
     scalars_under_softmax: list[Call] = field(default_factory=list)
     compared: int = 0  # how often two sizes met that are both declared
+    counts: set[Expr] = field(default_factory=set)  # how many parts are joined, which is more than one
     assumed: dict[str, Shape] = field(default_factory=dict)  # shapes of letters of which nothing is declared
     _bound: dict[Expr, Expr] = field(default_factory=dict)
     _free: dict[Expr, bool] = field(default_factory=dict)  # sizes to be found, and whether they count positions
@@ -117,6 +121,8 @@ class Inference:
                 return turned(self.shape(operand))
             case Call():
                 return self._call(node)
+            case Entry(of=Fence(bracket="["), indices=(_,)):
+                return UNKNOWN  # [Z]_i is as often the i-th block of Z
             case Entry(of=of, indices=indices):
                 return self._entry(self.shape(of), flat(indices))
             case Aggregate(kind=kind, body=body):
@@ -147,7 +153,7 @@ class Inference:
         if family and family[0].declaration.sizes is not None:
             return Shape(family[0].declaration.sizes)
         part = self._part(name)
-        if part is not None:
+        if part is not None and not (name.base.isupper() and self.scope.near_definition(name) is not None):
             return part
         found = self._defined(name)
         if found == UNKNOWN and (self.scope.document.distinctions.is_size(name.key) or self.scope.is_index(name)):
@@ -193,6 +199,8 @@ class Inference:
         whole = Name(name.base, (), name.superscripts, name.primes, name.accent)
         capital = Name(name.base.upper(), (), name.superscripts, name.primes, name.accent)
         found = [s for s in (self._declared(whole), self._declared(capital) if capital != whole else None) if s]
+        if len(found) == 1 and name.base.isupper() and len(indices) == 1 and found[0].rank == 2:
+            return UNKNOWN  # X_2 is as often another matrix as the second row of X
         return self._entry(found[0], indices) if len(found) == 1 else (UNKNOWN if found else None)
 
     def _declared(self, name: Name) -> Shape | None:
@@ -222,7 +230,7 @@ class Inference:
         if len(indices) == 1 and len(shape.sizes) == 2:
             by_columns = self.scope.convention == "columns"
             return Shape((shape.sizes[0] if by_columns else shape.sizes[1],))
-        return UNKNOWN
+        return Shape(shape.sizes[len(indices) :]) if len(indices) < len(shape.sizes) else UNKNOWN
 
     # --- products ---
 
@@ -256,6 +264,12 @@ class Inference:
         inner = b.sizes[-2] if len(b.sizes) >= 2 else b.sizes[-1]
         if b.open and len(b.sizes) == 1:
             return Shape((b.sizes[-1],), open=True)  # whether b is a vector or a matrix is not known
+        scaled = self._scaled(left, right, a, b, inner)
+        if scaled is not None:
+            return scaled
+        if a.last is not None and inner is not None and self._is_turned(left, right, a, b):
+            self.clashes.append(Clash("product", node, left, right, a.last, inner, a, b))
+            return UNKNOWN
         if not self.same("product", node, left, right, a, b, a.last, inner):
             return UNKNOWN
         if a.rank == 1 and not a.turned and isinstance(left, Name):
@@ -266,6 +280,36 @@ class Inference:
             return Shape((*b.sizes[:-2], b.sizes[-1]), open=a.open or b.open)
         front = a.sizes[:-2] if len(a.sizes) >= len(b.sizes) else b.sizes[:-2]
         return Shape((*front, a.sizes[-2], b.sizes[-1]), open=a.open or b.open)
+
+    def _scaled(self, left: Node, right: Node, a: Shape, b: Shape, inner: Expr | None) -> Shape | None:
+        """Return the shape of a product side by side that is one of entries; None where it is that of matrices.
+
+        Result       a vector of gains beside rows scales every row; of two arrays of one shape that cannot be
+                     multiplied, one of them a formula of entries as `1 - f(P)`, the entries are multiplied
+        """
+        for gain, rows, small, large in ((left, right, a, b), (right, left, b, a)):
+            if is_gain(gain) and small.rank == 1 and large.rank != 1 and self._is_same(small.last, large.last):
+                self.notes[f"{label_of(gain)} multiplies every row of {label_of(rows)}"] = None
+                return large
+        if a.complete is None or b.complete is None or len(a.sizes) != len(b.sizes) or self._is_same(a.last, inner):
+            return None
+        if (of_entries(left) or of_entries(right)) and all(map(self._is_same, a.sizes, b.sizes)):
+            self.notes["the product is taken entry by entry"] = None
+            return a
+        return None
+
+    def _is_turned(self, left: Node, right: Node, a: Shape, b: Shape) -> bool:
+        """Say whether weights are declared transposed: their outer size is the inner one of the other factor.
+
+        Assumes      of d_model x h d_v beside n x h d_v nobody means h d_v = d_model where nothing says it
+        """
+        if self.code or a.last is None or len(b.sizes) < 2 or b.sizes[-2] is None or b.last is None:
+            return False
+        if self.scope.compare(a.last, b.sizes[-2]).relation != "unsure":
+            return False
+        weights = self.scope.document.is_weight
+        by_rows = weights(right) and not weights(left) and a.last == b.last and len(b.sizes) == 2
+        return by_rows or (weights(left) and not weights(right) and len(a.sizes) == 2 and a.sizes[0] == b.sizes[-2])
 
     def _of_vectors(self, node: Node, left: Node, right: Node, a: Shape, b: Shape, operator: str) -> Shape:
         """Return the shape of a product of two vectors: a dot product, or the outer one."""
@@ -296,10 +340,13 @@ class Inference:
             self.clashes.append(Clash(kind, node, left, right, first, second, a, b))
             return False
         comparison = self.scope.compare(first, second)
-        if comparison.relation == "different":
+        apart = comparison.relation == "different" or (
+            comparison.relation == "unsure" and bool({cancel(first / second), cancel(second / first)} & self.counts)
+        )
+        if apart and frozenset((first, second)) not in self.alike:
             self.clashes.append(Clash(kind, node, left, right, first, second, a, b))
             return False
-        if comparison.relation == "unsure":
+        if comparison.relation in ("unsure", "different"):
             self.conditions[first, second] = None
         else:
             self.compared += 1
@@ -431,6 +478,12 @@ class Inference:
         return UNKNOWN
 
     def _attention(self, node: Call, arguments: Sequence[Node], shapes: Sequence[Shape]) -> Shape:
+        if self.scope.convention == "columns":
+            columns = self._attention_of(node, arguments, [turned(each) if each.rank == 2 else each for each in shapes])
+            return turned(columns) if columns.rank == 2 else columns
+        return self._attention_of(node, arguments, shapes)
+
+    def _attention_of(self, node: Call, arguments: Sequence[Node], shapes: Sequence[Shape]) -> Shape:
         q, k, v = shapes
         self.same("keys", node, arguments[0], arguments[1], q, k, q.last, k.last)
         if len(k.sizes) >= 2 and len(v.sizes) >= 2:
@@ -446,15 +499,20 @@ class Inference:
         if any(isinstance(each, Chain) for each in node.arguments) or not items:
             return UNKNOWN
         shapes = [self.shape(each) for each in items if not isinstance(each, Dots)]
+        columns = self.scope.convention == "columns" and not self.code and all(each.rank == 2 for each in shapes)
+        if columns:
+            shapes = list(map(turned, shapes))
         first = shapes[0]
         if first.last is None or any(shape.last is None for shape in shapes):
             return UNKNOWN
         if any(isinstance(each, Dots) for each in items):
             count = last_index(items[-1])
             width = None if count is None else first.last * count
+            self.counts |= set() if count is None or count.is_number else {count}
         else:
             width = sum((shape.last for shape in shapes if shape.last is not None), Integer(0))
-        return UNKNOWN if width is None else Shape((*first.sizes[:-1], width), open=first.open)
+        joined = UNKNOWN if width is None else Shape((*first.sizes[:-1], width), open=first.open)
+        return turned(joined) if columns else joined
 
     # --- arrays written out ---
 

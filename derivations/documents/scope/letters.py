@@ -9,10 +9,25 @@ from collections.abc import Sequence
 
 from sympy import Expr
 
+from derivations.documents.scope.functions import BY_ENTRY, folded
 from derivations.documents.scope.sizes import size_of
-from derivations.documents.syntax import Fence, List, Name, Node, Number, Product, Sum, Transpose
+from derivations.documents.syntax import (
+    Call,
+    Fence,
+    List,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Transpose,
+)
 
-__all__ = ["flat", "is_bias", "is_index", "is_scalar_letter", "is_weight", "label_of", "last_index"]
+__all__ = [
+    "flat", "is_bias", "is_gain", "is_index", "is_scalar_letter", "is_weight", "label_of", "last_index", "of_entries",
+]  # fmt: skip
 
 _GREEK = frozenset({"alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "lambda", "kappa", "sigma", "omega"})
 
@@ -52,6 +67,27 @@ def is_weight(node: Node) -> bool:
 def is_bias(name: Name) -> bool:
     """Say whether a name is that of a bias by its letter."""
     return name.base.rstrip("0123456789") in ("b", "bias")
+
+
+def is_gain(node: Node) -> bool:
+    """Say whether a node is a name that is usual for the gains of a normalisation."""
+    return isinstance(node, Name) and node.base in ("gamma", "g", "gain", "scale")
+
+
+def of_entries(node: Node) -> bool:
+    r"""Say whether a node is a formula of entries: a fraction by arrays, a number plus an array, `1 - \sigma(P)`."""
+    match node:
+        case Fence(inside=inside):
+            return of_entries(inside)
+        case Sum(terms=terms):
+            return any(isinstance(term, Number) for term in terms) or any(map(of_entries, terms))
+        case Quotient(numerator=above, denominator=below):
+            return of_entries(below) or of_entries(above)
+        case Power(base=base, exponent=exponent):
+            return isinstance(base, Name) and base.base == "e" and not isinstance(exponent, Number)
+        case Call(function=function):
+            return folded(function) in BY_ENTRY
+    return False
 
 
 def is_scalar_letter(name: Name) -> bool:

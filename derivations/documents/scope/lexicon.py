@@ -11,8 +11,9 @@ import re
 from collections.abc import Mapping
 
 __all__ = [
-    "COPULAS", "LENGTHS", "SHAPE_WORDS", "SIZES", "VECTOR_WORDS", "WIDTHS", "has_word", "is_size_word", "meaning_of",
-    "spelled_meaning",
+    "COPULAS", "IF", "LENGTHS", "SHAPE_WORDS", "SIZES", "VECTOR_WORDS", "VERBS", "WHERE", "WIDTHS", "ends_with_word",
+    "has_word",
+    "is_size_word", "meaning_of", "spelled_meaning", "starts_with_word",
 ]  # fmt: skip
 
 Group = tuple[str, ...]
@@ -77,6 +78,22 @@ COPULAS: Group = (
     "-", "是", "為", "为", "表示", "代表", "指", "即", "は", "が", "を", "（", "(", ",", "，", "、", "the", "a", "an",
 )  # fmt: skip
 
+#: Words by which a sentence states what a letter is.
+VERBS: Group = (
+    "is", "are", "denotes", "denote", "represents", "represent", "means", "stands for", "是", "為", "为", "表示",
+    "代表", "指", "は",
+)  # fmt: skip
+
+#: Words that open an explanation of the letters of the formula before.
+WHERE: Group = (
+    "where", "with", "here", "in which", "其中", "這裡", "这里", "式中", "ここで", "ただし",
+)  # fmt: skip
+
+#: Words before an equation that is a condition and says nothing by itself.
+IF: Group = (
+    "if", "iff", "when", "unless", "whenever", "only if", "如果", "若", "當", "当", "只有", "もし",
+)  # fmt: skip
+
 SHAPE_WORDS: Group = (
     "shape", "shapes", "size", "dimension", "dimensions", "dimensionality", "matrix", "matrices", "tensor", "array",
     "維度", "维度", "維", "维", "形狀", "形状", "大小", "尺寸", "矩陣", "矩阵", "張量", "张量", "次元", "行列",
@@ -117,6 +134,18 @@ def has_word(phrase: str, words: Group) -> bool:
         elif word in phrase:
             return True
     return False
+
+
+def starts_with_word(text: str, words: Group) -> bool:
+    """Say whether a text begins with one of the words, Latin ones as whole words, whatever their case."""
+    text = text.lstrip(" \n\t*_(（,，").lower()
+    return any(text.startswith(word) and not (word.isascii() and text[len(word) :][:1].isalpha()) for word in words)
+
+
+def ends_with_word(text: str, words: Group) -> bool:
+    """Say whether a text ends with one of the words, Latin ones as whole words, whatever their case."""
+    text = text.rstrip(" \n\t*_`(（").lower()
+    return any(text.endswith(word) and not (word.isascii() and text[: -len(word)][-1:].isalpha()) for word in words)
 
 
 def meaning_of(phrase: str) -> frozenset[str]:

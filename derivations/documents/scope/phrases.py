@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from sympy import Integer
 
 from derivations.documents.passages import Block
-from derivations.documents.scope.lexicon import COPULAS, VECTOR_WORDS, meaning_of
+from derivations.documents.scope.lexicon import COPULAS, VECTOR_WORDS, VERBS, meaning_of, starts_with_word
 from derivations.documents.scope.pieces import (
     FARTHEST,
     PHRASE_END,
@@ -42,9 +42,10 @@ def said_in_words(block: Block, pieces: Sequence[Piece], number: int) -> Iterato
         return
     after, before = _text_after(pieces, number), _text_before(pieces, number)
     meaning = _said_after(after) or _said_before(before)
+    stated = bool(_said_after(after)) and starts_with_word(after, VERBS)
     for name in names:
         if meaning:
-            yield Declaration(name.key, piece.place, name, meaning=meaning)
+            yield Declaration(name.key, piece.place, name, meaning=meaning, stated=stated)
         if name.base.islower() and len(name.base) == 1 and _is_vector(name, before, after):
             yield Declaration(name.key, piece.place, name, vector=True)
 

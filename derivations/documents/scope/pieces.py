@@ -48,6 +48,7 @@ class Declaration:
     printed: Number | None = None
     index: bool = False
     vector: bool = False
+    stated: bool = False  # a meaning that a verb states: "$d_k$ is the ..."
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from derivations.documents.passages import Document
 from derivations.documents.scope.declarations import declared_in
 from derivations.documents.scope.filing import family_of
+from derivations.documents.scope.lexicon import WHERE, starts_with_word
 from derivations.documents.scope.pieces import Declaration
 from derivations.documents.scope.scopes import Convention, Scopes
 from derivations.documents.scope.sections import read_sections
@@ -35,6 +36,8 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
         _file(scopes, found, sections.of_block[number], number)
         text = " ".join(passage.text[:200] for passage in block.passages if not passage.is_formula)
         scopes.texts.append(text)
+        if block.passages and not block.passages[0].is_formula and starts_with_word(block.passages[0].text, WHERE):
+            scopes.explaining.add(number)
         if block.kind == "heading":
             scopes.headings[sections.of_block[number]] = text
         for mention in mentions:
@@ -79,6 +82,8 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
             scopes.vectors.add(each, section, block)
         elif each.meaning:
             scopes.meanings.add(each, section, block)
+            if each.stated:
+                scopes.said_at[each.key, each.place] = each.meaning
             scopes.distinctions.called(each.key, each.meaning)
 
 
@@ -97,6 +102,7 @@ def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> Non
         scopes.users[key].append(number)
     votes = scopes.votes_of(statement.chain)
     scopes.votes[section].update(votes)
+    scopes.block_votes[scopes.blocks.get(id(statement.passage), 0)].update(votes)
     scopes.all_votes.update(votes)
 
 

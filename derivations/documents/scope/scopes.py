@@ -12,13 +12,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
 from sympy import Expr, Symbol
 
+from derivations.documents.passages import Place
 from derivations.documents.scope.comparing import Comparison, Distinctions, compare_sizes
 from derivations.documents.scope.filing import Filed, family_of
 from derivations.documents.scope.inference import Inference
@@ -33,6 +34,8 @@ from derivations.documents.syntax import Chain, Name, Node, Number, Product, Spa
 __all__ = ["Candidate", "Convention", "Scope", "Scopes"]
 
 Convention = Literal["rows", "columns"]
+
+_FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Scopes:
     printed: Filed = field(default_factory=Filed)
     indices: set[tuple[str, int]] = field(default_factory=set)
     votes: dict[int, Counter[Convention]] = field(default_factory=lambda: defaultdict(Counter))
+    block_votes: dict[int, Counter[Convention]] = field(default_factory=lambda: defaultdict(Counter))
     mentions: dict[int, Mention] = field(default_factory=dict)
     distinctions: Distinctions = field(default_factory=Distinctions)
     kept: list[Statement] = field(default_factory=list)
@@ -74,6 +78,8 @@ class Scopes:
     blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement
     texts: list[str] = field(default_factory=list)  # the prose of each block
     headings: dict[int, str] = field(default_factory=dict)
+    said_at: dict[tuple[str, Place], frozenset[str]] = field(default_factory=dict)  # by the letter and its place
+    explaining: set[int] = field(default_factory=set)  # blocks that begin with "where" or the like
 
     @cached_property
     def model_widths(self) -> frozenset[Expr]:
@@ -160,7 +166,17 @@ class Scope:
 
     def shape_candidates(self, name: Name) -> tuple[Candidate, ...]:
         """Return the declarations of a shape in reach that a name may follow, the likeliest first."""
-        return self._candidates(self.document.shapes, name.key)
+        found = self._candidates(self.document.shapes, name.key)
+        return tuple(replace(each, far=True) for each in found) if found and self._is_defined_anew(name) else found
+
+    def _is_defined_anew(self, name: Name) -> bool:
+        """Say whether this block defines a letter that is declared only in the "where ..." of another formula."""
+        before, _ = self.document.definitions.nearest(name.key, self.section, self.block)
+        if before is None or before[0] != self.block:
+            return False
+        declared = self.document.shapes.nearest(name.key, self.section, self.block)
+        blocks = [each[0] for each in declared if each is not None]
+        return all(block in self.document.explaining and block - 1 != self.block != block for block in blocks)
 
     def other_shapes(self, name: Name, sizes: tuple[Expr, ...]) -> tuple[tuple[Expr | None, ...], ...]:
         """Return what else the section declares as the shape of a name."""
@@ -255,9 +271,12 @@ class Scope:
     def near_definition(self, name: Name) -> Node | None:
         """Return the right side that defined a name, or another of its family as `head_i`, in a section in reach."""
         for key in (name.key, self.document.defined_families.get(family_of(name))):
-            found = self._candidates(self.document.definitions, key) if key is not None else ()
-            if found and not found[0].far:
-                return found[0].declaration.definition
+            for section in self._reach() if key is not None else ():
+                before, behind = self.document.definitions.nearest(key or "", section, self.block)
+                if behind is not None and behind[0] > self.block + _FARTHEST_BEHIND:
+                    behind = None
+                if before is not None or behind is not None:
+                    return (before or behind or (0, None))[1].definition  # type: ignore[union-attr]
         return None
 
     def definition(self, name: Name) -> Node | None:
@@ -269,6 +288,10 @@ class Scope:
         said = self._said(self.document.definitions, name.key)
         return tuple(dict.fromkeys(d.definition for d in said if d.definition is not None))
 
+    def is_used(self, name: Name) -> bool:
+        """Say whether a name stands in a formula of the document."""
+        return bool(self.document.users.get(fold_key(name.key)))
+
     def is_index(self, name: Name) -> bool:
         """Say whether a letter is an index: bound by a sum, by a range, or used as a subscript."""
         return any((name.key, section) in self.document.indices for section in self._reach())
@@ -279,9 +302,21 @@ class Scope:
         spelled = spelled_meaning(name.key)
         return said[0] if said else frozenset({spelled} if spelled else ())
 
+    def said_beside(self, statement: Statement, name: Name) -> frozenset[str]:
+        """Return what the words beside a letter that stands alone call it."""
+        return self.document.said_at.get((name.key, statement.passage.place(0)), frozenset())
+
+    def all_meanings(self, name: Name) -> frozenset[str]:
+        """Return all that the words in reach call a letter."""
+        said = self._said(self.document.meanings, name.key)
+        return frozenset(meaning for each in said for meaning in each.meaning)
+
     @property
     def convention(self) -> Convention | None:
         """Rows where products are written x W, columns where they are written W x; None where nothing tells."""
+        own = self.document.block_votes.get(self.block, Counter())
+        if len(own) == 1 and own.total() > 1:
+            return next(iter(own))
         for section in self._reach():
             votes = self.document.votes.get(section)
             if votes:
@@ -324,10 +359,21 @@ class Scope:
         far = filed.earlier(key, self.block)
         return [far] if far is not None else []
 
+    def _is_explained_by(self, block: int) -> bool:
+        """Say whether a block is the "where ..." of this one."""
+        return block == self.block + 1 and block in self.document.explaining
+
     def _candidates(self, filed: Filed, key: str) -> tuple[Candidate, ...]:
         for section in self._reach():
-            before, behind = filed.around(key, section, self.block)
-            near = [*before[:1], *behind[:1]]
+            before, behind = filed.nearest(key, section, self.block)
+            if (
+                before is not None
+                and behind is not None
+                and self._is_explained_by(behind[0])
+                and before[0] < self.block
+            ):
+                before, behind = behind, before
+            near = [each[1] for each in (before, behind) if each is not None]
             if near:
                 same = len(near) == 2 and near[0].sizes == near[1].sizes and near[0].definition == near[1].definition
                 return tuple(Candidate(each) for each in (near[:1] if same else near))

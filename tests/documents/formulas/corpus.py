@@ -1,6 +1,22 @@
 """Formulas as textbooks, papers and READMEs write them: all of them must be read to their ends."""
 
 LATEX = r"""
+\mathrm{d}Q = \mathrm{d}S\, K / \sqrt{d_k}
+\mathrm{d}W_{2} = H^{\top} \mathrm{d}Y, \quad \mathrm{d}b_{2} = \mathbf{1}^{\top} \mathrm{d}Y
+dX = dY W^T
+\int_{0}^{1} g(t) \, \mathrm{d}t = 1
+\frac{\mathrm{d}f(t)}{\mathrm{d}t} = f(t)
+\binom{n}{2} = \frac{n (n - 1)}{2}
+\left. \frac{\partial f}{\partial x} \right|_{x = 0} = 1
+\alpha \in \mathbb{R}_{+}
+s \in \mathbb{R}_{\geq 0}^{n}
+u \perp v
+A \setminus B
+i \in {1, 2, \ldots, h}
+\overline{e^{i \theta}} = e^{-i \theta}
+r_m = \sin(\omega m) \; (m = 0, \ldots, n - 1)
+\cos (m - n) \theta = \cos (n - m) \theta
+\mathbf{a}\_{:2} = b
 y = W x + b
 Y = X W^\top + \mathbf{1} b^\top
 \hat{y} = \operatorname{softmax}(W h + b)

@@ -12,7 +12,7 @@ from sympy import Integer
 
 from derivations.documents.judge.arithmetic import check_arithmetic
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product, Quotient
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product, Quotient, Sum
 from derivations.documents.verdicts import Finding
 from tests.documents.judge.trees import FakeScope, number, statement, tree
 
@@ -201,8 +201,11 @@ def oracle(node: Node, bound: dict[str, int] | None = None) -> mpmath.mpf:
         case Power():
             return mpmath.power(oracle(node.base, bound), oracle(node.exponent, bound))
         case Aggregate():
-            places = range(int(oracle(node.lower)), int(oracle(node.upper)) + 1)
+            places = range(
+                *(int(oracle(each)) + more for each, more in ((node.lower, 0), (node.upper, 1)) if each is not None)
+            )
             return mpmath.fsum(oracle(node.body, {node.index[0].key: place}) for place in places)
+    assert isinstance(node, Sum)
     return mpmath.fsum(sign * oracle(term, bound) for term, sign in zip(node.terms, node.signs, strict=True))
 
 
@@ -291,3 +294,19 @@ def test_truncated_decimals_are_wrong() -> None:
 def test_a_statement_of_one_side_is_no_link() -> None:
     one: Statement = statement("3 + 4")
     assert not tuple(check_arithmetic(one, None, FakeScope()))
+
+
+def test_a_whole_number_that_running_text_begins_with_may_be_cut_off() -> None:
+    said = statement("512", "64")
+    plain = replace(said, passage=replace(said.passage, syntax="plain"))
+    assert [each.verdict for each in check_arithmetic(said, 0, FakeScope())] == ["wrong"]
+    assert not tuple(check_arithmetic(plain, 0, FakeScope()))
+    computed = replace(plain, chain=statement("512 / 8", "65").chain)
+    assert [each.verdict for each in check_arithmetic(computed, 0, FakeScope())] == ["wrong"]
+
+
+def test_a_side_of_an_equivalence_is_not_said_to_hold() -> None:
+    text = r"A \iff 512 = 64"
+    said = statement("512", "64", text=text)
+    placed = replace(said, chain=replace(said.chain, start=text.index("512"), end=len(text)))
+    assert not tuple(check_arithmetic(placed, 0, FakeScope()))

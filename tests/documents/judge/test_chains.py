@@ -197,3 +197,51 @@ def test_the_variance_of_vectors_without_a_sum(left: str, right: str, verdict: s
 
 def test_numbers_alone_are_left_to_arithmetic() -> None:
     assert decided("x", "2 * log(2)", "1.386", link=1) is None
+
+
+def test_fractions_that_cancel_are_equal() -> None:
+    found = decided("(h * n * (d_k + d_r) + h * n * d_v) / (n * d_r + n * r)", "h * (d_k + d_v + d_r) / (d_r + r)")
+    assert found is not None
+    assert found.verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict"), [("sqrt(8)", "2 * sqrt(2)", "proved"), ("sqrt(8)", "sqrt(9)", None)]
+)
+def test_irrational_numbers_are_proved_by_algebra(left: str, right: str, verdict: str | None) -> None:
+    found = decided(left, right)
+    assert (found.verdict if found else None) == verdict
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("", None),
+        ("a table of variance 1/d", None),
+        ("q and k have variance 1", "wrong"),
+        ("各元素的方差为 1", "wrong"),
+        ("features of variance 1, a table of another variance", None),
+    ],
+)
+def test_a_sum_of_constant_variance_is_wrong_only_where_components_have_variance_1(
+    words: str, verdict: str | None
+) -> None:
+    found = decided("Var(total(a_j * b_j, j, 1, m))", "1", scope=FakeScope(around=words))
+    assert (found.verdict if found else None) == verdict
+
+
+def test_the_power_behind_the_bracket_of_a_logarithm_may_be_of_the_value() -> None:
+    squares = (Power(tree("n + 1"), tree("2")), Power(Fence("(", tree("n + 1")), tree("2")))
+    logarithms = [Call(Name("log"), (square,)) for square in squares]
+    found = [decided("s", "3 * log(n + 1)", each, link=1) for each in logarithms]
+    assert [each.verdict if each else None for each in found] == ["wrong", None]
+
+
+def test_arrays_and_letters_that_are_defined_may_satisfy_more_than_is_written() -> None:
+    total = "total(y_i, i, 1, n)"
+    assert decided("s", f"{total}**2", f"{total}**3", link=1) is None
+    scope = FakeScope(definitions={"y": tree("a / b")})
+    assert decided("s", "y**2", "y**3", link=1, scope=scope) is None
+    found = decided("s", "y**2", "y**3", link=1)
+    assert found is not None
+    assert found.verdict == "wrong"

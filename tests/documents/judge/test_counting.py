@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from derivations.documents.judge.counting import check_counting
+from derivations.documents.judge.subjects import parts_named
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Chain, Name, Words
@@ -185,3 +186,10 @@ def test_the_compute_of_training_by_its_passes() -> None:
     ):
         found = tuple(check_counting(statement(left, count, prose="D tokens"), 0, FakeScope()))
         assert (found[0].verdict if found else None) == verdict, count
+
+
+def test_a_layer_beside_embeddings_is_a_part_of_its_own() -> None:
+    words = "Parameters in each layer, embeddings, the last norm"
+    found = tuple(check_counting(statement(Name("P"), "12 * d_model**2 + 13 * d_model", prose=words), 0, FakeScope()))
+    assert all(each.verdict != "wrong" for each in found)
+    assert [part.name for part in parts_named("the FFN layer")] == ["feed-forward network"]

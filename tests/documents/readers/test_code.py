@@ -25,7 +25,7 @@ def passages(line: str, language: str = "") -> list[tuple[str, str]]:
         ("| -> a box", [("prose", "| -> a box")]),
     ],
 )
-def test_pseudo_code(line: str, expected: list[tuple[str, str]]):
+def test_pseudo_code(line: str, expected: list[tuple[str, str]]) -> None:
     assert passages(line) == expected
 
 
@@ -46,10 +46,10 @@ def test_pseudo_code(line: str, expected: list[tuple[str, str]]):
         ("x = f(a,", [("prose", "x = f(a,")]),
     ],
 )  # fmt: skip
-def test_python(line: str, expected: list[tuple[str, str]]):
+def test_python(line: str, expected: list[tuple[str, str]]) -> None:
     assert passages(line, "python") == expected
 
 
 @pytest.mark.parametrize("language", ["bash", "json", "yaml", "c++", "mermaid", "output"])
-def test_other_languages_hold_no_formulas(language: str):
+def test_other_languages_hold_no_formulas(language: str) -> None:
     assert passages("h = 8", language) == []

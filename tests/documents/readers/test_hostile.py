@@ -40,7 +40,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_the_reading_comes_to_an_end(name: str, form: str):
+def test_the_reading_comes_to_an_end(name: str, form: str) -> None:
     assert isinstance(read_text(HOSTILE[name], form), Document)
 
 
@@ -48,19 +48,19 @@ def test_the_reading_comes_to_an_end(name: str, form: str):
 @pytest.mark.parametrize(
     "name", ["braces", "quotations", "lists", "indented lists", "links", "parentheses", "stars", "digits", "shapes"]
 )
-def test_what_comes_behind_is_read(name: str, form: str):
+def test_what_comes_behind_is_read(name: str, form: str) -> None:
     text = HOSTILE[name] + "\n\n\n# The $end$\n"
     formulas = [formula.text for block in read_text(text, form).blocks for formula in block.formulas]
     assert formulas[-1] == "end"
 
 
-def test_code_that_is_not_whole_is_read_as_far_as_it_goes():
+def test_code_that_is_not_whole_is_read_as_far_as_it_goes() -> None:
     document = read_text('"""Of $a$."""\nx = (\n', "python")
     assert document.blocks[0].formulas[0].text == "a"
     assert len(document.problems) == 1
 
 
-def test_a_line_of_fifty_million_characters_is_left_out():
+def test_a_line_of_fifty_million_characters_is_left_out() -> None:
     document = read_text("$a$\n\n" + "{" * 50_000_000 + "\n\n$b$", "markdown")
     assert [block.formulas[0].text for block in document.blocks] == ["a", "b"]
     assert len(document.problems) == 1

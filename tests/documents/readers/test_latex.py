@@ -35,7 +35,7 @@ def formulas(text: str) -> list[str]:
         (r"\input{other} \include{more} $x$", ["x"]),
     ],
 )
-def test_formulas_are_found(text: str, expected: list[str]):
+def test_formulas_are_found(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
@@ -43,12 +43,12 @@ def test_formulas_are_found(text: str, expected: list[str]):
     "text",
     [r"\def\a{\a\a} $\a$", r"\def\a{\b}\def\b{\a} $\a$", r"\newcommand{\a}[1]{\a{#1#1}} $\a{x}$"],
 )
-def test_a_macro_without_end_stays_as_it_is_written(text: str):
+def test_a_macro_without_end_stays_as_it_is_written(text: str) -> None:
     (formula,) = formulas(text)
     assert formula.startswith(r"\a")
 
 
-def test_macros_that_multiply_end_soon():
+def test_macros_that_multiply_end_soon() -> None:
     """Eleven macros of which each writes the next one twice: what they write has a bound for the document."""
     names = zip("abcdefghijk", "bcdefghijkl", strict=True)
     definitions = "".join(rf"\def\{name}{{\{inner} \{inner}}}" for name, inner in names)
@@ -58,7 +58,7 @@ def test_macros_that_multiply_end_soon():
     assert found[-1] == r"\a"
 
 
-def test_blocks_have_kinds_and_levels():
+def test_blocks_have_kinds_and_levels() -> None:
     items = r"\begin{itemize}\item first \item[$b$] second\end{itemize}"
     text = r"\section{One $a$} Text.\subsection*{Two}" + f"\n\nMore.\n\n{items}"
     assert [(block.kind, block.level) for block in blocks(text)] == [
@@ -66,7 +66,7 @@ def test_blocks_have_kinds_and_levels():
     ]  # fmt: skip
 
 
-def test_rows_of_tables():
+def test_rows_of_tables() -> None:
     text = r"\begin{tabular}{l|l} name & shape \\ \hline $Q$ & $(n \times d)$ \\ \end{tabular} behind"
     head, row, behind = blocks(text)
     assert (head.kind, row.kind, behind.kind) == ("row", "row", "paragraph")
@@ -74,6 +74,6 @@ def test_rows_of_tables():
     assert row.columns == (0, 1)
 
 
-def test_prose_has_no_commands():
+def test_prose_has_no_commands() -> None:
     (block,) = blocks(r"Let \emph{the matrix} $X$ be given~\cite{a}.")
     assert [passage.text for passage in block.passages] == ["Let the matrix ", "X", " be given~."]

@@ -42,7 +42,7 @@ def formulas(text: str) -> list[str]:
         (r"$\newcommand{\R}{\mathbb{R}}$ and $x \in \R^n$", [r"x \in \mathbb{R}^n"]),
     ],
 )
-def test_formulas_are_found(text: str, expected: list[str]):
+def test_formulas_are_found(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
@@ -61,23 +61,31 @@ def test_formulas_are_found(text: str, expected: list[str]):
         "a $\\rightarrow$ b",
     ],
 )
-def test_what_is_no_formula_is_left_alone(text: str):
+def test_what_is_no_formula_is_left_alone(text: str) -> None:
     assert formulas(text) == []
 
 
-def test_prose_has_no_markup():
+def test_a_number_in_words_behind_a_formula_is_a_formula_of_its_own() -> None:
+    """The prose repeats the number of the formula in front of it, in the same block."""
+    (block,) = blocks(r"- $e^{20} \approx 485,165,195$ (**4.8 億**)")
+    assert [(passage.syntax, passage.text) for passage in block.formulas] == [
+        ("latex", r"e^{20} \approx 485,165,195"), ("plain", "4.8 億"),
+    ]  # fmt: skip
+
+
+def test_prose_has_no_markup() -> None:
     (block,) = blocks("Let **the matrix** $X$ be [given](http://a.b), *that* is\\_all.")
     assert [passage.text for passage in block.passages] == ["Let the matrix ", "X", " be [given", ", that is_all."]
 
 
-def test_blocks_have_kinds():
+def test_blocks_have_kinds() -> None:
     text = "# Head $a$\n\ntext\n\n1. item\n\n   more\n\n> quote\n\n### Low\n"
     assert [(block.kind, block.level) for block in blocks(text)] == [
         ("heading", 1), ("paragraph", 0), ("item", 0), ("item", 0), ("paragraph", 0), ("heading", 3),
     ]  # fmt: skip
 
 
-def test_rows_of_tables_keep_their_columns_and_headers():
+def test_rows_of_tables_keep_their_columns_and_headers() -> None:
     head, row = blocks("| name | the shape |\n|---|---|\n| $Q$ and $K$ | norm \\|x\\| |\n")
     assert [passage.text for passage in head.passages] == ["name", "the shape"]
     assert row.headers == ("name", "the shape")
@@ -85,10 +93,10 @@ def test_rows_of_tables_keep_their_columns_and_headers():
     assert row.passages[-1].text == "norm |x|"
 
 
-def test_an_unclosed_formula_does_not_swallow_the_document():
+def test_an_unclosed_formula_does_not_swallow_the_document() -> None:
     assert formulas("$$ never closed\n\n$a$\n\ntext\n\n$b$") == ["a", "b"]
 
 
-def test_cells_of_one_row_with_equal_text_stand_in_their_columns():
+def test_cells_of_one_row_with_equal_text_stand_in_their_columns() -> None:
     _, row = blocks("| a | b |\n|---|---|\n| $x$ | $x$ |\n")
     assert [passage.place(0) for passage in row.passages] == [Place(3, 4), Place(3, 10)]

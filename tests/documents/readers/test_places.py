@@ -70,7 +70,7 @@ def assert_places(document: Document, texts: dict[int | None, str]) -> int:
 
 @pytest.mark.parametrize("form", sorted(set(FORMATS) - {"notebook"}))
 @given(document=DOCUMENTS, ending=ENDINGS, mark=st.sampled_from(["", "\ufeff"]))
-def test_characters_stand_where_their_passage_says(form: str, document: str, ending: str, mark: str):
+def test_characters_stand_where_their_passage_says(form: str, document: str, ending: str, mark: str) -> None:
     text = mark + document.replace("\n", ending)
     assert_places(read_text(text, form), {None: text})
 
@@ -78,7 +78,7 @@ def test_characters_stand_where_their_passage_says(form: str, document: str, end
 @given(
     cells=st.lists(st.tuples(DOCUMENTS, st.sampled_from(["markdown", "code", "raw"])), max_size=4), split=st.booleans()
 )
-def test_places_in_notebooks_count_within_the_cell(cells: list[tuple[str, str]], split: bool):
+def test_places_in_notebooks_count_within_the_cell(cells: list[tuple[str, str]], split: bool) -> None:
     sources = [text.splitlines(keepends=True) if split else text for text, _ in cells]
     notebook = [{"cell_type": kind, "source": source} for source, (_, kind) in zip(sources, cells, strict=True)]
     texts: dict[int | None, str] = {number: text for number, (text, _) in enumerate(cells, 1)}
@@ -87,11 +87,11 @@ def test_places_in_notebooks_count_within_the_cell(cells: list[tuple[str, str]],
 
 @pytest.mark.parametrize("form", sorted(set(FORMATS) - {"notebook"}))
 @given(text=st.text(alphabet=list("$`\\()[]{}*_<>|#-+=.:!%&~^'\" \t\nax12→×寬𝒜\r\0\x0b\x0c\x85\u2028"), max_size=120))
-def test_arbitrary_characters_are_read_with_their_places(form: str, text: str):
+def test_arbitrary_characters_are_read_with_their_places(form: str, text: str) -> None:
     assert_places(read_text(text, form), {None: text})
 
 
-def test_the_comparison_notices_a_wrong_place():
+def test_the_comparison_notices_a_wrong_place() -> None:
     """The check is checked: a text with another character at the place is refused."""
     document = read_text("see $x$ here", "markdown")
     assert assert_places(document, {None: "see $x$ here"}) > 5
@@ -99,7 +99,7 @@ def test_the_comparison_notices_a_wrong_place():
         assert_places(document, {None: "see $y$ here"})
 
 
-def test_a_macro_stands_at_the_place_of_its_use():
+def test_a_macro_stands_at_the_place_of_its_use() -> None:
     document = read_text("\\newcommand{\\R}{\\mathbb{R}}\nLet $x \\in \\R^n$.", "latex")
     (formula,) = document.blocks[0].formulas
     assert formula.text == r"x \in \mathbb{R}^n"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from derivations.documents.readers.plain import plain_formulas, snippet_syntax
+from derivations.documents.readers.plain import plain_formulas
+from derivations.documents.readers.snippets import snippet_syntax
 
 
 def found(text: str) -> list[str]:
@@ -30,7 +31,7 @@ def found(text: str) -> list[str]:
         ("1300个12288维->W1->1300个12288*4维", ["1300个12288维->W1->1300个12288*4维"]),
     ],
 )
-def test_formulas_are_taken(text: str, expected: list[str]):
+def test_formulas_are_taken(text: str, expected: list[str]) -> None:
     assert found(text) == expected
 
 
@@ -44,19 +45,65 @@ def test_formulas_are_taken(text: str, expected: list[str]):
         "120 TFLOP/s/A100", "?a=1&b=2", "x_1=2/3/path",
     ],
 )  # fmt: skip
-def test_prose_is_left_alone(text: str):
+def test_prose_is_left_alone(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "FFN(P X) = P FFN(X)", "A (X W + b) = A X W + b", "A (X W + b) = (A X) W + b", "(A B)^T = B^T A^T",
+        "X A^T + b", "dW = X^T dH", "dS = A o (dA - rowsum(dA o A) 1^T)", "X_c = X (I - 1 1^T/d)", "Y = t A + C",
+        "exp(a + b) = exp(a) exp(b)", "A_ij = 2^t_ij / sum_l 2^t_il",
+    ],
+)  # fmt: skip
+def test_a_formula_is_taken_to_its_end(formula: str) -> None:
+    """All of it or nothing: a part of an equation says something else."""
+    taken = found(f"so that {formula} for every matrix"), found(f"结果是 {formula}，因此"), found(f"({formula})")
+    assert taken in (([formula],) * 3, ([],) * 3)
+    assert taken[0] == [] or "sum_l" not in formula
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("7 % 4 = 3", "4 = 3"), ("C = 6 × パラメータ", "C = 6"), ("log f(t) = -g(-t)", "f(t) = -g(-t)"),
+        ("y = f(入力)", "y = f"), ("f(t) = t [t > 0]", "f(t) = t"), ("y = a . b and", "y = a"),
+        ("s = W (hidden + bias)", "s = W"), ("p = q ‖ r", "p = q"), ("H = p log p", "H = p"),
+        ("u = a b / c d", "a b / c"), ("products alone: 1 = 6.4 ms", "1 = 6.4 ms"),
+        ("run python -m docs.model_tables", "python -m docs.model_tables"),
+        ("of sizes (350M, 750M, 3B)", "(350M, 750M, 3B)"), ("of shape [classes, images per class]", "images per class"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_formula_is_left_alone(text: str, cut: str) -> None:
+    """What goes on in signs that runs do not know is not taken; and what is taken is never the part alone."""
+    assert cut in text
+    assert cut not in found(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("h = 8 (number of heads)", ["h = 8"]), ("with n = 8 I get", ["n = 8"]),
+        ("h = 8 - 头数", ["h = 8"]), ("y = x - 平均", []), ("y = x - mean", []),
+        ("- d_k = 64", ["d_k = 64"]), ("$$ (**4.8 億**)", []),
+        ("(2 萬)", ["2 萬"]), ("10% of a, 0% of b, 70% of c", []), ("where d = 64 (512/8)", ["d = 64"]),
+    ],
+)  # fmt: skip
+def test_prose_around_a_formula_does_not_belong_to_it(text: str, expected: list[str]) -> None:
+    assert found(text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "syntax"),
     [
-        ("d_model=512", "code"), ("Matrix[i, j]", "code"), ("[0.1, 0.0, 0.7]", "code"), ("x @ W", "code"),
+        ("d_model=512", "code"), ("Matrix[i, j]", "code"), ("[0.1, 0.0, 0.7]", "code"), ("[-1.5, 2e-3]", "code"),
+        ("x @ W", "code"),
         ("d_k", "code"), ("(n, d_k)", "code"), ("softmax(QK^T)", "plain"), ("2 × n × d", "plain"),
         ("O(n^2 d)", "plain"),
         ("torch.relu", None), ("--json", None), ("check FILE", None), ("attention.py", None), ("batch", None),
         ("{x}", None), ("import x", None), ("pip install x", None), ("", None), ("a" * 500 + "=b", None),
     ],
 )  # fmt: skip
-def test_snippets_are_formulas_or_not(text: str, syntax: str | None):
+def test_snippets_are_formulas_or_not(text: str, syntax: str | None) -> None:
     assert snippet_syntax(text) == syntax

@@ -29,11 +29,11 @@ def formulas(text: str) -> list[str]:
         ("'''$a$'''\ndef broken:\n  '''$b$'''\n   $\n(", ["a", "b"]),
     ],
 )
-def test_formulas_are_found(text: str, expected: list[str]):
+def test_formulas_are_found(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
-def test_a_notebook_has_places_in_its_cells():
+def test_a_notebook_has_places_in_its_cells() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# One\n", "$a$"]},
         {"cell_type": "code", "source": "%matplotlib inline\n# $b$\n"},
@@ -44,7 +44,7 @@ def test_a_notebook_has_places_in_its_cells():
     assert found == [("a", Place(2, 2, 1)), ("b", Place(2, 4, 2))]
 
 
-def test_macros_of_a_cell_hold_in_those_behind_it():
+def test_macros_of_a_cell_hold_in_those_behind_it() -> None:
     cells = [
         {"cell_type": "markdown", "source": r"$$\newcommand{\R}{\mathbb{R}}$$"},
         {"cell_type": "markdown", "source": r"$x \in \R$"},
@@ -53,7 +53,7 @@ def test_macros_of_a_cell_hold_in_those_behind_it():
     assert block.formulas[0].text == r"x \in \mathbb{R}"
 
 
-def test_a_notebook_of_version_3_is_read():
+def test_a_notebook_of_version_3_is_read() -> None:
     sheet = {"cells": [{"cell_type": "markdown", "source": "$a$"}, {"cell_type": "code", "input": "# $b$"}]}
     blocks = read_text(json.dumps({"worksheets": [sheet]}), "notebook").blocks
     assert [passage.text for block in blocks for passage in block.formulas] == ["a", "b"]
@@ -63,13 +63,13 @@ def test_a_notebook_of_version_3_is_read():
     "text",
     ["", "{", "[1, 2]", '{"cells": 3}', "[" * 100_000, '{"cells": ' + "9" * 10_000 + "}", "\0", '{"a": "\\ud800"}'],
 )
-def test_a_file_that_is_no_notebook_is_a_problem(text: str):
+def test_a_file_that_is_no_notebook_is_a_problem(text: str) -> None:
     document = read_text(text, "notebook")
     assert document.blocks == ()
     assert len(document.problems) == 1
 
 
-def test_a_cell_that_is_none_is_a_problem_and_the_others_are_read():
+def test_a_cell_that_is_none_is_a_problem_and_the_others_are_read() -> None:
     cells = [3, {"cell_type": "markdown", "source": {}}, {"cell_type": "markdown", "source": "$a$"}]
     document = read_text(json.dumps({"cells": cells}), "notebook")
     assert [problem.place.cell for problem in document.problems] == [1, 2]

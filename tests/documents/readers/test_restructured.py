@@ -30,18 +30,18 @@ def formulas(text: str) -> list[str]:
         ("$x$ is no formula here", []),
     ],
 )
-def test_formulas_are_found(text: str, expected: list[str]):
+def test_formulas_are_found(text: str, expected: list[str]) -> None:
     assert formulas(text) == expected
 
 
-def test_headings_have_the_level_of_their_marks():
+def test_headings_have_the_level_of_their_marks() -> None:
     text = "====\nDoc\n====\n\nOne\n----\n\nTwo\n~~~~\n\nThree\n-----\n\ntext\n\n----\n\nmore"
     assert [(block.kind, block.level) for block in blocks(text)] == [
         ("heading", 1), ("heading", 2), ("heading", 3), ("heading", 2), ("paragraph", 0), ("paragraph", 0),
     ]  # fmt: skip
 
 
-def test_items_keep_their_lines():
+def test_items_keep_their_lines() -> None:
     first, second = blocks("- one :math:`a`\n  and more\n- two")
     assert (first.kind, second.kind) == ("item", "item")
     assert first.passages[-1].text.endswith("and more\n")
@@ -54,7 +54,7 @@ def test_items_keep_their_lines():
         "==  =======\na   shape\n==  =======\nQ   ``d_k``\n==  =======\n",
     ],
 )
-def test_rows_of_tables(table: str):
+def test_rows_of_tables(table: str) -> None:
     _, row = blocks(table)
     assert (row.kind, row.columns, row.headers) == ("row", (0, 1), ("a", "shape"))
     assert [passage.text for passage in row.passages] == ["Q", "d_k"]

@@ -11,7 +11,7 @@ from derivations.documents.readers import SUFFIXES, read_document, read_text
 from derivations.documents.readers.source import MAX_FILE, MAX_LINE, Source, decoded, joined, normalised
 
 
-def test_broken_unicode_is_a_problem_and_the_rest_is_read(tmp_path: Path):
+def test_broken_unicode_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"fine\nan \xff and $x$")
     document = read_document(path)
@@ -20,7 +20,7 @@ def test_broken_unicode_is_a_problem_and_the_rest_is_read(tmp_path: Path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_marks_of_byte_order_are_no_characters(tmp_path: Path, encoding: str):
+def test_marks_of_byte_order_are_no_characters(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "a.md"
     path.write_bytes("$寬$".encode(encoding))
     document = read_document(path)
@@ -29,24 +29,24 @@ def test_marks_of_byte_order_are_no_characters(tmp_path: Path, encoding: str):
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".unknown", ".MD"])
-def test_every_suffix_is_read(tmp_path: Path, suffix: str):
+def test_every_suffix_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     path.write_text("text", encoding="utf-8")
     assert read_document(path).file == str(path)
 
 
-def test_an_unknown_format_is_refused():
+def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(ValueError, match="no format of documents; choose one of markdown"):
         read_text("", "word")
 
 
-def test_a_line_that_is_too_long_is_a_problem_and_the_others_are_read():
+def test_a_line_that_is_too_long_is_a_problem_and_the_others_are_read() -> None:
     document = read_text("$a$\n\n" + "x" * (MAX_LINE + 1) + "\n\n$b$", "markdown")
     assert [problem.place for problem in document.problems] == [Place(3, 1)]
     assert [block.formulas[0].place(0) for block in document.blocks] == [Place(1, 2), Place(5, 2)]
 
 
-def test_a_file_that_is_too_large_is_a_problem():
+def test_a_file_that_is_too_large_is_a_problem() -> None:
     text, problems = decoded(b" " * (MAX_FILE + 1))
     assert text == ""
     assert "split it" in problems[0].message
@@ -57,7 +57,9 @@ def test_a_file_that_is_too_large_is_a_problem():
     cuts=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=4),
     again=st.tuples(st.integers(0, 30), st.integers(0, 30)),
 )
-def test_parts_of_joined_parts_keep_their_places(text: str, cuts: list[tuple[int, int]], again: tuple[int, int]):
+def test_parts_of_joined_parts_keep_their_places(
+    text: str, cuts: list[tuple[int, int]], again: tuple[int, int]
+) -> None:
     source = Source(text)
     spans = [(min(cut[0], len(text)), min(max(cut), len(text))) for cut in cuts]
     whole = joined(source, (source.whole.part(*span) for span in spans))
@@ -72,5 +74,5 @@ def test_parts_of_joined_parts_keep_their_places(text: str, cuts: list[tuple[int
         assert (lines[place.line - 1] + "\n")[place.column - 1] == character
 
 
-def test_line_ends_are_alike():
+def test_line_ends_are_alike() -> None:
     assert normalised("a\r\nb\rc\n\0")[0].text == "a\nb\nc\n\ufffd"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from derivations.documents.replacing import Replacement, repaired
 from derivations.documents.reports.differences import unified_diff
-from derivations.documents.reports.repairs import Replacement, repaired
 
 
 def by_difflib(before: str, after: str) -> str:

@@ -9,8 +9,9 @@ import pytest
 from derivations.documents import checking
 from derivations.documents.originals import Original, read_original
 from derivations.documents.passages import Passage, Place
+from derivations.documents.replacing import Replacement, repaired, write
 from derivations.documents.reports.judging import Judged, judge_file
-from derivations.documents.reports.repairs import Replacement, certain, repaired, replacements, write
+from derivations.documents.reports.repairs import certain, replacements
 from derivations.documents.settings import Settings
 from derivations.documents.verdicts import Claim, Finding, Repair
 from tests.documents.reports.written import LINE, claim, judged, wrong

@@ -1,9 +1,11 @@
 """A prepared layer computes what the plain compiled layer does: all layers, models of all families, in any tiles."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sympy import sqrt
 
 from derivations import get
 from derivations import layer as layer_called
@@ -15,14 +17,14 @@ from derivations.encoder import encoder, encoder_layer
 from derivations.gated_feed_forward import gated_feed_forward
 from derivations.grouped_query_attention import grouped_query_attention, query_group
 from derivations.language import gradient, judge
-from derivations.language.expression import Variable
-from derivations.language.functions import CausalMask, gelu
+from derivations.language.expression import ColumnBroadcast, Variable, array
+from derivations.language.functions import CausalMask, gelu, named
 from derivations.language.inlining import inlined
-from derivations.language.layer import Layer
+from derivations.language.layer import Equations, Layer
 from derivations.language.shapes import total
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
-from derivations.symbols import m, n
+from derivations.symbols import d, m, n, scalar
 from derivations.transformer import transformer
 from numeric import tiles
 from numeric.checks import InputError
@@ -136,6 +138,55 @@ def test_tiles_of_hidden_keys_are_skipped():
 
 def test_scores_never_exist_for_all_rows_and_all_heads_at_once():
     assert "_S_all" not in agrees(encoder_layer(), ()).source
+
+
+@pytest.mark.parametrize("name", ["mistral-7b", "qwen2.5-0.5b", "falcon-7b"])
+def test_a_mask_given_by_a_formula_reaches_the_layer_of_a_group_of_heads(name: str):
+    """No mask of all queries and keys is made, and hidden keys are not read."""
+    prepared = agrees(build(named_model(name).architecture), (2,))
+    assert "hidden_keys" in {choice.name for choice in prepared.choices}
+    assert "np.tri" not in prepared.source
+
+
+def test_numbers_of_rows_are_rounded_once_where_they_meet_the_rows():
+    """Rows (a, -a) of exact squares: the root and the quotient are rounded, half a unit each, epsilon + a^2 is not."""
+    a = np.arange(1, 4096, dtype=np.float32) / 2**20
+    X = np.stack([a, -a], axis=1)
+    weights = {"gamma": np.ones(2, np.float32), "beta": np.zeros(2, np.float32)}
+    exact = X / np.sqrt(X.astype(float) ** 2 + 1e-5)
+    prepared = prepare(layer_norm(), weights)
+    assert "np.sqrt(np.add(epsilon, sigma2, dtype=np.float64), out=" in prepared.source
+    assert abs(prepared(X) / exact - 1).max() < 2 * 2**-24
+    assert abs(compile_layer(layer_norm())(X, **weights) / exact - 1).max() > 2.2 * 2**-24  # rounded three times
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_number_of_rows_that_float32_loses_is_kept(threads: int):
+    """sqrt(1 + v) - 1 is 0 in float32 where v is small, and v/2 in float64; a number of rows read twice as well."""
+    X, v, x, y = array("X", n, d), array("v", n), scalar("x"), scalar("y")
+    let = Equations()
+    less = named("scaled", x * (sqrt(1 + y) - 1) + x / (sqrt(1 + y) - 1), x, y)
+    layer = Layer("scaled", (X, v), (), let, let("Y")(less(X, ColumnBroadcast(v, d))))
+    rows, small = np.ones((5, 3), np.float32), np.full(5, 1e-9, np.float32)
+    assert np.allclose(prepare(layer, {}, threads=threads)(rows, small), 2e9, rtol=1e-6)
+    with np.errstate(divide="ignore"):
+        assert np.isinf(compile_layer(layer)(rows, small)).all()
+
+
+def test_one_thread_is_all_that_blas_has_while_a_layer_with_one_thread_is_called():
+    """What is computed outside of the loops over rows as well, such as sums over them; others leave BLAS as it is."""
+    weights = {"gamma": np.ones(3), "beta": np.zeros(3)}
+    for threads, expected in ((1, True), (2, False)):
+        prepared = prepare(layer_norm(), weights, threads=threads)
+        seen = []
+
+        def asked(*arguments: object, seen: list = seen, **named: object) -> None:
+            seen.append(bool(tiles._limits))
+
+        code = replace(prepared.code, function=asked)
+        replace(prepared, code=code)(np.ones((2, 3)))
+        assert seen == [expected]
+    assert not tiles._limits
 
 
 @pytest.mark.parametrize("masked", [False, True])

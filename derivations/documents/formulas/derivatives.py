@@ -1,0 +1,106 @@
+r"""Derivatives: fractions that are one, `\partial y`, gradients, and differentials `dy`.
+
+Definition   `\frac{\partial y}{\partial x}`, `\frac{dy}{dx}` and `\mathrm{d}y / \mathrm{d}x` are derivatives; in
+             `\frac{\partial}{\partial x} y` the operand comes behind
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from derivations.documents.formulas import applications, building, scripts
+from derivations.documents.formulas.cursor import Grammar
+from derivations.documents.formulas.tokens import stop
+from derivations.documents.syntax import Call, Derivative, Name, Node, Number, Power, Product, Quotient
+
+__all__ = ["fraction", "read_differential", "read_gradient", "read_operand"]
+
+
+def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
+    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes behind."""
+    by = _differentials(below)
+    of = _differential(above)
+    if by and of is not None:
+        return Derivative(of, by, start=start, end=end)
+    of, variable = _total(above), _total(below)
+    marked = all(isinstance(each, Name) and each.accent == "d" for each in (above, below))
+    if (marked or not slashed) and of is not None and isinstance(variable, Name) and variable.base:
+        return Derivative(of, (variable,), start=start, end=end)
+    return Quotient(above, below, slashed, start=start, end=end)
+
+
+def _differential(node: Node) -> Node | None:
+    """Return y of `∂y`, the empty name of `∂`."""
+    match node:
+        case Call(function=Name(base="∂"), arguments=(operand,)):
+            return operand
+        case Name(base="∂"):
+            return Name("", start=node.end, end=node.end)
+    return None
+
+
+def _differentials(node: Node) -> tuple[Node, ...]:
+    """Return the variables of `∂x ∂y`, twice x for `∂x^2`."""
+    parts = node.factors if isinstance(node, Product) else (node,)
+    by: list[Node] = []
+    for part in parts:
+        match part:
+            case Call(function=Name(base="∂"), arguments=(Power(base=Name() as name, exponent=Number() as times),)):
+                if times.value not in (2, 3, 4):
+                    return ()
+                by += [name] * int(times.value)
+            case Call(function=Name(base="∂"), arguments=(operand,)):
+                by.append(operand)
+            case _:
+                return ()
+    return tuple(by)
+
+
+def _total(node: Node) -> Node | None:
+    """Return y of `d y`, the empty name of `d`."""
+    match node:
+        case Name(accent="d"):
+            return replace(node, accent="")
+        case Call(function=Name(accent="d") as function):
+            return replace(node, function=replace(function, accent=""))
+        case Name(base="d") if node == Name("d"):
+            return Name("", start=node.end, end=node.end)
+        case Product(factors=(Name(base="d") as first, operand), operators=("",)) if first == Name("d"):
+            return operand
+    return None
+
+
+# --- reading ---
+
+
+def read_operand(reader: Grammar) -> Node:
+    """Read what a derivative is taken of: one factor; brackets behind a letter hold its arguments."""
+    reader.deeper()
+    node = reader.postfix(applications.read_name(reader, forced=True)) if reader.at("letter") else reader.factor()
+    reader.depth -= 1
+    return node
+
+
+def read_differential(reader: Grammar) -> Node:
+    r"""Read `\partial y`; its order is that of the fraction around it."""
+    token = reader.take()
+    function = Name("∂", start=token.start, end=token.end)
+    if reader.accept("_"):
+        by = scripts.read_subscript(reader)
+        return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)
+    if reader.accept("^"):
+        scripts.read_superscript(reader)
+    if not reader.factor_next() or reader.at("text"):
+        return function
+    return Call(function, (building.unfenced(read_operand(reader)),), start=token.start, end=reader.end)
+
+
+def read_gradient(reader: Grammar) -> Node:
+    r"""Read `\nabla_x y`."""
+    token = reader.take()
+    by = scripts.read_subscript(reader) if reader.accept("_") else ()
+    if reader.at("^"):
+        stop(reader.token.start, "a power of a gradient is not known")
+    if not reader.factor_next() or reader.at("text"):
+        return Name("∇", by, start=token.start, end=reader.end)
+    return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)

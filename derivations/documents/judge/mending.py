@@ -1,0 +1,97 @@
+"""What would make a formula canonical: small edits are tried one after another until one gives a form of a concept.
+
+Definition   an edit changes one place of a formula; it is a slip if the judge of equality then shows a form of the
+             concept in which every letter has its usual role
+Result       `repaired(right, tried, ...)` is `wrong` with the slip, the repaired right side and the result, or None
+Assumes      the number of edits, of readings and of parts that are read is bounded, so that time is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+from derivations.documents.canon.concepts import Concept
+from derivations.documents.canon.edits import edits
+from derivations.documents.judge.matching import Assignment, Formula, equal_forms, reader_of
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
+from derivations.documents.verdicts import Verdict
+
+__all__ = ["NAMED", "Judged", "repaired"]
+
+MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
+NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
+Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
+
+
+def repaired(
+    right: Node,
+    tried: list[tuple[Concept, Assignment]],
+    formula: Formula,
+    convention: str | None,
+    names: frozenset[str],
+    *,
+    lacking: bool,
+) -> Judged | None:
+    """Return `wrong` with the edit that makes a formula right; with `lacking` a letter may be missing in it."""
+    if not tried:
+        return None
+    chosen = _few(tried)
+    if not chosen:
+        return None
+    arguments = (each for each in formula.arguments if isinstance(each, Name))
+    letters = tuple(dict.fromkeys((*_whole_names(right), *arguments, *(_unused(right, chosen) if lacking else ()))))
+    readers = [(concept, assignment, reader_of(assignment)) for concept, assignment in chosen]
+    spent = 0
+    for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
+        for concept, assignment, reader in readers:
+            spent += 1
+            if spent > MOST_READINGS or sum(each.work for _, _, each in readers) > MOST_WORK:
+                return None
+            for match in equal_forms(edited, assignment, reader):
+                if not match.proved:
+                    continue
+                if match.form.title in NAMED and names & NAMED and match.form.title not in names:
+                    continue
+                if (match.form.assumed and not match.form.condition) or (assignment.columns and convention == "rows"):
+                    continue
+                return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
+    return None
+
+
+def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignment]]:
+    """Return the assignments that edits are tried with: those in which every letter has its usual role, no doubles."""
+    ordered = [each for each in tried if each[1].by_letters]
+    kept: dict[tuple[object, ...], tuple[Concept, Assignment]] = {}
+    for concept, assignment in ordered:
+        kept.setdefault((concept.title, assignment.meaning, assignment.columns), (concept, assignment))
+    return list(kept.values())[:6]
+
+
+def _whole_names(right: Node) -> Iterator[Name]:
+    """Yield the names of a formula as they stand, without bound letters and names of functions."""
+    bound = {key.key for part in right.walk() if isinstance(part, Aggregate) for key in part.index}
+    functions = {part.function for part in right.walk() if isinstance(part, Call)}
+    names = [part for part in right.walk() if isinstance(part, Name)]
+    inside = {sub for name in names for each in (*name.subscripts, *name.superscripts) for sub in each.walk()}
+    yield from (name for name in names if name not in functions and name not in inside and name.key not in bound)
+
+
+def _unused(right: Node, chosen: list[tuple[Concept, Assignment]]) -> Iterator[Name]:
+    """Yield the usual letters of roles that no letter of the formula plays."""
+    present = {part.key for part in right.walk() if isinstance(part, Name)}
+    for _, assignment in chosen:
+        for key, value in assignment.meaning:
+            if (key not in present and key not in assignment.indices and not getattr(value, "is_integer", False)) or (
+                key not in present and getattr(value, "is_positive", False)
+            ):
+                yield _letter(key)
+
+
+def _letter(key: str) -> Name:
+    above = "^" in key
+    base, _, label = key.partition("^" if above else "_")
+    small = Number(label, Fraction(label)) if label.isdigit() else Name(label)
+    parts = (small,) if label else ()
+    return Name(base, superscripts=parts) if above else Name(base, parts)

@@ -1,0 +1,93 @@
+"""Where a formula in running text begins and ends: a part of a formula would say what nobody wrote.
+
+Definition   a run goes on where an operator, a factor, a function or a bracket follows it that could belong to it, and
+             begins before where one of them stands in front of it
+Result       `begins_before` and `goes_on` say whether a run would be cut out of something longer
+Assumes      a dash between spaces behind a number, and a bracket that holds words or a relation, belong to the prose
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from derivations.documents.readers.operands import Run, Token, is_article, skip_spaces
+
+__all__ = ["begins_before", "goes_on"]
+
+_FUNCTIONS = frozenset(
+    ("log", "ln", "exp", "sin", "cos", "tan", "tanh", "sqrt", "max", "min", "argmax", "argmin", "sum", "softmax", "det")
+)
+_REACH = 100  # tokens of a bracket
+_SIGNS = frozenset("∘‖∥⌊⌋⌈⌉†∪∩∧∨⊕∫")
+_SUMS = frozenset("+^·⊙*-−/")
+
+
+def goes_on(tokens: Sequence[Token], run: Run, closing: Mapping[int, int]) -> bool:
+    """Say whether what follows a run looks like more of the formula."""
+    position = skip_spaces(tokens, run.next)
+    if position >= len(tokens):
+        return False
+    token, spaced = tokens[position], position > run.next
+    match token.kind:
+        case "operator":
+            dash = token.text in "-−" and spaced and _is_space(tokens, position + 1)
+            return not dash or run.operands[-1].kind != "number"
+        case "relation":
+            return True
+        case "number":
+            return spaced
+        case "name":
+            return token.text in _FUNCTIONS
+        case "open" if run.operands[-1].kind in ("name", "call", "open"):
+            return _holds_more(tokens, position, closing) if spaced else position not in closing
+    return _is_sign(tokens, position)
+
+
+def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
+    """Say whether what stands in front of a run looks like the beginning of the formula."""
+    before = position - 1
+    spaced = _is_space(tokens, before)
+    before -= spaced
+    if before < 0:
+        return False
+    token = tokens[before]
+    match token.kind:
+        case "operator":
+            first = before - 1 - _is_space(tokens, before - 1)
+            if first < 0 or tokens[first].text == "\n":  # the mark of an item
+                return False
+            dash = token.text in "-−" and spaced and _is_space(tokens, before - 1)
+            return not dash or tokens[first].kind in ("number", "close")
+        case "number":
+            return spaced
+        case "name":
+            return token.text in _FUNCTIONS or (spaced and token.is_mathematical and not is_article(tokens, before))
+        case "close":
+            reach = range(before, max(before - _REACH, -1), -1)
+            opening = next((start for start in reach if closing.get(start) == before), None)
+            return spaced and opening is not None and _holds_more(tokens, opening, closing)
+    return _is_sign(tokens, before)
+
+
+def _is_space(tokens: Sequence[Token], position: int) -> bool:
+    return 0 <= position < len(tokens) and tokens[position].kind == "space"
+
+
+def _is_sign(tokens: Sequence[Token], position: int) -> bool:
+    """Say whether a token is a sign of mathematics that runs do not know; a point between spaces is a dot product."""
+    text = tokens[position].text
+    if text == ".":
+        return _is_space(tokens, position - 1) and _is_space(tokens, position + 1)
+    return text in _SIGNS
+
+
+def _holds_more(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
+    """Say whether a bracket holds what could be a factor: a condition in square brackets, or a sum."""
+    if not 0 < closing.get(position, 0) - position < _REACH:
+        return False
+    inside = range(position + 1, closing[position])
+    if any(tokens[k].kind == "relation" for k in inside):
+        return tokens[position].text == "["
+    if any(tokens[k].kind in ("comma", "other") for k in inside):
+        return False
+    return any(tokens[k].text in _SUMS and (tokens[k].text in "+^·⊙" or _is_space(tokens, k - 1)) for k in inside)

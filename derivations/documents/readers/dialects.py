@@ -1,0 +1,54 @@
+r"""What is a mark in running text: dollar signs, brackets with backslashes, backticks, tags, links, commands.
+
+Definition   a dialect is a pattern whose groups name the kinds of marks of a kind of document
+Result       `MARKDOWN`, `RESTRUCTURED` and `LATEX`
+Assumes      a pattern finds a mark in bounded reach, so that a text is read in linear time
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["DISPLAY_ENVIRONMENTS", "LATEX", "MARKDOWN", "RESTRUCTURED", "Dialect"]
+
+DISPLAY_ENVIRONMENTS = (
+    "equation", "align", "gather", "multline", "alignat", "flalign", "eqnarray", "displaymath", "math", "dmath",
+    "subequations", "split", "aligned", "gathered", "cases", "bmatrix", "pmatrix", "matrix", "array",
+)  # fmt: skip
+_ENVIRONMENT = rf"\\begin\{{(?P<environment>(?:{'|'.join(DISPLAY_ENVIRONMENTS)})\*?)\}}"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What is a mark in a kind of document."""
+
+    marks: re.Pattern[str]
+    code: bool = False  # code between backticks may be a formula
+    escapes: bool = False  # a backslash in front of a sign makes it text, in some generators inside formulas too
+    plain: bool = True  # formulas in plain characters are looked for
+
+
+_BRACKETS = r"(?P<bracket>\\\\?[(\[])(?!\d+(?:pt|em|ex|mm|cm)\])"
+_WEB = r"(?P<skipped>(?:https?|ftp)://[^\s<>\"'，。）)\]]{1,2000}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60})"
+MARKDOWN = Dialect(
+    re.compile(
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|{_BRACKETS}|(?P<role>\{{[\w:-]{{1,30}}\}}|:[\w:-]{{1,30}}:)?(?P<ticks>`+)"
+        rf"|(?P<tag><!--|</?[A-Za-z][\w:-]{{0,40}}(?:\s[^<>]{{0,2000}})?/?>)"
+        rf"|(?P<link>\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?(?: \"[^\"]{{0,200}}\")?\))"
+        rf"|{_WEB}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<stars>\*+)"
+    ),
+    code=True,
+    escapes=True,
+)
+RESTRUCTURED = Dialect(
+    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<escape>\\)|(?P<stars>\*+)"), code=True
+)
+LATEX = Dialect(
+    re.compile(
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$]))|{_WEB}"
+        r"|(?P<command>\\(?:cite\w*|(?:eq|auto|[cC]|page)?ref|label|url|href|input|include\w*|bibliography\w*|usepackage"
+        r"|documentclass|(?:begin|end))\*?(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}|\\[A-Za-z]+\*?|\\.|[{}])"
+    ),
+    plain=False,
+)

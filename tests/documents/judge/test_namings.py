@@ -1,0 +1,52 @@
+"""Names, settings and meanings: what nothing contradicts holds, and what is not understood is left alone."""
+
+import pytest
+
+from derivations.documents.judge.meanings import check_meanings
+from derivations.documents.judge.namings import check_namings
+from tests.documents.judge.findings import read
+
+
+def said(text: str) -> list[str]:
+    """Return the verdicts on the formulas of a text."""
+    statements, scopes = read(text)
+    return [
+        finding.verdict
+        for statement in statements
+        for link in statement.links or (None,)
+        for check in (check_namings, check_meanings)
+        for finding in check(statement, link, scopes.at(statement))
+    ]
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["Q = H W_Q", "Q_i = H W_Q^{(i)}", r"S(i, j) = q_i \cdot k_j, \quad S = Q K^T", r"d_{model} = 96",
+     r"X = \begin{bmatrix} x_1 \\ x_2 \\ \vdots \\ x_n \end{bmatrix}", r"z_1 = a_1 w_{11} + a_2 w_{21}"],
+)  # fmt: skip
+def test_a_name_that_nothing_contradicts_holds(formula: str) -> None:
+    assert "holds" in said(f"${formula}$")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["Q = H W_K", "Q_i = H W_Q^{(j)}", r"S(i, j) = q_i \cdot k_i, \quad S = Q K^T", r"Y = X W_1, \quad X = W_2 Y",
+     r"X = \begin{bmatrix} x_1 \\ x_3 \\ \vdots \\ x_n \end{bmatrix}", r"z_1 = a_1 w_{11} + a_2 w_{23}",
+     r"z_1 = a_1 w_{11} - a_2 w_{21}", r"h_i = \text{Attention}(Q_i, V_i, K_i)"],
+)  # fmt: skip
+def test_a_name_with_a_slip_is_not_called_right(formula: str) -> None:
+    assert "holds" not in said(f"${formula}$")
+
+
+def test_two_numbers_for_one_letter_are_left_alone() -> None:
+    assert said(r"$d_{model} = 96$ and $d_{model} = 64$") == []
+
+
+@pytest.mark.parametrize("words", ["is the dimension of the keys", "是鍵向量的維度", "はキーの次元数"])
+def test_words_that_agree_with_the_letter_hold(words: str) -> None:
+    assert said(f"$d_k$ {words}.") == ["holds"]
+
+
+@pytest.mark.parametrize("words", ["is the number of heads", "is the dimension of the values", "is nice"])
+def test_words_that_do_not_agree_are_left_alone(words: str) -> None:
+    assert said(f"$d_k$ {words}.") == []
