@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula
 from derivations.documents.judge import CHECKS
 from derivations.documents.passages import Block, Document, Passage, Problem
@@ -92,6 +93,8 @@ def _claims(read: _Read, placed: Iterable[tuple[Statement, Scope]]) -> Iterator[
     for statement, scope in placed:
         for link in statement.links or (None,):
             findings = [finding for check in CHECKS for finding in _found(check, statement, link, scope)]
+            if any(finding.verdict == "wrong" for finding in findings) and is_denied(read.passage, statement.block):
+                findings = [Finding("unknown", "denied", "the sentence around it says that it does not hold")]
             if findings or link is not None:
                 yield _claim(statement.passage, *_stretch(statement, link), findings)
     if read.stop is not None:

@@ -189,7 +189,6 @@ MARKS = {
     "lists on a line": f"{'- ' * MANY}a",
     "headings": "# a\n" * MANY,
     "fences": "```\nx = 1\n" * 200,
-    "open fences": "```" * MANY,
     "equals signs": "=" * MANY,
     "a chain in prose": "a = " * 150,
     "factors in prose": "2 × " * MANY + "3",

@@ -149,6 +149,8 @@ def judged(
     left: Node, right: Node, foreign: frozenset[str], said: frozenset[tuple[str, str]], convention: str | None
 ) -> Judged | None:
     """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing."""
+    if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
+        return None  # the prime of a function is another function, its derivative as a rule
     right = plain(right)
     scalar = softmax_of_a_score(right)
     if scalar is not None:
@@ -186,8 +188,7 @@ def judged(
 
 def _equal(concept: Concept, match: Match, formula: Formula) -> Judged:
     form, assumed = match.form, list(match.form.assumed)
-    if match.assignment.columns and any(True for _ in match.form.rows):
-        assumed.append("positions are columns")
+    if match.assignment.columns and (isinstance(form.value, Array) or any(True for _ in form.rows)):
         return (
             "proved",
             f"this is {concept.title}, with positions as columns",

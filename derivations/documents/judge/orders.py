@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, touch
 from derivations.documents.judge.printed import decimal
 from derivations.documents.judge.values import MOST_BITS, Enclosure
+from derivations.documents.syntax import Number
 from derivations.documents.verdicts import Finding
 
 __all__ = ["ORDERS", "check_order"]
@@ -28,6 +29,8 @@ def check_order(question: NumberLink) -> Iterator[Finding]:
     if sides is None or foreign_units(question.left, question.right):
         return
     right = _ordered(question.relation, first, second)
+    if right is False and question.relation == "≠" and not _all_whole(question):
+        return  # a usual sentence about rounded numbers: 0.1 + 0.2 is not 0.3
     if right is None or len(question.bases(question.left, question.right)) > 1:
         return
     shown = f"{decimal(first)} against {decimal(second)}{question.valued()}"
@@ -37,6 +40,12 @@ def check_order(question: NumberLink) -> Iterator[Finding]:
         yield Finding(
             "wrong", CHECK, f"{shown}: it is {_OPPOSITE[question.relation]}", right=_OPPOSITE[question.relation]
         )
+
+
+def _all_whole(question: NumberLink) -> bool:
+    """Say whether all numbers are printed exactly."""
+    sides = (question.left, question.right)
+    return all(node.exact for side in sides for node in side.walk() if isinstance(node, Number))
 
 
 def _ordered(relation: str, first: Enclosure, second: Enclosure) -> bool | None:

@@ -21,7 +21,16 @@ from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.shape import Clash, Shape
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Annotated, List, Name, Node, Space
+from derivations.documents.syntax import (
+    Annotated,
+    Call,
+    Entry,
+    List,
+    MatrixLiteral,
+    Name,
+    Node,
+    Space,
+)
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_shapes"]
@@ -58,8 +67,17 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
         return
     shape = found.shapes[1]
     tells = found.aside or found.inference.compared or (found.inference.notes and found.inference.met)
-    if _is_computed(sides[1]) and (shape.complete or (shape.complete is None and tells)):
+    if _is_computed(sides[1]) and _is_told_by_shapes(sides) and (shape.complete or (shape.complete is None and tells)):
         yield _fitting(found, shape)
+
+
+def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
+    """Say whether fitting shapes say enough: of a naming they do, of an identity or of literal numbers they do not."""
+    left = sides[0].of if isinstance(sides[0], Annotated) else sides[0]
+    literal = [node for side in sides for node in side.walk() if isinstance(node, List | MatrixLiteral)]
+    if literal:
+        return any(isinstance(inner, Name) for node in literal for inner in node.walk())
+    return isinstance(left, Name | Call | Entry)
 
 
 def _is_computed(node: Node) -> bool:
