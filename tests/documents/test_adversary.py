@@ -39,10 +39,6 @@ RIGHT = (
     ("markdown", r"$\sin(1) \approx 0.8415$"),
     ("markdown", r"$\cos(0) = 1$, $\sin(0) = 0$"),
     ("markdown", r"$3 \cdot 4 = 12$ and $[1, 2] \cdot [3, 4] = 11$"),
-    (
-        "markdown",
-        r"$\begin{bmatrix}1&2\\3&4\end{bmatrix}\begin{bmatrix}1\\1\end{bmatrix} = \begin{bmatrix}3\\7\end{bmatrix}$",
-    ),
     ("markdown", r"Let $A \in \mathbb{R}^{m \times p}$ and $B \in \mathbb{R}^{q \times p}$. Then $C = A B^T$."),
     (
         "markdown",
@@ -267,6 +263,10 @@ WRONG = (
 )
 
 OPEN = (
+    (
+        "markdown",
+        r"$\begin{bmatrix}1&2\\3&4\end{bmatrix}\begin{bmatrix}1\\1\end{bmatrix} = \begin{bmatrix}3\\7\end{bmatrix}$",
+    ),
     ("markdown", "$[1, 2] + [3, 4] = [4, 6]$"),
     ("markdown", r"$\begin{bmatrix}1&2\\3&4\end{bmatrix}^T = \begin{bmatrix}1&3\\2&4\end{bmatrix}$"),
     ("markdown", r"$q = [1, 0]$, $k = [0, 1]$, so $q \cdot k = 0$"),

@@ -19,6 +19,7 @@ _ENDS_FACTOR = frozenset(
         "letter",
         "word",
         "close",
+        "finish",
         "}",
         "prime",
         "transpose",
