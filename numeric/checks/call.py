@@ -19,6 +19,7 @@ from numeric.checks.arrays import check_arrays, check_axes, check_keys, collect
 from numeric.checks.cotangents import check_cotangents
 from numeric.checks.given import Given
 from numeric.checks.values import check_finite, check_not_nan, check_tokens, scalar, size
+from numeric.checks.wanted import token_bounds
 from numeric.structure import WeightTree, identifier, weight_tree
 
 __all__ = ["InputContract", "check_call", "check_weights"]
@@ -74,6 +75,7 @@ class _Contract:
     def __post_init__(self) -> None:
         self.names = list(self.signature.parameters)
         self.inputs = frozenset(self.layer.inputs)
+        self.bounds = token_bounds(self.layer)  # once: comparing layers takes longer than a call
 
     def check(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name.
@@ -88,7 +90,7 @@ class _Contract:
         checked = None if outline is None else self.seen.get(outline)
         given = self._in_full(values) if checked is None else self._in_outline(values, checked)
         check_finite(given, self.layer)
-        check_tokens(given, self.layer)
+        check_tokens(given, self.bounds)
         if checked is None and outline is not None:
             if len(self.seen) >= REMEMBERED:
                 self.seen.clear()

@@ -1,15 +1,18 @@
 """The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
 
 import math
+from collections.abc import Iterable
 from operator import index
 from typing import Any
 
 import numpy as np
 
+from derivations.language.expression import Array
 from derivations.language.layer import Layer
+from derivations.language.shapes import Axis
 from numeric.checks.arrays import NUMBERS
 from numeric.checks.given import Given
-from numeric.checks.wanted import scores, token_bounds
+from numeric.checks.wanted import scores
 
 __all__ = ["check_finite", "check_not_nan", "check_tokens", "scalar", "size"]
 
@@ -80,12 +83,12 @@ def _first(marked: Any) -> tuple[int, ...]:
     return tuple(int(place) for place in np.argwhere(marked)[0])
 
 
-def check_tokens(given: Given, layer: Layer) -> None:
-    """Check that every token names a row that there is.
+def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
+    """Check that every token names a row that there is; `bounds` are the `token_bounds` of the layer.
 
     Raises       InputError
     """
-    for tokens, bound in token_bounds(layer):
+    for tokens, bound in bounds:
         for name, variable, value, is_input in given.arrays:
             if tokens != variable or not is_input or not value.size:
                 continue
