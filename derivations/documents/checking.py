@@ -25,6 +25,7 @@ from derivations.documents.verdicts import Claim, Finding, settled
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
 FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
+MOST_LINKS = 100  # of a chain: every link is held against the sides before it
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,10 @@ def _statements(reading: Reading, passage: Passage, block: Block, section: int, 
 def _claims(read: _Read, placed: Iterable[tuple[Statement, Scope]]) -> Iterator[Claim]:
     """Yield the claims of one formula; what was not understood comes last."""
     for statement, scope in placed:
+        if len(statement.links) > MOST_LINKS:
+            chain, reason = statement.chain, f"a chain of more than {MOST_LINKS} links is not judged: take it apart"
+            yield _claim(statement.passage, chain.start, chain.end, [Finding("unknown", "too long", reason)])
+            continue
         for link in statement.links or (None,):
             findings = [finding for check in CHECKS for finding in _found(check, statement, link, scope)]
             if any(finding.verdict == "wrong" for finding in findings) and is_denied(read.passage, statement.block):

@@ -29,3 +29,7 @@ def test_what_a_sentence_denies_is_no_claim(text: str) -> None:
 @pytest.mark.parametrize("text", CLAIMED)
 def test_what_it_does_not_deny_is_one(text: str) -> None:
     assert verdicts(text) == ["wrong"]
+
+
+def test_a_chain_without_end_is_not_judged_and_the_rest_is() -> None:
+    assert verdicts(f"${' = '.join(['a'] * 150)}$ and $2 + 2 = 5$") == ["unknown", "wrong"]

@@ -1,7 +1,7 @@
 """The report as SARIF 2.1.0, which code-review tools show as annotations.
 
 Definition   a rule is a check; a result is a claim that is wrong (error) or holds under an assumption (note). What was
-             left out by a comment is a result that is suppressed; repairs are fixes
+             left out by a comment is not listed; repairs are fixes
 Assumes      columns count characters; an `endColumn` is one past the last of them
 Source       Static Analysis Results Interchange Format (SARIF) Version 2.1.0, OASIS Standard (2020)
 """
