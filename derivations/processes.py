@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -38,13 +39,22 @@ def in_order(work: Callable[..., T], things: Iterable[Any], jobs: int | None = 1
 
 @contextmanager
 def _stopping_left_to_the_parent() -> Iterator[None]:
-    """Hold Ctrl-C back inside the block: the processes started there hold it back for good, this one answers after."""
-    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
-        yield
+    """Hold Ctrl-C back inside the block: the processes started there hold it back for good, this one answers after.
+
+    The mask is what those processes inherit. It covers this thread alone, and threads of NumPy's libraries would take
+    the signal in its place, so it is noted meanwhile and raised again at the end.
+    """
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield  # Windows has no masks, and Python answers signals in its main thread only
         return
     resource_tracker.ensure_running()  # when it starts it lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    answer = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, answer or signal.SIG_DFL)
+        if came:
+            signal.raise_signal(signal.SIGINT)

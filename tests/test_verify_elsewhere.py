@@ -66,7 +66,6 @@ def test_verdicts_come_in_the_order_asked_for():
     assert [v.id for v in verify(FEW[::-1], jobs=2)] == FEW[::-1]
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="sees the workers through /proc")
 def _children(listed: Path) -> int:
     """How many processes a thread has started; any thread of joblib may start them."""
     try:
@@ -75,8 +74,10 @@ def _children(listed: Path) -> int:
         return 0
 
 
-def test_an_interruption_leaves_one_sentence():
-    """Ctrl-C during `verify --jobs 2`: exit code 130, one sentence, no trace of a worker."""
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="sees the workers through /proc")
+@pytest.mark.parametrize("wait", [0, 0.01, 0.02, 0.05, 0.2])
+def test_an_interruption_leaves_one_sentence(wait):
+    """Ctrl-C during `verify --jobs 2`: exit code 130, one sentence, no trace of a worker, also while they start."""
     running = subprocess.Popen(
         [sys.executable, "-m", "derivations.cli", "verify", "--jobs", "2"],
         stdout=subprocess.PIPE,
@@ -87,7 +88,8 @@ def test_an_interruption_leaves_one_sentence():
     )
     threads = Path(f"/proc/{running.pid}/task")
     while running.poll() is None and sum(map(_children, threads.glob("*/children"))) < 2:
-        time.sleep(0.05)
+        time.sleep(0.002)
+    time.sleep(wait)
     os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=120)
     assert running.returncode == 130, err
