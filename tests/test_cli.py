@@ -11,8 +11,9 @@ from click.testing import CliRunner, Result
 
 from derivations import catalogue
 from derivations.catalogue import get, layer, layers, names, results
+from derivations.choices import LANGUAGES, MATHS
 from derivations.cli import cli
-from derivations.cli.results import FORMATS, LANGUAGES, MATHS
+from derivations.cli.results import FORMATS
 from derivations.language.printing.export import write_files
 from derivations.language.printing.notation import NOTATIONS
 
@@ -384,7 +385,7 @@ BAD = {
     "unknown layer": (["show", "encoder_layr"], "encoder_layer"),
     "unknown id to verify": (["verify", "softmax.jacobian", "softmax.ratoi"], "softmax.ratio"),
     "unknown layer to code": (["code", "multi_head_attentoin"], "multi_head_attention"),
-    "size without number": (["show", "dot_product.variance", "--set", "d_k"], "--set d_k=64"),
+    "size without number": (["show", "dot_product.variance", "--set", "d_k"], "set d_k=64"),
     "size zero": (["show", "dot_product.variance", "--set", "d_k=0"], "integer >= 1"),
     "negative size": (["show", "dot_product.variance", "--set", "d_k=-2"], "integer >= 1"),
     "fractional size": (["show", "dot_product.variance", "--set", "d_k=2.5"], "integer >= 1"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from derivations.cli.results import LANGUAGES, MATHS
+from derivations.choices import LANGUAGES, MATHS
 from derivations.cli.shared import clean_errors
 
 if TYPE_CHECKING:

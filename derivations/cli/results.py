@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from derivations.choices import LANGUAGES, MATHS, size_of
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
 
@@ -14,8 +15,6 @@ __all__ = ["code_command", "export_command", "list_command", "show_command", "ve
 
 BACKENDS = ("numpy", "jax", "torch")
 FORMATS = ("latex", "markdown", "text", "json", "python")
-MATHS = ("dollars", "brackets", "fence", "equation")
-LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 PROCESSES = min(4, os.cpu_count() or 1)
 
 
@@ -81,7 +80,7 @@ def show_command(
         raise ValueError(f"{name} is a result: --gradient shows the gradient of a layer, such as feed_forward")
     shown = get(name) if "." in name else _or_gradient(layer_called(name), gradient)
     if sizes:
-        shown = shown.at(**_sizes(sizes))
+        shown = shown.at(**dict(map(size_of, sizes)))
     if as_json or form == "json":
         click.echo(json.dumps(shown.json(), ensure_ascii=False, indent=1))
     elif form == "python":
@@ -95,16 +94,6 @@ def show_command(
         click.echo(getattr(shown, form)(notation_called(notation), **options).rstrip("\n"))
         if form == "text" and "." in name:
             click.echo(f"Evidence: {shown.evidence.level}.")
-
-
-def _sizes(settings: tuple[str, ...]) -> dict[str, int]:
-    sizes = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not value.strip().isdecimal() or int(value) < 1:
-            raise ValueError(f"--set {setting}: write a size and an integer >= 1, such as --set d_k=64")
-        sizes[name.strip()] = int(value)
-    return sizes
 
 
 @click.command("verify")

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
+from derivations.choices import LANGUAGES, MATHS, size_of
 from derivations.language.printing.notation import NOTATIONS, Notation
 
-__all__ = ["LANGUAGES", "MATHS", "Options", "size_of"]
+__all__ = ["Options"]
 
-MATHS = ("dollars", "brackets", "fence", "equation")
-LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 FLAGS = ("steps", "formula", "title", "gradient")
 _VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": LANGUAGES, "label": None}
 
@@ -59,14 +58,6 @@ class Options:
         if sizes == {}:
             raise ValueError("behind set there is no number: write set d_k=64")
         return replace(self, **changes, sizes=self.sizes | (sizes or {}))
-
-
-def size_of(setting: str) -> tuple[str, int]:
-    """Return the name and the number of a size, such as d_k=64."""
-    name, equals, value = setting.partition("=")
-    if not equals or not (value.isascii() and value.isdecimal()) or len(value) > 18 or int(value) < 1:
-        raise ValueError(f"set {setting}: write a size and an integer >= 1, such as set d_k=64")
-    return name, int(value)
 
 
 def _value(name: str, value: str) -> str:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-__all__ = ["LANGUAGES", "word"]
+from derivations.choices import LANGUAGES
+
+__all__ = ["word"]
 
 _WORDS: Mapping[str, tuple[str, str, str]] = {
     "where": ("where", "其中", "其中"),
@@ -15,7 +17,6 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
     "intermediate": ("intermediate", "中間結果", "中间结果"),
     "output": ("output", "輸出", "输出"),
 }
-LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 
 
 def word(name: str, lang: str = "en") -> str:
