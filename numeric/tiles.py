@@ -53,15 +53,16 @@ class Tiles:
     """The tiles of a loop, which several threads take from: each is handed out once."""
 
     rows: int  # at most in a tile, those of all its items together
-    left: deque[Tile]
+    left: deque[Tile] | tuple[Tile, ...]  # a tuple where one thread takes them all
 
     def __iter__(self) -> Iterator[Tile]:
         """Yield the tiles that are left, until there are none."""
-        return _taken(self.left)
+        return iter(self.left) if isinstance(self.left, tuple) else _taken(self.left)
 
     def heads(self, heads: int, keys: int) -> int:
         """Return how many heads are worked on together, so that their scores stay small."""
-        return max(1, min(heads, SCORES // max(1, self.rows * keys)))
+        scores = self.rows * keys
+        return heads if 0 < heads * scores <= SCORES else max(1, min(heads, SCORES // max(1, scores)))
 
     def pieces(self, dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
         """Return memory for the intermediates of a tile: that which this thread had before, if it is not too large.
@@ -72,7 +73,7 @@ class Tiles:
 
     def keys(self, keys: int) -> int:
         """Return how many keys are worked on together."""
-        return min(keys, KEYS) if keys > KEYS * 3 // 2 else max(1, keys)
+        return KEYS if keys > KEYS * 3 // 2 else keys or 1
 
 
 def default_threads() -> int:
@@ -84,10 +85,10 @@ def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -
     """Call a loop body with the tiles of `items` times `n` rows, on several threads where there are enough rows."""
     count = items * n
     if 0 < count < FEW and threads > 1:
-        part(Tiles(count, deque(((0, items, 0, n),))))
+        part(Tiles(count, ((0, items, 0, n),)))
     elif count:
-        tiles = _tiles(items, n, threads)
-        _on_threads(lambda: part(tiles), tiles.left, threads)
+        rows, left = _divided(items, n, threads)
+        _on_threads(lambda: part(Tiles(rows, left)), left, threads)
 
 
 def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
@@ -134,7 +135,8 @@ def each_one(act: Callable[[Any], None], work: Iterable[Any], threads: int) -> N
 
 def shaped(space: Any, *shape: int) -> Any:
     """Return the first entries of a piece of memory as an array of a shape."""
-    return space[: math.prod(shape)].reshape(shape)
+    count = math.prod(shape)
+    return (space if len(space) == count else space[:count]).reshape(shape)
 
 
 def online_step(
@@ -173,13 +175,13 @@ def column_of_ones(count: int, dtype: Any) -> Any:
 
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     """Return the rows of all items one after another: (..., n, d) as (items n, d), numbers (..., n) as (items n, 1)."""
-    shape = x.shape[x.ndim - rank :]
-    rows = math.prod(batch) * shape[0]
-    if x.shape != batch + shape:
-        x = np.broadcast_to(x, batch + shape)
+    shape = x.shape
+    if shape[:-rank] != batch:
+        shape = batch + shape[x.ndim - rank :]
+        x = np.broadcast_to(x, shape)
     if rank == 2:
-        return x.reshape(rows, shape[1])
-    return x.reshape(rows, 1) if x.dtype.kind == "f" else x.reshape(rows)
+        return x.reshape(math.prod(shape[:-1]), shape[-1])
+    return x.reshape(math.prod(shape), 1) if x.dtype.kind == "f" else x.reshape(math.prod(shape))
 
 
 def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
@@ -190,15 +192,15 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     return np.broadcast_to(x, batch + shape).reshape(math.prod(batch), *shape)
 
 
-def _tiles(items: int, n: int, threads: int) -> Tiles:
-    """Return tiles of about `ROWS` rows, of several items whole or of one, so many that all threads have work."""
+def _divided(items: int, n: int, threads: int) -> tuple[int, deque[Tile]]:
+    """Return tiles of about `ROWS` rows and how many they hold: several items whole or one, work for all threads."""
     together = min(max(1, ROWS // n), math.ceil(items / threads))
     at_once = threads if items < threads else 1  # threads that work on one item
     parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= ROWS else 1
     size = math.ceil(n / parts)
     firsts, begins = range(0, items, together), range(0, n, size)
     left = ((f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins)
-    return Tiles(together * size, deque(left))
+    return together * size, deque(left)
 
 
 def _taken(left: deque[Any]) -> Iterator[Any]:

@@ -75,11 +75,12 @@ def all_rows(writer: TileWriter, node: Array) -> str:
     if writer.in_loop and variable not in writer.across:
         raise Unsupported(node)
     text = bind_all_rows(writer, variable).name
-    if isinstance(node, Member) and writer.in_loop:
-        text += "[:, a:b]"
+    heads = "a:b" if isinstance(node, Member) and writer.in_loop else ""
     keys = writer.program.row_size(variable)
     places = writer.key_slice(keys) if keys is not None else ""
-    return f"{text}[..., {places}, :]" if places else text
+    if places:
+        return f"{text}[:, {heads or ':'}, {places}]"
+    return f"{text}[:, {heads}]" if heads else text
 
 
 def bind_all_rows(writer: TileWriter, variable: Variable) -> Register:
@@ -101,7 +102,7 @@ def _all_rows_text(writer: TileWriter, variable: Variable) -> str:
         return f"{program.standard_name(variable)}[first:last{one_head}]"
     whole, n = program.whole_name(program.root(variable)), program.name(size)
     if variable != program.root(variable):
-        text = f"{whole}[first * {n}:last * {n}]{view_text(program, variable, n)}"
+        text = whole + view_text(program, variable, n, f"first * {n}:last * {n}")
         return f"{text}.reshape(g, 1, {n}, {columns})" if layout is Layout.ROWS else text
     if layout.is_of_heads:
         return f"{whole}[first:last]"

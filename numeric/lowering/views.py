@@ -87,16 +87,22 @@ def viewed(program: Program, node: Array) -> Variable:
     return program.root(node)
 
 
-def view_text(program: Program, node: Array, rows: str) -> str:
-    """Return what follows the name of an array in a view of it, with so many rows of each item."""
+def view_text(program: Program, node: Array, rows: str, places: str = ":") -> str:
+    """Return what follows the name of an array in a view of it: the rows at some places, so many rows of each item."""
     match node:
         case ColumnBlock():
             columns = node.args[0].shape[-1]
             count, size = program.whole(columns.count), program.whole(columns.size)
-            return f"{view_text(program, node.args[0], rows)}.reshape(g, {rows}, {count}, {size}).swapaxes(1, 2)"
+            outer = view_text(program, node.args[0], rows, places)
+            return f"{outer}.reshape(g, {rows}, {count}, {size}).swapaxes(1, 2)"
         case ColumnRange():
             wide, start, along = node.args
             end = program.whole(start + total(along))
-            return f"{view_text(program, wide, rows)}[:, {program.whole(start)}:{end}]"
+            outer = view_text(program, wide, rows, places)
+            if outer in ("", f"[{places}]"):
+                return f"[{places}, {program.whole(start)}:{end}]"
+            return f"{outer}[:, {program.whole(start)}:{end}]"
     equation = program.equation.get(node)
-    return view_text(program, equation.value, rows) if equation is not None and program.is_view(equation) else ""
+    if equation is not None and program.is_view(equation):
+        return view_text(program, equation.value, rows, places)
+    return "" if places == ":" else f"[{places}]"
