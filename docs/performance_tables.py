@@ -4,7 +4,8 @@ The figures are measured by `python -m tests.benchmarks --page docs/performance.
 and then does what this module does. What stands between a mark and its end is a view of the figures:
 
     <!-- measured machine -->     with what and when each part was measured
-    <!-- measured forward -->     one part: forward, memory, gpt2, decoding, overhead, training, accuracy
+    <!-- measured forward -->     one part: forward, memory, gpt2, decoding, overhead, training, accuracy,
+                                  documents
     <!-- end of measured -->
 """
 
@@ -120,6 +121,21 @@ def accuracy(rows: Sequence[Record]) -> str:
     return _table(tuple(rows[0]), (tuple(map(_as_text, row.values())) for row in rows))
 
 
+def documents(figures: Record) -> str:
+    """Return the seconds of checking documents of growing length, and those of a cold start."""
+    rows = []
+    for record in figures["lengths"]:
+        seconds, claims, characters = (record[what] for what in ("seconds", "claims", "characters"))
+        each = f"{1e6 * seconds / characters:.1f} s"
+        rows.append((f"{characters:,}", f"{claims:,}", f"{seconds:.2f} s", each, f"{claims / seconds:,.0f}"))
+    cold = figures["cold"]
+    heads = ("characters", "claims", "seconds of the processor", "seconds a million characters", "claims a second")
+    return _table(heads, rows) + (
+        f"\nA cold start, imports included, on {cold['documents']} documents of {cold['characters']:,} characters each "
+        f"in two processes: {cold['seconds']:.1f} s by the clock, {cold['processor']:.1f} s of the processor.\n"
+    )
+
+
 VIEWS: Mapping[str, Callable[[Any], str]] = {
     "forward": forward,
     "memory": memory,
@@ -128,6 +144,7 @@ VIEWS: Mapping[str, Callable[[Any], str]] = {
     "overhead": overhead,
     "training": training,
     "accuracy": accuracy,
+    "documents": documents,
 }
 
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 import derivations
 from derivations.cli import cli, main
-from derivations.documents import checking
+from derivations.documents import claims
+from derivations.documents.readers.source import MAX_FILE
 from derivations.documents.reports import judging
 from derivations.documents.verdicts import Finding, Repair
 
@@ -32,7 +33,7 @@ def sums(monkeypatch: pytest.MonkeyPatch) -> None:
         elif "=" in text:
             yield Finding("holds", "arithmetic", "right")
 
-    monkeypatch.setattr(checking, "CHECKS", (check,))
+    monkeypatch.setattr(claims, "CHECKS", (check,))
 
 
 def run(*arguments: str | Path, text: str | bytes | None = None) -> Result:
@@ -88,7 +89,10 @@ def test_standard_input():
     assert result.exit_code == 1
     assert json.loads(result.stdout)["files"][0]["file"] == "<stdin>"
     assert run("-", "--stdin-format", "latex", "--json", text=r"\(2 + 3 = 7\)").exit_code == 1
-    assert run("-", text=b"\xff\x00 $2 + 3 = 7$").exit_code == 1
+    broken = run("-", text=b"\xff\x00 $2 + 3 = 7$")
+    assert broken.exit_code == 1
+    assert "byte 0 is not UTF-8" in broken.stderr
+    assert run("-", text=b" " * (MAX_FILE + 1)).exit_code == 2
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

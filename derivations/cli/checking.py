@@ -96,11 +96,11 @@ def _judged(files: Sequence[str], options: dict[str, Any]) -> list["Judged"]:
 
 
 def _standard_input(form: str, settings: "Callable[[Path], Settings]") -> "Judged":
-    from derivations.documents.readers.source import decoded
+    from derivations.documents.readers.source import MAX_FILE, decoded
     from derivations.documents.reports.judging import judge_text
 
-    text, _ = decoded(sys.stdin.buffer.read())
-    return judge_text(text, form, "<stdin>", settings(Path()))
+    text, problems = decoded(sys.stdin.buffer.read(MAX_FILE + 1))
+    return judge_text(text, form, "<stdin>", settings(Path()), problems)
 
 
 def _configuration(options: dict[str, Any]) -> "Callable[[Path], Settings]":
@@ -167,7 +167,7 @@ def _repaired(judged: Sequence["Judged"], options: dict[str, Any], written: bool
     for each in judged:
         path, text = Path(each.report.file), each.original.text
         changes = certain(each, settings(path.parent))
-        difference = unified_diff(each.report.file, text, changes)
+        difference = unified_diff(each.report.file, text, changes, each.original.encoding)
         click.echo(visible(difference) if sys.stdout.isatty() else difference, nl=False)
         count += len(changes)
         if changes and written:

@@ -8,23 +8,29 @@ Raises       nothing for what stands in a document: what cannot be read is a pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from derivations.documents.budget import budget_of
+from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
 from derivations.documents.denials import is_denied
-from derivations.documents.formulas import Reading, Stop, read_formula
-from derivations.documents.judge import CHECKS
-from derivations.documents.passages import Block, Document, Passage, Problem
+from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
+from derivations.documents.passages import Block, Document, Passage, Place, Problem
 from derivations.documents.readers import read_document, read_text
-from derivations.documents.scope import Scope, read_scopes, section_numbers
+from derivations.documents.scope import Scopes, read_scopes, section_numbers
+from derivations.documents.sentences.judging import spoken_claims
+from derivations.documents.sentences.reading import spoken
+from derivations.documents.sentences.remarks import Remark, remarks
+from derivations.documents.sentences.worded import with_words_read
 from derivations.documents.settings import Settings
-from derivations.documents.statements import Check, Statement
-from derivations.documents.verdicts import Claim, Finding, settled
+from derivations.documents.statements import Statement
+from derivations.documents.verdicts import Claim, Finding
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
-FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
 MOST_LINKS = 100  # of a chain: every link is held against the sides before it
 
 
@@ -42,6 +48,7 @@ class _Read:
     """A formula of a block with what was read of it."""
 
     passage: Passage
+    block: Block
     statements: tuple[Statement, ...]
     stop: Stop | None
 
@@ -62,85 +69,89 @@ def _report(document: Document, settings: Settings) -> Report:
     read = list(_readings(whole, settings.functions))
     statements = [statement for each in read for statement in each.statements]
     scopes = read_scopes(whole, statements, settings.convention)
-    given = {id(passage) for block in preamble for passage in block.passages}
-    claims = [
-        claim
-        for each in read
-        if id(each.passage) not in given
-        for claim in _claims(each, ((statement, scopes.at(statement)) for statement in each.statements))
-    ]
+    given = {id(block) for block in preamble}
+    by_block: dict[int, list[_Read]] = defaultdict(list)
+    for each in read:
+        by_block[id(each.block)].append(each)
+    said: dict[int, list[Remark]] = defaultdict(list)
+    for remark in remarks(whole, statements, scopes):
+        said[id(remark.block)].append(remark)
+    claims: list[Claim] = []
+    before = 0  # statements, up to the end of a block
+    for number, (block, section) in enumerate(zip(whole.blocks, section_numbers(whole), strict=True)):
+        here = by_block[id(block)]
+        before += sum(len(each.statements) for each in here)
+        if id(block) not in given:
+            written = [pair for each in here for pair in _written(each, scopes)]
+            understood = {id(each.passage): each.statements for each in here if each.stop is None}
+            told = list(spoken_claims(spoken(block, understood, section, before), number, scopes))
+            remarked = [claim_of(each.passage, each.start, each.end, [each.finding]) for each in said[id(block)]]
+            claims += _together(written, [*told, *_apart_from(told, remarked)])
     return Report(document.file, tuple(claims), document.problems)
+
+
+def _together(written: Sequence[tuple[Claim, bool]], told: Sequence[Claim]) -> list[Claim]:
+    """Return the claims of a block, one for a stretch: what words tell of a formula goes before its mere mention."""
+    links = [claim for claim, mentioned in written if not mentioned]
+    told = _apart_from(links, told)
+    mentions = _apart_from(told, [claim for claim, mentioned in written if mentioned])
+    return sorted((*links, *mentions, *told), key=_place) if told else [claim for claim, _ in written]
+
+
+def _apart_from(taken: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
+    """Return the claims that share no place with those that are taken."""
+    in_order = sorted(taken, key=_place)
+    starts = [claim.start for claim in in_order]
+
+    def is_free(claim: Claim) -> bool:
+        before = bisect_left(starts, claim.end)
+        return not before or in_order[before - 1].end <= claim.start
+
+    return [claim for claim in claims if is_free(claim)]
+
+
+def _place(claim: Claim) -> Place:
+    return claim.start
 
 
 def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
     """Read every formula of a document, in order."""
     number = 0
     for block, section in zip(document.blocks, section_numbers(document), strict=True):
-        for passage in block.formulas:
+        for place, passage in enumerate(block.passages):
             if passage.syntax == "prose":
                 continue
-            reading = read_formula(passage.text, passage.syntax, functions)
-            yield _Read(passage, _statements(reading, passage, block, section, number), reading.stopped)
+            reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
+            yield _Read(passage, block, _statements(reading, passage, block, section, number), reading.stopped)
             number += len(reading.statements)
 
 
 def _statements(reading: Reading, passage: Passage, block: Block, section: int, number: int) -> tuple[Statement, ...]:
     chains = enumerate(reading.statements, number)
-    return tuple(Statement(chain, passage, block, section, each) for each, chain in chains)
+    return tuple(Statement(with_words_read(chain), passage, block, section, each) for each, chain in chains)
 
 
-def _claims(read: _Read, placed: Iterable[tuple[Statement, Scope]]) -> Iterator[Claim]:
-    """Yield the claims of one formula; what was not understood comes last."""
-    for statement, scope in placed:
+def _written(read: _Read, scopes: Scopes) -> list[tuple[Claim, bool]]:
+    """Return the claims of one formula, which has one budget."""
+    with budget_of():
+        return list(_claims(read, scopes))
+
+
+def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
+    """Yield the claims of one formula, and whether it is merely mentioned; what was not understood comes last."""
+    for statement in read.statements:
         if len(statement.links) > MOST_LINKS:
             chain, reason = statement.chain, f"a chain of more than {MOST_LINKS} links is not judged: take it apart"
-            yield _claim(statement.passage, chain.start, chain.end, [Finding("unknown", "too long", reason)])
+            yield claim_of(read.passage, chain.start, chain.end, [Finding("unknown", "too long", reason)]), False
             continue
+        scope = scopes.at(statement)
         for link in statement.links or (None,):
-            findings = [finding for check in CHECKS for finding in _found(check, statement, link, scope)]
-            if any(finding.verdict == "wrong" for finding in findings) and is_denied(read.passage, statement.block):
+            findings = findings_of(statement, link, scope)
+            if any(finding.verdict == "wrong" for finding in findings) and is_denied(read.passage, read.block):
                 findings = [Finding("unknown", "denied", "the sentence around it says that it does not hold")]
             if findings or link is not None:
-                yield _claim(statement.passage, *_stretch(statement, link), findings)
+                yield claim_of(read.passage, *stretch_of(statement, link), findings), link is None
     if read.stop is not None:
-        passage, stop = read.passage, read.stop
         start = max((statement.chain.end for statement in read.statements), default=0)
-        yield _claim(passage, start, len(passage.text), [Finding("unknown", "not understood", stop.reason)])
-
-
-def _found(check: Check, statement: Statement, link: int | None, scope: Scope) -> Sequence[Finding]:
-    """Return what a check finds; where it fails, that is said of this claim, and the rest is judged."""
-    try:
-        return tuple(check(statement, link, scope))
-    except Exception as error:
-        reason = f"a check failed on this formula ({type(error).__name__}); please report it"
-        return (Finding("unknown", FAILED, reason),)
-
-
-def _stretch(statement: Statement, link: int | None) -> tuple[int, int]:
-    """Return where a claim stands: a link with its left side if it is the first, else from the side before on."""
-    chain = statement.chain
-    if link is None:
-        return chain.start, chain.end
-    first = chain.sides[0].start if link == 0 else chain.sides[link].end
-    last = chain.end if link == len(chain.relations) - 1 else chain.sides[link + 1].end
-    return first, last
-
-
-def _claim(passage: Passage, start: int, end: int, findings: Sequence[Finding]) -> Claim:
-    """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs."""
-    start, end = _in_pairs(passage.text, start, end)
-    text = passage.text[start:end]
-    start += len(text) - len(text.lstrip())
-    text = text.strip()
-    first, last = passage.place(start), passage.place(start + len(text))
-    return Claim(text, first, last, settled(findings), tuple(findings), passage)
-
-
-def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:
-    r"""Return a stretch that takes along the braces which close what it opened: `\mathbf{0.73` and the brace behind."""
-    start += len(text[start:end]) - len(text[start:end].lstrip("} \n"))
-    missing = text.count("{", start, end) - text.count("}", start, end)
-    while missing > 0 and end < len(text) and text[end] == "}":
-        end, missing = end + 1, missing - 1
-    return start, end
+        findings = [Finding("unknown", "not understood", read.stop.reason)]
+        yield claim_of(read.passage, start, len(read.passage.text), findings), False

@@ -11,21 +11,26 @@ import re
 
 from derivations.documents.passages import Block, Passage
 
-__all__ = ["is_denied"]
+__all__ = ["denies", "is_denied"]
 
 _DENIALS = re.compile(
     r"\b(not true|untrue|false|incorrect(ly)?|wrong(ly)?|mistake[ns]?|mistakenly|erroneous(ly)?|invalid|"
-    r"do(es)? not (hold|fit|work)|doesn['’]t (hold|fit|work)|is not equal|never equals|contradiction|absurd)\b"
+    r"claimed|do(es)? not (hold|fit|work)|doesn['’]t (hold|fit|work)|is not equal|never equals|contradiction|absurd)\b"
     r"|不成立|不正確|不正确|錯誤|错误|並非|并非|誤り|間違|正しくない|成り立たない|ではない",
     re.IGNORECASE,
 )
 _END = re.compile(r"[。！？!?]|\.(?=\s|$)")
 
 
+def denies(sentence: str) -> bool:
+    """Say whether a sentence calls something mistaken."""
+    return bool(_DENIALS.search(sentence))
+
+
 def is_denied(passage: Passage, block: Block) -> bool:
     """Say whether the sentence around a formula says that it does not hold."""
     place = next(number for number, each in enumerate(block.passages) if each is passage)
-    return bool(_DENIALS.search(_before(block, place)) or _DENIALS.search(_behind(block, place)))
+    return denies(_before(block, place)) or denies(_behind(block, place))
 
 
 def _before(block: Block, place: int) -> str:

@@ -70,6 +70,12 @@ class Block:
         """The passages that are formulas."""
         return tuple(passage for passage in self.passages if passage.is_formula)
 
+    def behind(self, number: int) -> str:
+        """Return the prose right behind a passage, in the same cell of a table."""
+        after = self.passages[number + 1 : number + 2]
+        apart = number + 1 < len(self.columns) and self.columns[number + 1] != self.columns[number]
+        return after[0].text if after and not after[0].is_formula and not apart else ""
+
 
 @dataclass(frozen=True)
 class Problem:

@@ -6,15 +6,12 @@ Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from derivations.documents.passages import Block, Passage
 from derivations.documents.syntax import Chain
-from derivations.documents.verdicts import Finding
 
-__all__ = ["Check", "Statement"]
+__all__ = ["Statement"]
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,3 @@ class Statement:
     def text(self, start: int, end: int) -> str:
         """Return a stretch of the passage as it is written."""
         return self.passage.text[start:end]
-
-
-class Check(Protocol):
-    """A check: looks at one link of a statement (None: at a chain without links), in what is known there."""
-
-    def __call__(self, statement: Statement, link: int | None, scope: object) -> Iterable[Finding]:
-        """Yield what is found; nothing where the check does not apply."""

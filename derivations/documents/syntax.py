@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
+
+from derivations.documents.budget import current_budget
 
 __all__ = [
     "Aggregate", "Annotated", "Arrow", "Call", "Cases", "Chain", "Derivative", "Dots", "Entry", "Fence", "List",
@@ -27,16 +30,18 @@ class Node:
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
 
-    @property
+    @cached_property
     def children(self) -> tuple[Node, ...]:
         """The parts of this part, in order of their fields."""
-        return tuple(_nodes(getattr(self, each.name) for each in fields(self)))
+        return tuple(_nodes(getattr(self, each.name) for each in fields(self) if each.compare))
 
     def walk(self) -> Iterator[Node]:
-        """Yield this part and all parts inside it, from the outside inwards."""
+        """Yield this part and all parts inside it, from the outside inwards; each is a step of the formula's budget."""
         pending: list[Node] = [self]
+        budget = current_budget()
         while pending:
             node = pending.pop()
+            budget.spend()
             yield node
             pending.extend(reversed(node.children))
 
@@ -82,7 +87,7 @@ class Name(Node):
     accent: str = ""
     font: str = field(default="", compare=False)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name as one text, without fonts: what is equal is one thing."""
         lower = ",".join(_key(each) for each in self.subscripts)
@@ -100,6 +105,8 @@ def _key(node: Node) -> str:
             return node.text
         case Fence():
             return f"({_key(node.inside)})"
+        case Negative():
+            return f"-{_key(node.operand)}"
         case Sum(terms=terms, signs=signs):
             signed = (f"{'+-±'[(1, -1, 0).index(sign)]}{_key(term)}" for term, sign in zip(terms, signs, strict=True))
             return "".join(signed).removeprefix("+")
@@ -107,6 +114,11 @@ def _key(node: Node) -> str:
             return f"{_key(above)}/{_key(below)}"
         case Power(base=base, exponent=exponent):
             return f"{_key(base)}^{_key(exponent)}"
+        case Chain(sides=(first, *others), relations=relations):
+            written = (relation if isinstance(relation, str) else "→" for relation in relations)
+            return _key(first) + "".join(f"{sign}{_key(side)}" for sign, side in zip(written, others, strict=True))
+        case Set(element=element, condition=condition):
+            return f"{{{_key(element)}|{_key(condition)}}}"
     return "·".join(_key(child) for child in node.children)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.performance_tables import refreshed, shown
-from tests.benchmarks import forward, language_model, memory, overhead, training
+from tests.benchmarks import documents, forward, language_model, memory, overhead, training
 from tests.benchmarks.machine import described, require_all_cores
 from tests.benchmarks.timing import ROUNDS, progress
 
@@ -32,6 +32,7 @@ PARTS: Mapping[str, Callable[[int], Any]] = {
     "overhead": overhead.measured,
     "training": training.measured,
     "accuracy": accuracy,
+    "documents": lambda rounds: documents.measured(),
 }
 NUMBERS = re.compile(r"\[\s+([-+.\de,\s]+?)\s+\]")  # a list of numbers, which stands in one line
 

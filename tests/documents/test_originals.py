@@ -73,7 +73,7 @@ def test_text_is_written_as_the_notebook_writes_it():
 
 @pytest.mark.parametrize(
     ("data", "encoding"),
-    [(b"a\r\n", "utf-8"), (b"\xef\xbb\xbfa", "utf-8-sig"), ("中".encode("utf-16"), "utf-16"), (b"a\xff", None)],
+    [(b"a\r\n", "utf-8"), (b"\xef\xbb\xbfa", "utf-8-sig"), ("中\n".encode("utf-16"), "utf-16"), (b"a\xff", None)],
 )
 def test_the_encoding_is_known_if_it_gives_the_same_bytes_again(tmp_path: Path, data: bytes, encoding: str | None):
     path = tmp_path / "a.md"

@@ -121,6 +121,11 @@ L = -\sum_i ((1 - \epsilon) y_i + \epsilon / K) \log p_i
 L = -(y \log p + (1 - y) \log(1 - p))
 \text{LSE}(x) = m + \log \sum_i e^{x_i - m}
 \text{LSE}(x) = \log \sum_{j} e^{x_j}
+H(q, p)=-\sum_x q(x) \log p(x)
+\text{GLU}(x) = (x W) \odot \sigma(x V)
+\text{GLU}(x) = \sigma(x W) \odot (x V)
+\text{RMSNorm}(v) = \frac{v}{\sqrt{\frac{1}{d} \sum_{i=1}^{d} v_i^2 + \epsilon}} \cdot \gamma
+\text{FFN}(x) = \text{SwiGLU}(x) W_2
 d_k = d_{\text{model}} / h
 d_v = d_{\text{model}} / h
 d_{\text{head}} = 128

@@ -6,11 +6,11 @@ from tests.testing.test_pytest_plugin import run_pytest
 
 CHECK = """
 import pytest
-from derivations.documents import checking
+from derivations.documents import claims
 from derivations.documents.verdicts import Finding
 
 def pytest_configure():
-    checking.CHECKS = (check,)
+    claims.CHECKS = (check,)
 
 def check(statement, link, scope):
     text = statement.passage.text

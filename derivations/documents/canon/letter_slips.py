@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
@@ -29,6 +29,7 @@ __all__ = [
     "letters_changed",
     "orders",
     "ranges",
+    "renamed",
     "signs",
     "summands",
     "text_of",
@@ -42,10 +43,17 @@ def text_of(node: Node) -> str:
 
 
 def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Transposes that are missing, too many, or at the other factor."""
+    """Transposes that are missing, too many, or at the other factor; those of vectors depend on a convention."""
+    if isinstance(node, Product) and "at" in node.operators:  # in code a small letter may be a matrix
+        for at, factor in enumerate(node.factors):
+            if _is_vector(factor):
+                turned = (*node.factors[:at], Transpose(factor), *node.factors[at + 1 :])
+                yield replace(node, factors=turned), f"{text_of(factor)} must be transposed"
+    elif _has_turned_vector(node):
+        return
     if isinstance(node, Transpose):
         yield node.operand, f"{text_of(node.operand)} must not be transposed"
-    elif isinstance(node, Name):
+    elif isinstance(node, Name) and not _is_vector(node):
         yield Transpose(node), f"{node.key} must be transposed"
     elif isinstance(node, Product) and len(node.factors) == 2:
         left, right = node.factors
@@ -61,9 +69,19 @@ def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             yield replace(node, factors=(right, left)), "the factors stand in the wrong order"
 
 
+def _is_vector(node: Node) -> bool:
+    """Say whether a letter is a vector or a number by its form: a small letter, whatever stands below it."""
+    return isinstance(node, Name) and len(node.base) == 1 and node.base.islower()
+
+
+def _has_turned_vector(node: Node) -> bool:
+    parts = node.factors if isinstance(node, Product) else (node,)
+    return any(isinstance(each, Transpose) and _is_vector(each.operand) for each in parts)
+
+
 def orders(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     """Factors in another order."""
-    if not isinstance(node, Product):
+    if not isinstance(node, Product) or ("at" not in node.operators and _has_turned_vector(node)):
         return
     for at in range(len(node.factors) - 1):
         swapped = (*node.factors[:at], node.factors[at + 1], node.factors[at], *node.factors[at + 2 :])
@@ -166,16 +184,17 @@ def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         for other in present[at + 1 :]:
             if _spelled_alike(one, other):
                 continue
-            yield _renamed(root, {one: other, other: one}), f"{one.key} and {other.key} have changed places"
+            yield renamed(root, {one: other, other: one}), f"{one.key} and {other.key} have changed places"
 
 
-def _renamed(node: Any, names: dict[Node, Node]) -> Any:
+def renamed(node: Any, names: Mapping[Name, Name]) -> Any:
+    """Return a formula with other names in the place of some, wherever they stand."""
     if isinstance(node, Name):
         return names.get(node, node)
     if isinstance(node, tuple):
-        return tuple(_renamed(each, names) for each in node)
+        return tuple(renamed(each, names) for each in node)
     if isinstance(node, Node):
-        return replace(node, **{each.name: _renamed(getattr(node, each.name), names) for each in fields(node)})
+        return replace(node, **{each.name: renamed(getattr(node, each.name), names) for each in fields(node)})
     return node
 
 

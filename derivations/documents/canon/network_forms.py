@@ -10,7 +10,7 @@ from derivations.documents.canon.forms import Form
 from derivations.feed_forward import W_1, W_2, X, b_1, b_2, feed_forward
 from derivations.gated_feed_forward import GATES, W_down, W_gate, W_up, gated_feed_forward
 from derivations.gelu import gelu_sigmoid, gelu_tanh
-from derivations.language.functions import Named, gelu, named, opaque, relu
+from derivations.language.functions import Hadamard, Named, gelu, named, opaque, relu
 from derivations.linear import linear
 from derivations.sigmoid import sigmoid, silu, softplus
 from derivations.symbols import scalar
@@ -47,16 +47,16 @@ def feed_forward_forms() -> tuple[Form, ...]:
 @cache
 def gated_forms() -> tuple[Form, ...]:
     """The gated network, its activation any of the known ones."""
-    activations = (*GATES.items(), ("", opaque("act")))
-    return tuple(
-        Form(
-            "feed_forward.swiglu" if word == "SwiGLU" else "feed_forward.gated_variants",
-            gated_feed_forward(activation).result(X, W_gate=W_gate, W_up=W_up, W_down=W_down),
-            rows=("X",),
-            title=word.lower(),
-        )
-        for word, activation in activations
-    )
+    forms = []
+    for word, activation in (*GATES.items(), ("", opaque("act"))):
+        name = "feed_forward.swiglu" if word == "SwiGLU" else "feed_forward.gated_variants"
+        plain = gated_feed_forward(activation).result(X, W_gate=W_gate, W_up=W_up, W_down=W_down)
+        biased = gated_feed_forward(activation, biases=True)
+        given = {each.name: each for each in biased.parameters}
+        for value in (plain, biased.result(X, **given)):
+            gate = next(iter(value.atoms(Hadamard)))  # what stands before the last product, a layer by itself
+            forms += [Form(name, each, rows=("X",), title=word.lower()) for each in (value, gate)]
+    return tuple(forms)
 
 
 @cache

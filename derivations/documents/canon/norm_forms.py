@@ -8,9 +8,11 @@ from sympy import Function, Indexed, Integer, sqrt
 
 from derivations.documents.canon.forms import Form, right, scalar_form
 from derivations.language.expression import array
+from derivations.language.functions import Hadamard
 from derivations.symbols import d, epsilon, index, scalar
 
 __all__ = [
+    "BARE",
     "layer_norm_forms",
     "mean_forms",
     "position_forms",
@@ -19,6 +21,9 @@ __all__ = [
     "rotary_forms",
     "variance_forms",
 ]
+
+
+BARE = "without scale and shift"
 
 
 @cache
@@ -32,14 +37,15 @@ def layer_norm_forms() -> tuple[Form, ...]:
     hat = hat.xreplace(scaled)
     inner = next(entry for entry in whole.atoms(Indexed) if entry.base.label.name == "X_hat")
     full = whole.xreplace({inner: hat})
-    exact = {epsilon: Integer(0)}
     forms = []
     for value in (hat, full, full.xreplace({next(e for e in full.atoms(Indexed) if e.base.label.name == "beta"): 0})):
-        forms.append(scalar_form("layer_norm.definition", value))
-        bare = value.xreplace(exact)
-        forms.append(scalar_form("layer_norm.definition", bare.replace(sqrt(spread**2), spread)))
+        title = BARE if value is hat else ""
+        forms.append(scalar_form("layer_norm.definition", value, title=title))
+        exact = value.xreplace({epsilon: Integer(0)}).replace(sqrt(spread**2), spread)
+        forms.append(scalar_form("layer_norm.definition", exact, title=title))
         direct = value.xreplace({spread**2 + epsilon: (spread + epsilon) ** 2})
-        forms.append(scalar_form("layer_norm.definition", direct, ("epsilon is added to the standard deviation",)))
+        outside = ("epsilon is added to the standard deviation",)
+        forms.append(scalar_form("layer_norm.definition", direct, outside, title))
     forms.append(scalar_form("layer_norm.definition", whole))
     return tuple(forms)
 
@@ -59,6 +65,9 @@ def rms_norm_forms() -> tuple[Form, ...]:
             Form("rms_norm.definition", value, ("i",)),
             Form("rms_norm.definition", gamma[place] * value, ("i",)),
         ]
+    for under in (total + epsilon, total):
+        row = 1 / sqrt(under) * vector
+        forms += [Form("rms_norm.definition", row), Form("rms_norm.definition", Hadamard(row, gamma))]
     return tuple(forms)
 
 

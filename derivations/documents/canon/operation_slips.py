@@ -56,6 +56,9 @@ def powers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             yield replace(node, exponent=_number(Fraction(value))), "the exponent is wrong"
     elif isinstance(node, Call) and node.function.base == "exp" and len(node.arguments) == 1:
         yield node.arguments[0], "there must be no exponential"
+    if isinstance(node, Name):
+        for index in (each.subscripts[0] for each in letters if each.subscripts and not each.base):
+            yield Power(node, index), f"the exponent {text_of(index)} is missing"
     if isinstance(node, Name | Number | Sum | Fence | Entry | Product | Aggregate | Quotient | Call):
         inside = Fence("(", node) if isinstance(node, Sum) else node
         yield Power(E_LETTER, node), "the exponential is missing"

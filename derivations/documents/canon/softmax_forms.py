@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from sympy import Integer, KroneckerDelta
+from sympy import Integer, KroneckerDelta, exp
 
 from derivations.documents.canon.forms import Form, result, right, scalar_form
 from derivations.language.expression import array
@@ -19,6 +19,7 @@ __all__ = [
     "jacobian_forms",
     "log_softmax_forms",
     "log_sum_exp_forms",
+    "logit_gradient_forms",
     "slope_forms",
     "softmax_forms",
     "softmax_vector_forms",
@@ -79,8 +80,9 @@ def log_softmax_forms() -> tuple[Form, ...]:
 @cache
 def log_sum_exp_forms() -> tuple[Form, ...]:
     """Log-sum-exp."""
-    lse = right("softmax.log_jacobian", 0) - x[i]
-    return (Form("softmax.log_sum_exp_bounds", -lse),)
+    lse, shift = -(right("softmax.log_jacobian", 0) - x[i]), scalar("m")
+    shifted = shift + lse.replace(lambda part: part.func is exp, lambda part: exp(part.args[0] - shift))
+    return (Form("softmax.log_sum_exp_bounds", lse), Form("softmax.log_sum_exp_bounds", shifted))
 
 
 @cache
@@ -93,4 +95,16 @@ def cross_entropy_forms() -> tuple[Form, ...]:
 def cross_entropy_gradient_forms() -> tuple[Form, ...]:
     """The gradient by the logits, entry by entry."""
     name = "softmax.cross_entropy_gradient"
-    return (Form(name, right(name, 1), ("k",)), scalar_form(name, right(name, 1)))
+    entry, mean, count = right(name, 1), "softmax.cross_entropy_mean_gradient", scalar("N", positive=True)
+    return (
+        Form(name, entry, ("k",)),
+        scalar_form(name, entry),
+        scalar_form(mean, entry / count, ("the loss is the mean over the rows",)),
+    )
+
+
+@cache
+def logit_gradient_forms() -> tuple[Form, ...]:
+    """The gradient by the logits, the prediction written as their softmax."""
+    name, softened = "softmax.cross_entropy_gradient", softmax().result(x)
+    return (Form(name, softened - t), Form(name, softened.entry(k) - t[k], ("k",)))

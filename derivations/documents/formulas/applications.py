@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from derivations.documents.formulas import building, scripts
 from derivations.documents.formulas import vocabulary as words
+from derivations.documents.formulas.bare_arguments import bare_next, goes_on, read_bare_argument
 from derivations.documents.formulas.cursor import Grammar
 from derivations.documents.formulas.tokens import Token, stop
 from derivations.documents.syntax import (
@@ -16,6 +17,7 @@ from derivations.documents.syntax import (
     Fence,
     List,
     Name,
+    Negative,
     Node,
     Number,
     Power,
@@ -44,17 +46,19 @@ def read_name(reader: Grammar, token: Token | None = None, forced: bool = False)
     function, power = label, None
     if isinstance(label, Power) and (len(token.text) > 1 or token.text in words.LETTER_FUNCTIONS | reader.functions):
         function, power = label.base, label.exponent  # `\sin^2 x` is the square of a value
+        if isinstance(function, Name) and isinstance(power, Negative):  # `\sigma^{-1}(p)` is of the inverse function
+            function, power = replace(function, superscripts=(power,), end=reader.end), None
     if not isinstance(function, Name):
         return label
     if _calls(reader, token, function):
         opening = reader.token
         value = read_call(reader, function, token, forced)
-        if token.text in _ANGLED and isinstance(value, Call) and _goes_on(reader, token, opening, value):
+        if token.text in _ANGLED and isinstance(value, Call) and goes_on(reader, token, opening, value):
             first = Fence("(", value.arguments[0], start=opening.start, end=reader.end)
-            argument = _read_bare_argument(reader, first)
+            argument = read_bare_argument(reader, first)
             value = Call(function, (argument,), start=token.start, end=reader.end)
-    elif token.text in words.BARE_FUNCTIONS and _bare_next(reader):
-        value = Call(function, (_read_bare_argument(reader),), start=token.start, end=reader.end)
+    elif token.text in words.BARE_FUNCTIONS and bare_next(reader):
+        value = Call(function, (read_bare_argument(reader),), start=token.start, end=reader.end)
     else:
         return label
     if reader.waiting:
@@ -69,14 +73,13 @@ def _calls(reader: Grammar, token: Token, name: Name) -> bool:
         return False
     word = len(token.text) > 1 and token.text not in words.GREEK
     if opening.text == "{":
-        return token.text in ("max", "min", "argmax", "argmin")
+        return (word and token.text in words.FUNCTIONS) or _is_indicator(token)
     if opening.text == "[":
         expected = token.text in _EXPECTATIONS and (
             token.detail == "upright" or bool(name.subscripts) or not opening.spaced
         )
-        return (
-            (word and token.text in words.FUNCTIONS) or token.detail == "bb" or (expected and reader.syntax != "code")
-        )
+        known = (word and token.text in words.FUNCTIONS) or token.detail == "bb" or _is_indicator(token)
+        return known or (expected and reader.syntax != "code")
     if reader.syntax == "code":
         return not opening.spaced
     if word:
@@ -84,6 +87,11 @@ def _calls(reader: Grammar, token: Token, name: Name) -> bool:
         known = token.text in words.FUNCTIONS or token.kind == "text"
         return known or (glued and token.text not in words.QUANTITIES and "_" not in token.text)
     return not opening.spaced or reader.syntax == "latex"
+
+
+def _is_indicator(token: Token) -> bool:
+    r"""Say whether a letter is the indicator of a condition, `\mathbf{1}\{x > 0\}`."""
+    return token.text == "1" and token.detail in ("bold", "bb")
 
 
 def read_call(reader: Grammar, function: Name, token: Token, forced: bool = False) -> Node:
@@ -135,56 +143,6 @@ def read_arguments(reader: Grammar) -> tuple[Node, ...]:
         stop(closing.start, f"the bracket {opening.text} is closed by {closing.text}")
     reader.depth -= 1
     return tuple(items)
-
-
-def _bare_next(reader: Grammar) -> bool:
-    """Say whether a function without brackets has an argument here."""
-    if reader.syntax == "code" or reader.at("text") or reader.at("dots"):
-        return False
-    return reader.factor_next() and not reader.at("open", "(")
-
-
-def _goes_on(reader: Grammar, token: Token, opening: Token, value: Call) -> bool:
-    r"""Say whether letters behind brackets belong to the argument too: `\cos (m - n) \theta`, an angle behind a sum.
-
-    They do where the brackets stand apart from a function of LaTeX; else it cannot be told.
-    """
-    behind, only = reader.token, value.arguments[0] if len(value.arguments) == 1 else None
-    if behind.kind not in ("letter", "accent") or reader.waiting or not isinstance(only, Sum):
-        return False
-    angle = any(isinstance(node, Name) and node.base in words.GREEK for node in only.walk())
-    if angle or "\\" in reader.text[reader.end : behind.start]:  # a thin space separates
-        return False
-    greek = behind.kind == "letter" and behind.text in words.GREEK
-    apart = opening.spaced and reader.text[token.start : token.start + 1] == "\\"
-    if not greek and not opening.spaced:
-        return False
-    if not (greek and apart):
-        stop(behind.start, "whether this belongs to the argument of the function cannot be told")
-    return True
-
-
-def _read_bare_argument(reader: Grammar, first: Node | None = None) -> Node:
-    r"""Read the argument of a function without brackets: factors side by side, up to the next function."""
-    reader.deeper()
-    if reader.at("{") and first is None:
-        argument = reader.atom()
-        if not (isinstance(argument, Fence) or reader.waiting):  # `\log{(x)}^2` is the square of the logarithm
-            argument = reader.postfix(argument)
-        reader.depth -= 1
-        return building.unfenced(argument)
-    factors = [first or reader.factor()]
-    while not reader.waiting and reader.factor_next() and not reader.at("open") and not reader.at("text"):
-        if reader.token.text in words.FUNCTIONS and reader.token.kind in ("word", "big"):
-            break
-        factors.append(reader.factor())
-        if reader.waiting:
-            break
-    if reader.waiting or (reader.at("open", "(") and isinstance(factors[-1], Name)):
-        bracket = reader.waiting.start if reader.waiting else reader.token.start
-        stop(bracket, "whether these brackets belong to the argument cannot be told")
-    reader.depth -= 1
-    return building.product(factors, [""] * (len(factors) - 1))
 
 
 def read_accented(reader: Grammar) -> Node:

@@ -39,9 +39,18 @@ _NESTED = 200  # brackets inside one another: beyond what the grammar reads, and
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
     """Return the tokens as the grammar reads them, with an end behind them."""
-    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(tokens)))))))
+    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(_remarked(tokens))))))))
     ready.append(Token("end", "", end, end))
     return ready
+
+
+def _remarked(tokens: list[Token]) -> list[Token]:
+    r"""Let words in brackets at the end of a statement be a condition: `64 \text{（per head）}`."""
+    for place, token in enumerate(tokens):
+        last = place + 1 == len(tokens) or tokens[place + 1].kind in _ENDS_STATEMENT
+        if token.kind == "text" and place and last and token.text[:1] in "(（" and token.text[-1:] in ")）":
+            tokens[place] = token._replace(kind="cond")
+    return tokens
 
 
 def _set_apart(tokens: list[Token]) -> list[Token]:

@@ -82,8 +82,10 @@ def _spelled(node: Node) -> str:
 
 
 def unfenced(node: Node) -> Node:
-    """Return what stands inside round brackets, or the node itself."""
-    return node.inside if isinstance(node, Fence) and node.bracket == "(" else node
+    """Return what stands inside round brackets, one pair or more, or the node itself."""
+    while isinstance(node, Fence) and node.bracket == "(":
+        node = node.inside
+    return node
 
 
 # --- brackets ---

@@ -75,7 +75,7 @@ class Grammar(Cursor, ABC):
     """The grammar as its parts see it: what they call to read what stands inside them.
 
     `functions` are single letters that are functions. `waiting` are brackets that were read behind a letter as if they
-    held arguments, and are a factor: the next one.
+    held arguments, and are a factor: the next one. `integrals` counts those around what is read.
     """
 
     def __init__(self, tokens: list[Token], text: str, syntax: str, functions: frozenset[str]) -> None:
@@ -84,6 +84,7 @@ class Grammar(Cursor, ABC):
         self.syntax = syntax
         self.functions = functions
         self.waiting: Node | None = None
+        self.integrals = 0
 
     @abstractmethod
     def clause(self) -> Node:

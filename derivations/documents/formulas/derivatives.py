@@ -6,6 +6,7 @@ Definition   `\frac{\partial y}{\partial x}`, `\frac{dy}{dx}` and `\mathrm{d}y /
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from derivations.documents.formulas import applications, building, scripts
@@ -13,7 +14,9 @@ from derivations.documents.formulas.cursor import Grammar
 from derivations.documents.formulas.tokens import stop
 from derivations.documents.syntax import Call, Derivative, Name, Node, Number, Power, Product, Quotient
 
-__all__ = ["fraction", "read_differential", "read_gradient", "read_operand"]
+__all__ = ["fraction", "is_derivative", "read_differential", "read_gradient", "read_operand"]
+
+_MARKED = re.compile(r"d[A-Zfxyz]\Z")  # a differential of plain text is one word: `dL`, `dy`; `dk` is a size
 
 
 def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
@@ -23,10 +26,16 @@ def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = Fal
     if by and of is not None:
         return Derivative(of, by, start=start, end=end)
     of, variable = _total(above), _total(below)
-    marked = all(isinstance(each, Name) and each.accent == "d" for each in (above, below))
-    if (marked or not slashed) and of is not None and isinstance(variable, Name) and variable.base:
+    if (not slashed or is_derivative(above, below)) and of is not None and isinstance(variable, Name) and variable.base:
         return Derivative(of, (variable,), start=start, end=end)
     return Quotient(above, below, slashed, start=start, end=end)
+
+
+def is_derivative(above: Node, below: Node) -> bool:
+    """Say whether two sides of a slash are differentials for certain: `∂L / ∂W`, `dL / dW`, but not `d x / d y`."""
+    if isinstance(above, Call) and above.function.base == "∂":
+        return True
+    return all(isinstance(each, Name) and (each.accent == "d" or _MARKED.match(each.base)) for each in (above, below))
 
 
 def _differential(node: Node) -> Node | None:
@@ -61,6 +70,8 @@ def _total(node: Node) -> Node | None:
     match node:
         case Name(accent="d"):
             return replace(node, accent="")
+        case Name(base=base) if _MARKED.match(base):
+            return replace(node, base=base[1:])
         case Call(function=Name(accent="d") as function):
             return replace(node, function=replace(function, accent=""))
         case Name(base="d") if node == Name("d"):

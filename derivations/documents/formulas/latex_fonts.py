@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 
+from derivations.documents.formulas import signs
 from derivations.documents.formulas import vocabulary as words
 from derivations.documents.formulas.latex_signs import SignLexer
 from derivations.documents.formulas.letters import is_word
@@ -20,13 +21,14 @@ __all__ = ["FontLexer"]
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_ /.][A-Za-z0-9]+)*\Z")
 _ESCAPED = re.compile(r"\\([_&%#${} ])")
 _CIRCUMFLEX = re.compile(r"\\textasciicircum(?:\{\}| |(?![A-Za-z]))")
-_BESIDE = re.compile(r"\s*(?:[A-Za-z_^]|\\(?:math|bold|bm|top|left|hat))")
+_BESIDE = re.compile(r"\s*(?:[A-Za-z_^(\[]|\\(?:\{|math|bold|bm|top|left|hat))")
 _BEFORE_LETTER = re.compile(
     r"\s*(?:[A-Za-z]|\\(?:mathbf|boldsymbol|bm|mathit)\b|\\(?:text|mathrm)\{[A-Za-z]+\}|\\(?:"
     + "|".join(sorted(words.GREEK))
     + r")(?![A-Za-z]))"
 )
 _SIZED = re.compile(r"\\(?:tiny|scriptsize|footnotesize|small|normalsize|large|Large)(?![A-Za-z])\s*\{?")
+_FONT = re.compile(r"\\(?:rm|(?:mathrm|text|textrm|operatorname\*?)\s*\{)\s*([^{}]*)\}?\Z")
 _MAX_TEXT_DEPTH = 4
 _MAX_BRACES = 60
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -100,6 +102,8 @@ class FontLexer(SignLexer):
         if not re.compile(r"\s*\{").match(self.text, end, limit):
             return end  # one letter, or the old form `{\bf x}`
         content, after = self.argument(end, limit)
+        if name == "mathop" and (inner := _FONT.match(content.strip())):  # `\mathop{\rm max}`
+            content = inner[1]
         bare = _ESCAPED.sub(r"\1", content).strip()
         if name in words.ROMAN and bare in words.BIG and bare != "int":
             self.add("big", words.BIG[bare], start, after)
@@ -178,14 +182,14 @@ def _role(content: str) -> tuple[str, str]:
     if lower == "mod":
         return "op", "mod"
     if not lower.strip("."):
-        return words.SIGNS.get(bare[0], ("text", bare))
+        return signs.SIGNS.get(bare[0], ("text", bare))
     if _begins_condition(lower):
         return "cond", bare
     if _NAME.match(bare) and (not outer or bare in words.FUNCTIONS or len(bare) == 1):
         return "name", bare
     if not outer and not bare.isascii() and bare.isalnum():
         return "word", bare
-    return ("sign", bare) if bare in words.SIGNS else ("text", bare)
+    return ("sign", bare) if bare in signs.SIGNS else ("text", bare)
 
 
 def _begins_condition(lower: str) -> bool:

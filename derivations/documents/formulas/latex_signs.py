@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import cached_property
 from unicodedata import normalize
 
+from derivations.documents.formulas import signs
 from derivations.documents.formulas import vocabulary as words
-from derivations.documents.formulas.letters import identifier, is_label, pieces
-from derivations.documents.formulas.numbers import latex_amount, printed_number
+from derivations.documents.formulas.letters import accented_letter, identifier, is_label, pieces
+from derivations.documents.formulas.numbers import latex_amount, printed_number, vulgar_fraction
 from derivations.documents.formulas.tokens import MAX_TOKENS, Token, stop
 
 __all__ = ["SignLexer"]
@@ -22,6 +23,7 @@ __all__ = ["SignLexer"]
 _SEPARATED = re.compile(r"\d+(?:,\d{3})+\Z")
 _OPENING = {("open", "("), ("open", "["), ("open", "{"), ("comma", ","), ("{", "_")}
 _DIFFERENTIAL = re.compile(r"d[A-Z]+\Z")
+_BARS = re.compile(r"(?<!\\)\|+")
 _BARE_D = re.compile(r"(?<![A-Za-z\\])d(?![A-Za-z_])")
 _DEFINED = re.compile(r"(?:\A|\\\\|[,;&]|\\q?quad)\s*d[A-Z](?:[_^](?:\{[^{}]*\}|\w))*\s*&?\s*=")
 
@@ -43,6 +45,8 @@ class SignLexer:
     def add(self, kind: str, text: str, start: int, end: int, detail: str = "") -> None:
         """Add a token."""
         detail = "wide" if kind == "open" and self.wide else detail
+        if kind == "big" and text in ("max", "min") and self.tokens and self.tokens[-1].text == "arg":
+            start, text = self.tokens.pop().start, f"arg{text}"  # `\text{arg}\max`
         self.tokens.append(Token(kind, text, start, end, self.spaced, detail))
         self.spaced = self.wide = False
         if len(self.tokens) > MAX_TOKENS:
@@ -100,6 +104,11 @@ class SignLexer:
         """Say whether the formula has no bare d, or a line that says what a differential is: `dQ = ...`."""
         return not _BARE_D.search(self.text) or bool(_DEFINED.search(self.text))
 
+    @cached_property
+    def bars_are_double(self) -> bool:
+        """Say whether all bars stand in pairs, so that each pair is one sign: `||x||`, but not `|a||b|`."""
+        return all(len(bars) == 2 for bars in _BARS.findall(self.text))
+
     def number(self, written: str, start: int, end: int, limit: int) -> int:
         """Add a number with what stands behind it."""
         before = (self.tokens[-1].kind, self.tokens[-1].text) if self.tokens else ("", "")
@@ -131,7 +140,9 @@ class SignLexer:
             if not self.braces:
                 stop(start, "a brace is closed that was not opened")
             opened, seen, first = self.braces.pop()
-            if seen:
+            if seen in words.WRAPPED.values():
+                self.add("close", seen, start, end)
+            elif seen:
                 self.add("}", "}", start, end)
             elif first < len(self.tokens):
                 self.widen(first, opened, end)
@@ -149,6 +160,9 @@ class SignLexer:
             self.spaced = True  # elsewhere it only aligns lines
         elif character == "." and self.fence_sides:
             self.add(self.fence_sides, ".", start, end)
+        elif character == "|" and self.text[end : end + 1] == "|" and self.bars_are_double:
+            self.add(self.fence_sides or "bar", "‖", start, end + 1)
+            end += 1
         elif character == ":" and self.text[end : end + 1] == "=":
             self.add("rel", ":=", start, end + 1)
             end += 1
@@ -170,19 +184,27 @@ class SignLexer:
         if character == "—":
             self.add("text", character, start, end)
             return
-        if character in words.SUBSCRIPTS or character in words.SUPERSCRIPTS:
-            script = character in words.SUBSCRIPTS
-            plain = (words.SUBSCRIPTS if script else words.SUPERSCRIPTS)[character]
+        if character in signs.SUBSCRIPTS or character in signs.SUPERSCRIPTS:
+            script = character in signs.SUBSCRIPTS
+            plain = (signs.SUBSCRIPTS if script else signs.SUPERSCRIPTS)[character]
             self.add("_" if script else "^", plain, start, start)
             if plain.isdigit():
                 self.tokens.append(Token("number", plain, start, end, False, "", printed_number(plain, start, end)))
             else:
                 self.add("letter", plain, start, end)
             return
-        character = character if character in words.SIGNS else normalize("NFKC", character)
-        if character not in words.SIGNS and not (len(character) == 1 and character.isascii() and character.isalnum()):
+        if accented := accented_letter(character, start, end, self.tokens):
+            self.tokens += accented
+            return
+        fraction = vulgar_fraction(character, start, end)
+        if fraction:
+            self.tokens.append(Token("number", character, start, end, self.spaced, "", fraction))
+            self.spaced = False
+            return
+        character = character if character in signs.SIGNS else normalize("NFKC", character)
+        if character not in signs.SIGNS and not (len(character) == 1 and character.isascii() and character.isalnum()):
             stop(start, f"the character {character!r} is not known")
-        kind, name = words.SIGNS.get(character, ("letter", character))
+        kind, name = signs.SIGNS.get(character, ("letter", character))
         if self.fence_sides and kind == "bar":
             kind = self.fence_sides
         if kind in ("_", "^"):

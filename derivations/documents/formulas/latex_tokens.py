@@ -21,7 +21,7 @@ _LEXEME = re.compile(
     |   (?P<command>\\(?:(?:operatorname|hspace|vspace|tag|align|cases)\*|[A-Za-z]+))
     |   (?P<newline>\\\\\*?(?:[ ]*\[\s*-?[\d.]+\s*[a-z]{2}\s*\])?)
     |   (?P<control>\\.)
-    |   (?P<number>\d{1,3}(?:(?:,|\{,\}|\\[,;!\ ]|[~\u00a0\u2009\u202f])\d{3}){1,12}(?![,\d]?\d)(?:\.\d+)?
+    |   (?P<number>\d{1,3}(?:(?:,|\{,\}|\\[,;!\ ]|[~\u00a0\u2009\u202f\ '])\d{3}){1,12}(?![,\d]?\d)(?:\.\d+)?
                   |\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)
     |   (?P<identifier>[A-Za-z]+(?:\\_[A-Za-z0-9]+)+)
     |   (?P<letters>[A-Za-z]+)
@@ -66,7 +66,7 @@ class _Lexer(FontLexer):
                 self.add("newline", "", position, following)
                 self.aligned = 0
             elif kind == "wide":
-                self.add("text", match.group(), position, following)
+                self.add(words.role_of(match.group()), match.group(), position, following)
             elif kind == "dots":
                 self.add("dots", "…", position, following)
             else:
@@ -84,6 +84,8 @@ class _Lexer(FontLexer):
             return self.argument(end, limit, optional=True)[1]
         elif name in words.TRANSPARENT:
             return self.transparent(name, start, end, limit)
+        elif name in words.WRAPPED:
+            return self.wrapped(words.WRAPPED[name], start, end, limit)
         elif name in words.TEXT:
             return self.text_argument(start, end, limit, depth)
         elif name in words.ROMAN or name in words.BOLD:
@@ -126,6 +128,16 @@ class _Lexer(FontLexer):
             self.braces.append((start, "", len(self.tokens)))
             return end + 1
         return end
+
+    def wrapped(self, bar: str, start: int, end: int, limit: int) -> int:
+        """Read a command that puts its argument between bars."""
+        while end < limit and self.text[end] in " \t\n":
+            end += 1
+        if self.text[end : end + 1] != "{":
+            stop(start, "an argument in braces is missing")
+        self.add("open", bar, start, end)
+        self.braces.append((start, bar, len(self.tokens)))
+        return end + 1
 
     def environment(self, command: str, start: int, end: int, limit: int) -> int:
         name, end = self.argument(end, limit)

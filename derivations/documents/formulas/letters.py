@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unicodedata import normalize
 
+from derivations.documents.formulas.signs import COMBINING
+from derivations.documents.formulas.tokens import Token
 from derivations.documents.formulas.vocabulary import GREEK, LABELS, WORDS
 
-__all__ = ["identifier", "is_label", "is_word", "pieces"]
+__all__ = ["accented_letter", "identifier", "is_label", "is_word", "pieces"]
 
 _IDENTIFIER = re.compile(r"([A-Za-z]+)((?:_[A-Za-z0-9]+)+)\Z")
 _WORD = re.compile(r"[A-Za-z]?[a-z]{3,}\Z|[A-Z][a-z]+(?:[A-Z][a-z]+)+\Z")
@@ -53,3 +56,13 @@ def identifier(name: str) -> tuple[str, list[str]]:
     base, labels = match[1], match[2][1:].split("_")
     short = len(labels) == 1 and (len(labels[0]) == 1 or labels[0].isdigit())
     return (base, labels) if len(base) == 1 or base in GREEK or short else (name, [])
+
+
+def accented_letter(character: str, start: int, end: int, tokens: list[Token]) -> list[Token]:
+    """Return the tokens of a letter with an accent, `ŷ`; of an accent alone with the letter before it, taken back."""
+    parts = normalize("NFD", character)
+    base, mark = ("", character) if character in COMBINING else (parts[0], parts[1:])
+    if mark not in COMBINING or not (base or (tokens and tokens[-1].kind == "letter" and tokens[-1].end == start)):
+        return []
+    letter = Token("letter", base, start, end) if base else tokens.pop()
+    return [Token("accent", COMBINING[mark], letter.start, letter.start, letter.spaced), letter._replace(spaced=False)]

@@ -1,36 +1,38 @@
 r"""Printed numbers: their value, exactly, half a unit of the last digit that is printed, and what stands behind.
 
 Definition   4.8 億 is 480000000, printed to 10^7, so half a unit is 5000000; 20% is 1/5, printed to 1/100
-Assumes      a comma, a thin space or an underscore between groups of digits separates thousands; in LaTeX a single
-             italic letter behind a number is a factor, `2B`, unless both are a whole side, `N = 175B`
+Assumes      a comma, a space, an apostrophe or an underscore between groups of digits separates thousands; in LaTeX a
+             single italic letter behind a number is a factor, `2B`, unless both are a whole side, `N = 175B`
 """
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
+from unicodedata import normalize
 
 from derivations.documents.formulas.tokens import Token, stop
 from derivations.documents.formulas.vocabulary import AMOUNT, SCALES, UNITS
 from derivations.documents.syntax import Number
 
-__all__ = ["latex_amount", "number_of", "printed_number"]
+__all__ = ["latex_amount", "number_of", "printed_number", "vulgar_fraction"]
 
 MAX_DIGITS = 120
 MAX_EXPONENT = 400
 _BEHIND = re.compile(
     r"(?:\\[,;: ]|[ ~])*(?P<open>\\(?:text|mathrm|textrm)\s*\{\s*)?(?P<word>" + AMOUNT + r")(?P<close>\s*\})?"
 )
-_PERCENT = re.compile(r"(?:\\[,;]|[ ~])*\\%|%")
+_PERCENT = re.compile(r"(?:\\[,;]|[ ~])*\\%|%| %(?=\s*(?:\Z|[,;.)=}]|\\(?:approx|q?quad|text)\b))")
+_BYTES = frozenset(("KB", "kB", "MB", "GB", "TB", "PB"))  # units even in italics, behind a space that shows
 _SIDE_ENDS = re.compile(r"\s*(?:\Z|[,=]|\\)")
-_SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ]")
+_SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ']")
 
 
 def printed_number(
     written: str, start: int, end: int, scale: str = "", unit: str = "", percent: bool = False
 ) -> Number:
     """Return the number that `written` prints, with a word for a power of ten, a unit, or a percent sign behind it."""
-    text = _SEPARATORS.sub(",", written)
+    text = normalize("NFKC", _SEPARATORS.sub(",", written))
     digits, _, exponent = text.replace(",", "").lower().partition("e")
     whole, _, decimals = digits.partition(".")
     if len(digits) > MAX_DIGITS:
@@ -44,6 +46,14 @@ def printed_number(
     exact = not ("." in digits or exponent or scale or percent)
     shown = text + (f" {scale}" if scale else "") + ("%" if percent else "")
     return Number(shown, value, half_unit, exact, unit, start=start, end=end)
+
+
+def vulgar_fraction(character: str, start: int, end: int) -> Number | None:
+    """Return the number of a character like ½."""
+    above, slash, below = normalize("NFKC", character).partition("\u2044")
+    if not (slash and above.isdecimal() and below.isdecimal()):
+        return None
+    return Number(character, Fraction(int(above), int(below)), start=start, end=end)
 
 
 def number_of(token: Token) -> Number:
@@ -62,7 +72,7 @@ def latex_amount(text: str, digits: str, end: int, limit: int, side: bool) -> tu
     if match and _has_scale(match, text, digits, side):
         scale, following = match["word"], _end(match)
         match = _BEHIND.match(text, following, limit)
-    if match and match["word"] in UNITS and _is_upright(match, 2):
+    if match and match["word"] in UNITS and (_is_upright(match, 2) or (match["word"] in _BYTES and _is_apart(match))):
         unit, following = match["word"], _end(match)
     return scale, unit, False, following
 
@@ -82,6 +92,11 @@ def _is_upright(match: re.Match[str], letters: int) -> bool:
     if match["open"]:
         return bool(match["close"])
     return not match["word"].isascii() or len(match["word"]) > letters
+
+
+def _is_apart(match: re.Match[str]) -> bool:
+    """Say whether a space that shows stands before a word."""
+    return "\\" in match[0] or "~" in match[0]
 
 
 def _end(match: re.Match[str]) -> int:

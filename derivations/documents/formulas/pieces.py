@@ -44,12 +44,12 @@ def read_pieces(reader: Grammar, pieces: list[Piece]) -> None:
             before = "comma" if both else token.kind if before in ("", "comma") else before
             conditional = conditional and (both or token.kind in ("comma", "quad"))
         elif token.kind == "cond" and not pieces:
-            leading = _leading(reader)
+            leading += _leading(reader)
             goes_on = reader.at("comma") and reader.tokens[reader.position + 1].kind in ("dots", "number")
             if reader.at("end") or goes_on:  # nothing is said under this condition: `\text{for } i = 1, \dots, h`
-                only = leading[0]
+                only, *leading = leading
                 parts = (only.sides, only.relations) if isinstance(only, Chain) else ((only,), ())
-                pieces.append(Piece(list(parts[0]), list(parts[1]), ""))
+                pieces.append(Piece(list(parts[0]), list(parts[1]), "", leading))
                 leading = []
         elif token.kind == "cond":
             reader.take()

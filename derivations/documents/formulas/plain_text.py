@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from derivations.documents.formulas import signs
 from derivations.documents.formulas import vocabulary as words
 from derivations.documents.formulas.text_parts import (
     aggregate_parts,
@@ -42,7 +43,7 @@ from derivations.documents.syntax import (
 __all__ = ["plain_text"]
 
 _BIG_WORDS = {kind: word for word, kind in reversed(words.BIG.items())}
-_LETTERS = {name: sign for sign, (kind, name) in reversed(words.SIGNS.items()) if kind == "letter"}
+_LETTERS = {name: sign for sign, (kind, name) in reversed(signs.SIGNS.items()) if kind == "letter"}
 _RELATIONS = {name: name if len(sign) > 1 and name != ":=" else sign for name, (_, sign) in words.RELATIONS.items()} | {
     "|": "∣"
 }

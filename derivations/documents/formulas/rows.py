@@ -91,4 +91,7 @@ def _read_condition(reader: Grammar) -> Node:
         reader.take()
         if reader.side_next():
             parts.append(reader.clause())
+    if reader.at("cond"):  # `x > 0 时`
+        behind = reader.take()
+        parts.append(Words(behind.text, start=behind.start, end=behind.end))
     return building.listed(parts)

@@ -8,13 +8,14 @@ Definition   `W^Q`, `W^{(i)}`, `W^{\text{out}}` are labels, `K^T` and `K^\top` t
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from derivations.documents.formulas import building
 from derivations.documents.formulas.cursor import Grammar
 from derivations.documents.formulas.numbers import number_of, printed_number
 from derivations.documents.formulas.tokens import Token, stop
 from derivations.documents.formulas.vocabulary import GREEK, SYMBOLS
-from derivations.documents.syntax import Fence, List, Name, Node, Number, Power, Product, Transpose, Words
+from derivations.documents.syntax import Fence, List, Name, Negative, Node, Number, Power, Product, Transpose, Words
 
 __all__ = [
     "attached", "font_of", "raised", "read_clauses", "read_script", "read_scripts", "read_small_digits",
@@ -35,6 +36,8 @@ def attached(name: Name, subscripts: tuple[Node, ...], above: Node | None, prime
     if isinstance(above, Product) and len(above.factors) == 2 and _is_transpose(above.factors[1]):
         label = attached(name, subscripts, above.factors[0], primes, end)
         return Transpose(label, start=name.start, end=end)
+    if isinstance(above, Transpose) and _labels(name, above.operand):  # `W^{K^T}`
+        return Transpose(attached(name, subscripts, above.operand, primes, end), start=name.start, end=end)
     labels = _labels(name, above)
     if labels:
         return replace(name, superscripts=labels, end=end)
@@ -45,6 +48,9 @@ def raised(base: Node, above: Node, end: int) -> Node:
     """Return a power, or a transpose, of something that takes no label."""
     if _is_transpose(above):
         return Transpose(base, start=base.start, end=end)
+    if isinstance(above, Negative) and _is_transpose(above.operand):  # `A^{-T}`
+        one = Number("1", Fraction(1), Fraction(1, 2), start=above.operand.start, end=above.end)
+        return Transpose(Power(base, replace(above, operand=one), start=base.start, end=end), start=base.start, end=end)
     return Power(base, above, start=base.start, end=end)
 
 
@@ -97,7 +103,12 @@ def read_superscript(reader: Grammar) -> Node:
         return building.unfenced(node) if grouped else node
     reader.take()
     mark = reader.token
-    if mark.kind == "op" and reader.tokens[reader.position + 1].kind == "}":
+    if mark.kind == "prime":
+        primes = ""
+        while reader.at("prime"):
+            primes += reader.take().text
+        node = Name(primes, start=mark.start, end=reader.end)
+    elif mark.kind == "op" and reader.tokens[reader.position + 1].kind == "}":
         reader.take()
         node = Name(mark.text, start=mark.start, end=mark.end)
     else:

@@ -120,7 +120,9 @@ def read_aggregate(reader: Grammar) -> Node:
 def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], above: Node | None, start: int) -> Node:
     """Read what is summed: factors up to the next plus."""
     reader.deeper()
+    reader.integrals += kind == "integral"
     body = reader.product()
+    reader.integrals -= kind == "integral"
     reader.depth -= 1
     last = body.factors[-2:] if isinstance(body, Product) else ()
     if kind == "integral" and last and isinstance(last[1], Name) and last[1].accent == "d":
@@ -150,7 +152,7 @@ def read_space(reader: Grammar, token: Token) -> Node:
         if grouped:
             closing = "}" if reader.take().kind == "{" else "close"
             sizes.append(_read_size(reader))
-            while reader.accept("op", "times") or reader.accept("comma"):
+            while reader.accept("op", "times") or reader.accept("comma") or reader.accept("letter", "x"):
                 sizes.append(_read_size(reader))
             reader.expect(closing, "the end of the sizes")
         else:

@@ -7,10 +7,43 @@ Definition   `COMMANDS` and `SIGNS` say which token a command or a character is:
 from __future__ import annotations
 
 __all__ = [
-    "ACCENTS", "ALIGNED", "ALPHABETS", "AMOUNT", "ARROWS", "BARE_FUNCTIONS", "BIG", "BOLD", "CASES", "COMMANDS",
-    "CONDITION_WORDS", "CONNECTIVES", "DETERMINANTS", "DROPPED", "DROPPED_WITH_ARGUMENT", "FUNCTIONS", "GREEK",
-    "LABELS", "LETTER_FUNCTIONS", "MATRICES", "MODULES", "ONE_COLUMN", "OPERATORS", "QUANTITIES", "RELATIONS", "ROMAN",
-    "SCALES", "SIGNS", "SUBSCRIPTS", "SUPERSCRIPTS", "SYMBOLS", "TEXT", "TRANSPARENT", "UNITS", "WORDS",
+    "ACCENTS",
+    "ALIGNED",
+    "ALPHABETS",
+    "AMOUNT",
+    "ARROWS",
+    "BARE_FUNCTIONS",
+    "BIG",
+    "BOLD",
+    "CASES",
+
+    "COMMANDS",
+    "CONDITION_WORDS",
+    "CONNECTIVES",
+    "DETERMINANTS",
+    "DROPPED",
+    "DROPPED_WITH_ARGUMENT",
+    "FUNCTIONS",
+    "GREEK",
+    "LABELS",
+    "LETTER_FUNCTIONS",
+    "MATRICES",
+    "MODULES",
+    "ONE_COLUMN",
+    "OPERATORS",
+    "QUANTITIES",
+    "RELATIONS",
+    "ROMAN",
+    "SCALES",
+
+
+
+    "SYMBOLS",
+    "TEXT",
+    "TRANSPARENT",
+    "UNITS",
+    "WORDS",
+    "WRAPPED",
 ]  # fmt: skip
 
 
@@ -30,17 +63,6 @@ GREEK = _set(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
     " psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
-_GREEK_LETTERS = dict(
-    zip(
-        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-        _listed(
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi"
-            " psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-        ),
-        strict=True,
-    )
-) | {"ϵ": "epsilon", "ϑ": "theta", "ϕ": "phi", "ϱ": "rho", "ς": "sigma", "µ": "mu", "ℓ": "ell"}
-
 # --- LaTeX ---
 
 OPERATORS = {  # of products, as `Product.operators` names them, with the sign of plain text
@@ -93,7 +115,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "implies": ("rel", "⇒"), "Longrightarrow": ("rel", "⇒"), "iff": ("rel", "⇔"), "Longleftrightarrow": ("rel", "⇔"),
     "leftrightarrow": ("rel", "⇔"), "longleftrightarrow": ("rel", "⇔"), "therefore": ("break", "therefore"),
     "lesssim": ("rel", "≤"), "gtrsim": ("rel", "≥"), "thicksim": ("rel", "∼"), "thickapprox": ("rel", "≈"),
-    "colon": ("rel", ":"), "mid": ("mid", "|"),
+    "colon": ("rel", ":"), "mid": ("mid", "|"), "parallel": ("bar", "‖"), "because": ("break", "because"),
+    "R": ("space", "R"), "N": ("space", "N"), "Z": ("space", "Z"),
     **dict.fromkeys(ARROWS, ("arrow", "→")),
     **dict.fromkeys(_listed("dots ldots cdots vdots ddots dotsc dotsb dotsm dotso"), ("dots", "…")),
     "quad": ("quad", ""), "qquad": ("quad", ""), "newline": ("newline", ""), "cr": ("newline", ""),
@@ -123,13 +146,23 @@ DROPPED = _set(
     "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm Bigm middle displaystyle textstyle"
     " scriptstyle scriptscriptstyle limits nolimits nonumber notag rm bf it sf tt cal mathopen mathclose"
     " mathbin mathrel mathord mathpunct mathinner bfseries centering hfill hline small large Large normalsize"
-    " boldmath substack smash ensuremath allowbreak nobreak noindent par strut mathstrut relax protect thinspace"
+    " boldmath smash ensuremath allowbreak nobreak noindent par strut mathstrut relax protect thinspace"
     " medspace thickspace negthinspace enspace , ; : ! > / "
 ) | {" ", "\n", "\t"}
 DROPPED_WITH_ARGUMENT = _set(
     "tag tag* label hspace hspace* vspace vspace* phantom hphantom vphantom color kern mskip eqref ref cite"
 )
-TRANSPARENT = {"textcolor": 1, "colorbox": 1, "boxed": 0, "fbox": 0, "mathstrut": 0, "fcolorbox": 2, "htmlClass": 1}
+TRANSPARENT = {
+    "textcolor": 1,
+    "colorbox": 1,
+    "boxed": 0,
+    "fbox": 0,
+    "mathstrut": 0,
+    "fcolorbox": 2,
+    "htmlClass": 1,
+    "substack": 0,
+}
+WRAPPED = {"norm": "‖", "abs": "|"}  # commands of packages that put their argument between bars
 MATRICES = _set("matrix bmatrix pmatrix Bmatrix smallmatrix array bsmallmatrix psmallmatrix")
 DETERMINANTS = {"vmatrix": "|", "Vmatrix": "‖"}
 ONE_COLUMN = _set("eqnarray eqnarray* gather gather* gathered multline multline* multlined")  # `x &=& y`
@@ -138,32 +171,6 @@ ALIGNED = _set(
     "aligned align align* alignedat alignat alignat* gather gather* gathered split eqnarray eqnarray* equation"
     " equation* multline multline* multlined displaymath math flalign flalign* subequations"
 )
-
-# --- signs ---
-
-SIGNS: dict[str, tuple[str, str]] = {
-    **{sign: ("letter", name) for sign, name in _GREEK_LETTERS.items()},
-    **{sign: ("op", name) for name, (_, sign) in OPERATORS.items() if len(sign) == 1},
-    **{sign: ("rel", sign) for sign in RELATIONS if len(sign) == 1 and sign != "|"},
-    "•": ("op", "dot"), "∙": ("op", "dot"), "⋅": ("op", "dot"), "・": ("op", "dot"), "✕": ("op", "times"),
-    "╳": ("op", "times"), "∗": ("op", "star"), "÷": ("op", "/"), "∕": ("op", "/"), "/": ("op", "/"),
-    "+": ("op", "+"), "-": ("op", "-"), "−": ("op", "-"), "–": ("op", "-"), "±": ("op", "±"), "⨀": ("op", "odot"),
-    "~": ("rel", "∼"), "⊆": ("rel", "⊂"), "≃": ("rel", "≈"), "≅": ("rel", "≈"), "≜": ("rel", ":="), "≔": ("rel", ":="),
-    "⟹": ("rel", "⇒"), "⟺": ("rel", "⇔"), "≦": ("rel", "≤"), "≧": ("rel", "≥"), "⩽": ("rel", "≤"), "⩾": ("rel", "≥"),
-    "≒": ("rel", "≈"), "→": ("arrow", "→"), "⟶": ("arrow", "→"), "↦": ("arrow", "→"), "➔": ("arrow", "→"),
-    "…": ("dots", "…"), "⋯": ("dots", "…"), "⋮": ("dots", "…"), "⋱": ("dots", "…"),
-    "(": ("open", "("), ")": ("close", ")"), "[": ("open", "["), "]": ("close", "]"), "⟨": ("open", "⟨"),
-    "⟩": ("close", "⟩"), "⌊": ("open", "⌊"), "⌋": ("close", "⌋"), "⌈": ("open", "⌈"), "⌉": ("close", "⌉"),
-    "【": ("open", "["), "】": ("close", "]"), "|": ("bar", "|"), "∣": ("mid", "|"), "‖": ("bar", "‖"),
-    "∥": ("bar", "‖"), "∑": ("big", "sum"), "∏": ("big", "product"), "∫": ("big", "integral"), "√": ("cmd", "root"),
-    "∂": ("differential", "∂"), "∇": ("nabla", "∇"), "∞": ("letter", "infty"), "⊤": ("letter", "top"),
-    "ℝ": ("space", "R"), "ℕ": ("space", "N"), "ℤ": ("space", "Z"), "𝔼": ("letter", "E"), "∀": ("cond", "for all"),
-    "'": ("prime", "'"), "′": ("prime", "'"), "’": ("prime", "'"), "″": ("prime", "''"), "!": ("factorial", "!"),
-    ",": ("comma", ","), "、": ("comma", ","), ";": ("semicolon", ";"), ":": ("rel", ":"), ".": ("period", "."),
-    "。": ("period", "."), "_": ("_", "_"), "^": ("^", "^"), "∅": ("letter", "emptyset"), "≺": ("rel", "<"),
-}  # fmt: skip
-SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₊₋", "0123456789aehijklmnoprstuvx+-", strict=True))
-SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹ᵀᵗⁿⁱ⁺⁻ᴷᵏᵈʰˡᵐᴺᵒˢˣᵛᴼ⊤", "0123456789Ttni+-KkdhlmNosxvOT", strict=True))
 
 # --- words ---
 
@@ -192,7 +199,7 @@ CONDITION_WORDS = tuple(
     _phrases(
         "for all|for each|for every|for any|for|if|when|whenever|while|unless|otherwise|else|such that|s.t."
         "|subject to|with|given|as|其他|其它|否则|否則|若|如果|当|當|对于|對於|对所有|對所有|のとき|ならば|それ以外"
-        "|その他|ただし"
+        "|その他|ただし|时|時|的时候|的時候|の場合|とき"
     )
 )
 CONNECTIVES = frozenset(
@@ -209,7 +216,10 @@ SCALES: dict[str, int] = {  # words for powers of ten
     **dict.fromkeys(("trillion", "T", "兆", "万亿", "萬億"), 12),
     **dict.fromkeys(("万", "萬"), 4),
     **dict.fromkeys(("亿", "億"), 8),
+    **dict.fromkeys(("十万", "十萬"), 5),
     **dict.fromkeys(("千万", "千萬"), 7),
+    **dict.fromkeys(("百亿", "百億"), 10),
+    **dict.fromkeys(("千亿", "千億"), 11),
 }
 AMOUNT = r"[A-Za-z]+|[千百十万萬亿億兆]+|[维維个個次位倍层層头頭条條]|字[節节]"  # a scale or a unit behind a number
 UNITS = _set(
@@ -217,3 +227,8 @@ UNITS = _set(
     " GB TB PB KiB MiB GiB TiB kB Bytes ms s seconds hours days tokens token params parameters dims dimensions"
     " 维 維 个 個 次元 字节 字節 位 倍 次 層 层 頭 头 条 條"
 )
+
+
+def role_of(word: str) -> str:
+    """Return what Chinese or Japanese words between formulas are: a "break", a condition "cond", or "text"."""
+    return "break" if word in CONNECTIVES else "cond" if word in CONDITION_WORDS else "text"

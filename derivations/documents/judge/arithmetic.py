@@ -15,16 +15,19 @@ Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
-from derivations.documents.judge.letters import ambiguous
+from derivations.documents.judge.letters import ambiguous, rebuilt
 from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.orders import ORDERS, check_order
 from derivations.documents.judge.printed import Printed, decimal, printed
 from derivations.documents.judge.rounding import BYTES, COUNTED, check_rounding, repair_of
 from derivations.documents.judge.values import MOST_BITS, Enclosure
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number
+from derivations.documents.syntax import Name, Node, Number, Quotient
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_arithmetic"]
@@ -32,10 +35,11 @@ __all__ = ["check_arithmetic"]
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow", "⇔", "⟺", "iff", "if and only if")
+BILLION = 10**9
 CONSTANTS = ("e", "π", "pi")
 
 
-def check_arithmetic(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is found of a link between numbers."""
     if link is None:
         return
@@ -44,9 +48,43 @@ def check_arithmetic(statement: Statement, link: int | None, scope: object) -> I
     if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
         return
     question = NumberLink(statement, left, right, relation, scope)
-    found = _equality(question) if relation in EQUALITIES else check_order(question) if relation in ORDERS else ()
-    uncertain = ambiguous(left, right) or _is_equivalent(statement) or (link == 0 and _may_be_cut(question))
-    yield from (each for each in found if each.verdict != "wrong" or not uncertain)
+    found = tuple(_decided(question))
+    if any(each.verdict == "wrong" for each in found):
+        uncertain = ambiguous(left, right) or _is_equivalent(statement) or (link == 0 and _may_be_cut(question))
+        uncertain = uncertain or _is_share(left, right)
+        in_bytes = NumberLink(statement, _in_bytes(left), _in_bytes(right), relation, scope)
+        if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
+            return
+    yield from found
+
+
+def _is_share(left: Node, right: Node) -> bool:
+    """Say whether a percentage stands beside whole numbers: `0 + 1 = 75%` says how much two classes have."""
+    for side, other in ((left, right), (right, left)):
+        shown = printed(side)
+        if shown is not None and "%" in shown.number.text:
+            numbers = [part for part in other.walk() if isinstance(part, Number)]
+            divided = any(isinstance(part, Quotient) for part in other.walk())
+            return not divided and all(each.exact and "%" not in each.text for each in numbers)
+    return False
+
+
+def _decided(question: NumberLink) -> Iterator[Finding]:
+    if question.relation in EQUALITIES:
+        yield from _equality(question)
+    elif question.relation in ORDERS:
+        yield from check_order(question)
+
+
+def _in_bytes(node: Any) -> Any:
+    """Return a formula in which the B behind a number stands for bytes, where it was read as a billion."""
+    match node:
+        case Number(text=text) if text.endswith("B") and not node.unit and node.value % BILLION == 0:
+            digits = text.removesuffix("B").strip()
+            return replace(
+                node, text=digits, value=node.value / BILLION, half_unit=Fraction(1, 2), exact=True, unit="B"
+            )
+    return rebuilt(node, _in_bytes)
 
 
 def _is_equivalent(statement: Statement) -> bool:

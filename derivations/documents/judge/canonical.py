@@ -13,17 +13,17 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
-from derivations.documents.canon.concepts import CONCEPTS, KEY_WIDTHS, OTHER_SIZES, Concept
+from derivations.documents.canon.concept import Concept
+from derivations.documents.canon.concepts import CONCEPTS
+from derivations.documents.canon.norm_forms import BARE
+from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.assigning import Assignment, assignments
+from derivations.documents.judge.inputs_of_heads import other_inputs
 from derivations.documents.judge.left_sides import plain, word_of
-from derivations.documents.judge.matching import (
-    Assignment,
-    Formula,
-    Match,
-    assignments,
-    equal_forms,
-)
+from derivations.documents.judge.matching import Match, equal_forms
 from derivations.documents.judge.mending import NAMED, Judged, repaired
+from derivations.documents.judge.probabilities import with_entries
 from derivations.documents.judge.recognition import (
     formula_of,
     is_about,
@@ -31,7 +31,9 @@ from derivations.documents.judge.recognition import (
     softmax_of_a_score,
     words_of,
 )
+from derivations.documents.judge.row_statistics import as_written, in_letters
 from derivations.documents.judge.structures import by_structure
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Call,
@@ -55,7 +57,7 @@ MEANINGS = {
 }  # fmt: skip
 
 
-def check_canonical(statement: Statement, link: int | None, scope: object) -> Iterable[Finding]:
+def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Iterable[Finding]:
     """Yield what the catalogue says of one link."""
     if link is None:
         yield from _alone(statement.chain.sides[0], scope)
@@ -65,12 +67,12 @@ def check_canonical(statement: Statement, link: int | None, scope: object) -> It
     left, right = statement.chain.sides[link], statement.chain.sides[link + 1]
     if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS:
         return
-    seen = by_structure(left, right)
+    seen = by_structure(left, right, scope)
     if seen is not None:
-        yield Finding(seen[0], CHECK, seen[1], result=seen[2])
+        yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
         return
     subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
-    known = _foreign(scope, right), _said(scope, right), getattr(scope, "convention", None)
+    known = _foreign(scope, right), _said(scope, right), scope.convention
     found = judged(left, right, *known)
     if found is None and subject is not left:
         found = judged(subject, right, *known)
@@ -78,6 +80,9 @@ def check_canonical(statement: Statement, link: int | None, scope: object) -> It
         yield from _named(statement, link, scope)
         return
     verdict, reason, mended, result, assumed = found
+    if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
+        inputs = other_inputs(statement, left, plain(right), scope)
+        verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
     shown = None
     if mended is not None:
         text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
@@ -85,15 +90,15 @@ def check_canonical(statement: Statement, link: int | None, scope: object) -> It
     yield Finding(verdict, CHECK, reason, shown, result, assumed)
 
 
-def _alone(node: Node, scope: object) -> Iterator[Finding]:
+def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
     """Yield what is said of a formula that stands without a relation: it must be canonical, or a slip of it."""
     if isinstance(node, Name | Number) or sum(1 for _ in node.walk()) > MOST_PARTS:
         return
-    seen = by_structure(None, node)
+    seen = by_structure(None, node, scope)
     if seen is not None:
-        yield Finding(seen[0], CHECK, seen[1], result=seen[2])
+        yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
     elif any(isinstance(part, Call) and word_of(part) == "softmax" for part in _factors(node)):
-        found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), getattr(scope, "convention", None))
+        found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), scope.convention)
         if found is not None and found[0] == "proved":
             yield Finding("proved", CHECK, found[1], result=found[3], assumptions=found[4])
 
@@ -102,7 +107,7 @@ def _factors(node: Node) -> tuple[Node, ...]:
     return node.factors if isinstance(node, Product) else (node,)
 
 
-def _named(statement: Statement, link: int, scope: object) -> Iterator[Finding]:
+def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved."""
     sides, relations = statement.chain.sides, statement.chain.relations
     if link or len(relations) < 2 or relations[1] not in EQUAL or not isinstance(sides[0], Name):
@@ -115,33 +120,30 @@ def _named(statement: Statement, link: int, scope: object) -> Iterator[Finding]:
                 yield Finding("holds", CHECK, reason, result=finding.result)
 
 
-def _foreign(scope: object, right: Node) -> frozenset[str]:
+def _foreign(scope: Scope, right: Node) -> frozenset[str]:
     """Return the letters of a right side that stand for another size than the width of the keys, as far as is known."""
     names = [part for part in right.walk() if isinstance(part, Name)]
     suspects = {name.key for name in names if name.key in OTHER_SIZES}
     if not suspects:
         return frozenset()
     keys = next((name for name in names if name.base in ("K", "k")), None)
-    shape = getattr(scope, "shape", None)
-    widths = shape(keys) if shape is not None and keys is not None else None
+    widths = scope.shape(keys) if keys is not None else None
     width = str(widths[-1]) if widths else None
     known = width in KEY_WIDTHS.split() or (width is None and _declares_key_width(scope))
     return frozenset(suspects - {width}) if known else frozenset()
 
 
-def _said(scope: object, right: Node) -> frozenset[tuple[str, str]]:
+def _said(scope: Scope, right: Node) -> frozenset[tuple[str, str]]:
     """Return the roles that the prose gives to letters of the right side."""
-    meaning = getattr(scope, "meaning", None)
-    if meaning is None:
-        return frozenset()
     names = {part.key: part for part in right.walk() if isinstance(part, Name)}
-    return frozenset((key, MEANINGS[word]) for key, name in names.items() for word in meaning(name) if word in MEANINGS)
+    return frozenset(
+        (key, MEANINGS[word]) for key, name in names.items() for word in scope.meaning(name) if word in MEANINGS
+    )
 
 
-def _declares_key_width(scope: object) -> bool:
+def _declares_key_width(scope: Scope) -> bool:
     d_k = Name("d", (Name("k"),))
-    meaning, value = getattr(scope, "meaning", None), getattr(scope, "value", None)
-    return bool((meaning and meaning(d_k)) or (value and value(d_k) is not None))
+    return bool(scope.meaning(d_k)) or scope.value(d_k) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -151,7 +153,7 @@ def judged(
     """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing."""
     if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
         return None  # the prime of a function is another function, its derivative as a rule
-    right = plain(right)
+    right = with_entries(plain(right))
     scalar = softmax_of_a_score(right)
     if scalar is not None:
         reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
@@ -159,6 +161,7 @@ def judged(
     candidates = [concept for concept in CONCEPTS if is_about(concept, left, right)]
     by_word = [concept for concept in candidates if word_of(left) in concept.words and concept.words]
     candidates = by_word or candidates
+    right, functions = in_letters(right) if candidates else (right, {})
     formula, names = formula_of(left, right), words_of(left)
     tried: list[tuple[Concept, Assignment]] = []
     best: tuple[Concept, Match] | None = None
@@ -171,31 +174,33 @@ def judged(
                 if not match.proved:
                     unproved = True
                     continue
-                if assignment.columns and convention == "rows" and isinstance(match.form.value, Array):
-                    continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue  # another activation than the one that is named
                 if best is None or len(match.form.assumed) < len(best[1].form.assumed):
                     best = concept, match
             if best is not None and not best[1].form.assumed:
-                return _equal(*best, formula)
+                return _equal(*best, convention, named=bool(by_word))
     if best is not None:
-        return _equal(*best, formula)
+        return _equal(*best, convention, named=bool(by_word))
     if unproved or not is_one_formula(right):  # it may well be right
         return None
-    return repaired(right, tried, formula, convention, names, lacking=bool(by_word))
+    found = repaired(right, tried, formula, convention, names, lacking=bool(by_word))
+    if found is None or found[2] is None or not functions:
+        return found
+    return found[0], found[1], as_written(found[2], functions), *found[3:]
 
 
-def _equal(concept: Concept, match: Match, formula: Formula) -> Judged:
-    form, assumed = match.form, list(match.form.assumed)
-    if match.assignment.columns and (isinstance(form.value, Array) or any(True for _ in form.rows)):
-        return (
-            "proved",
-            f"this is {concept.title}, with positions as columns",
-            None,
-            form.result,
-            ("positions are columns",),
-        )
-    if assumed:
-        return "conditional", f"this is {concept.title} if {assumed[0]}", None, form.result, tuple(assumed)
-    return "proved", f"this is {concept.title}", None, form.result, ()
+def _equal(concept: Concept, match: Match, convention: str | None, *, named: bool) -> Judged:
+    """Say that a formula is a form of a concept, with what is assumed."""
+    form, reason, assumed = match.form, f"this is {concept.title}", match.form.assumed
+    if form.title == BARE and named:
+        assumed = ("gamma is 1 and beta is 0", *assumed)
+    columns = match.assignment.columns and form.has_matrices and (isinstance(form.value, Array) or bool(form.rows))
+    if columns:
+        reason += ", with positions as columns"
+        assumed = ("positions are columns", *assumed)
+    if columns and convention == "rows":
+        return "conditional", reason + " where the section has rows", None, form.result, assumed
+    if form.assumed or (form.title == BARE and named):
+        return "conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed
+    return "proved", reason, None, form.result, assumed

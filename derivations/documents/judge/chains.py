@@ -5,7 +5,8 @@ Result       proved       by algebra, or since one side is the other with a lett
              conditional  with sizes related as is usual (d_k = d_model / h, d_ff = 4 d_model), or as expectation and
                           variance of a product of independent components: the assumptions are named
              wrong        refuted by a witness, where no values could be meant for which it holds: the two sides are in
-                          a constant ratio, or the link goes on with a chain in the same letters
+                          a constant ratio, or the link goes on with a chain in the same letters, or one slip makes an
+                          equation of what is an identity without it
              nothing      elsewhere: an equation may be a definition, a setting or a condition
 """
 
@@ -13,15 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
 
-from derivations.documents.judge.letters import ambiguous, rebuilt
-from derivations.documents.judge.moments import check_moments, says_unit_variance, shown, with_sums
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.dot_products import check_bounds, with_sums
+from derivations.documents.judge.letters import ambiguous, bare, rebuilt
+from derivations.documents.judge.moments import check_moments, says_unit_variance, shown
+from derivations.documents.judge.near_identities import mended, slip_between
 from derivations.documents.judge.scalars import in_one_order, is_size, scalar, symbol
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Annotated, Fence, Name, Node
+from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
@@ -33,33 +38,23 @@ CHECK = "chain"
 USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
 
 
-@runtime_checkable
-class Defined(Protocol):
-    """A scope that knows what letters were set to and how they were defined."""
-
-    def value(self, name: Name) -> Expr | None:
-        """Return what a letter was set to."""
-
-    def definition(self, name: Name) -> Node | None:
-        """Return the right side that defined a letter."""
-
-
-def check_chains(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is found of a link between two scalars, or of one that follows from a definition."""
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     left, right = statement.chain.sides[link : link + 2]
-    replaced = tuple(_by_definition(left, right, scope))
+    replaced = tuple(_by_definition(statement, left, right, scope))
     if replaced:
         yield from replaced
         return
+    yield from check_bounds(left, right)
     left, right = with_sums(left, right)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
-    if not in_one_order(left, right, scope=scope):
-        return
-    first, second = scalar(left, scope), scalar(right, scope)
+    in_order = in_one_order(left, right, scope=scope)
+    first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
+        yield from _mended(statement, left, right, scope)
         return
     if first.has(Variance, Expectation) or second.has(Variance, Expectation):
         yield from check_moments(first, second, unit=says_unit_variance(statement, scope))
@@ -67,8 +62,11 @@ def check_chains(statement: Statement, link: int | None, scope: object) -> Itera
         if first.is_Rational is not True and prove_equal(first, second).level == "proved":
             yield Finding("proved", CHECK, "both sides are one number by algebra")
     elif first.free_symbols and second.free_symbols:
-        found = _algebra(first, second, scope, goes_on=link > 0)
-        yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
+        found = tuple(_algebra(first, second, scope, goes_on=link > 0))
+        if found:
+            yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
+        else:
+            yield from _mended(statement, left, right, scope)
 
 
 def _occurs(name: Name, node: Node) -> bool:
@@ -78,20 +76,34 @@ def _occurs(name: Name, node: Node) -> bool:
 # --- by definition ---
 
 
-def _by_definition(left: Node, right: Node, scope: object) -> Iterator[Finding]:
+def _by_definition(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
     """Compare one side with the other where a letter is replaced by what defined it."""
-    if not isinstance(scope, Defined):
-        return
-    for whole, unfolded in ((left, right), (right, left)):
+    unfolded = list(_unfolded(left, right, scope))
+    for key, whole, other in unfolded:
+        if bare(whole) == bare(other):
+            yield Finding("proved", CHECK, f"{key} replaced by what defines it", result=None)
+            return
+    if isinstance(left, Name) or isinstance(right, Name) or statement.passage.syntax == "code":
+        return  # a letter is set, perhaps anew
+    for key, whole, other in unfolded:
+        slip = slip_between(statement, whole, other) if len(scope.definitions(Name(key))) < 2 else None
+        if slip is not None:
+            reason = f"{key} is defined otherwise in this section: {slip}"
+            yield Finding("wrong", CHECK, reason, right=formula_text(whole))
+            return
+
+
+def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node, Node]]:
+    """Yield a letter of one side that the other lacks, the side with the letter replaced, and the other."""
+    for whole, other in ((left, right), (right, left)):
         names = {part.key: part for part in whole.walk() if isinstance(part, Name)}
-        present = {part.key for part in unfolded.walk() if isinstance(part, Name)}
+        present = {part.key for part in other.walk() if isinstance(part, Name)}
         if isinstance(whole, Name):
             continue  # this is the definition itself, or another one of it
         for key, name in names.items():
             found = scope.definition(name) if key not in present else None
-            if found is not None and _bare(_put(whole, key, found)) == _bare(unfolded):
-                yield Finding("proved", CHECK, f"{key} replaced by what defines it", result=None)
-                return
+            if found is not None:
+                yield key, _put(whole, key, found), other
 
 
 def _put(node: Any, key: str, value: Node) -> Any:
@@ -100,17 +112,10 @@ def _put(node: Any, key: str, value: Node) -> Any:
     return rebuilt(node, lambda each: _put(each, key, value))
 
 
-def _bare(node: Any) -> Any:
-    """Return a node without round brackets and notes, which do not change what it says once it is a tree."""
-    while isinstance(node, Annotated) or (isinstance(node, Fence) and node.bracket in ("(", "[", "{", "")):
-        node = node.of if isinstance(node, Annotated) else node.inside
-    return rebuilt(node, _bare)
-
-
 # --- by algebra ---
 
 
-def _algebra(first: Expr, second: Expr, scope: object, *, goes_on: bool) -> Iterator[Finding]:
+def _algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Iterator[Finding]:
     found = prove_equal(first, second)
     if found.level == "proved":
         yield Finding("proved", CHECK, "both sides are equal by algebra")
@@ -137,12 +142,22 @@ def _algebra(first: Expr, second: Expr, scope: object, *, goes_on: bool) -> Iter
             yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
 
 
-def _is_free(first: Expr, second: Expr, scope: object) -> bool:
+def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
+    """Tell what makes an identity of an equation that is one but for a slip."""
+    found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
+    if found is not None:
+        whole = formula_text(found.side)
+        yield Finding(
+            "wrong", CHECK, f"the two sides differ, and are equal by algebra if mended: {found.slip}", right=whole
+        )
+
+
+def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
     """Say whether both sides are of the same letters, of which nothing is known: no arrays, whose sum may be 1."""
     if first.free_symbols != second.free_symbols or first.has(IndexedBase):
         return False
     names = [Name(str(letter)) for letter in first.free_symbols]
-    return not isinstance(scope, Defined) or all(scope.definition(name) is None for name in names)
+    return all(scope.definition(name) is None for name in names)
 
 
 def _agree_in_numbers(first: Expr, second: Expr) -> bool:
@@ -175,11 +190,9 @@ def _polynomial(*expressions: Expr) -> bool:
     return all(each.is_polynomial(*each.free_symbols) or each.is_rational_function() for each in expressions)
 
 
-def _values(expression: Expr, scope: object) -> dict[Symbol, Expr]:
+def _values(expression: Expr, scope: Scope) -> dict[Symbol, Expr]:
     """Return what the scope sets the letters of an expression to, in the alphabet of the judge."""
     found: dict[Symbol, Expr] = {}
-    if not isinstance(scope, Defined):
-        return found
     for letter in sorted(expression.free_symbols, key=str):
         value = scope.value(Name(str(letter)))
         if value is not None and value != letter:

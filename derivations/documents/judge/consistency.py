@@ -29,10 +29,8 @@ __all__ = ["check_consistency"]
 _INDEX_LETTERS = "lmjstuvw"
 
 
-def check_consistency(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_consistency(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what contradicts within a link, or between it and its section."""
-    if not isinstance(scope, Scope):
-        return
     sides = statement.chain.sides[link + (link > 0) : link + 2] if link is not None else statement.chain.sides[:1]
     for side in sides:
         yield from _clashing_indices(side, statement, scope)

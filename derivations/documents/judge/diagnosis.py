@@ -63,7 +63,7 @@ def _restores(sides: Sequence[Node], repair: Sequence[Node], statement: Statemen
     own, new = (scope.document.votes_of(Chain(tuple(each))) for each in (sides, repair))
     if (len(own) > 1) != (len(new) > 1):
         return len(own) > 1
-    others = scope.document.all_votes.copy()
+    others = scope.document.votes.everywhere.copy()
     others.subtract(scope.document.votes_of(statement.chain))
     usual = others["rows"] - others["columns"]
     before, after = own["rows"] - own["columns"], new["rows"] - new["columns"]

@@ -17,7 +17,7 @@ from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.inference import Inference, Reading
 from derivations.documents.scope.letters import flat
 from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
-from derivations.documents.syntax import Aggregate, List, Name, Node, Number
+from derivations.documents.syntax import Aggregate, Chain, List, Name, Node, Number
 
 __all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
 
@@ -51,7 +51,11 @@ def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
         return _supposing(first, sides, scope, code)
     names = [(key, scope.shape_candidates(name)) for key, name in first.inference.met.items()]
     open_names = [(key, found) for key, found in names if len(found) > 1 or (found and found[0].far)]
-    options = [[*enumerate(found)] + ([(-1, None)] if found[0].far else []) for _, found in open_names]
+    kept = _against_the_others(sides, scope)
+    options = [
+        [*enumerate(found)] + ([(-1, None)] if found[0].far and not (kept and found[0].beside) else [])
+        for _, found in open_names
+    ]
     for picks in islice(product(*options), 1, _MOST_READINGS):
         choice: dict[str, Shape] = {}
         aside: list[Candidate] = []
@@ -63,6 +67,13 @@ def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
         if not reading.clashes:
             return replace(reading, aside=tuple(aside))
     return first
+
+
+def _against_the_others(sides: Sequence[Node], scope: Scope) -> bool:
+    """Say whether weights stand on one side in these products, and on the other one in all else of the document."""
+    own = scope.document.votes_of(Chain(tuple(sides)))
+    others = scope.document.votes.everywhere - own
+    return len(own) == len(others) == 1 and own.keys() != others.keys()
 
 
 def _supposing(plain: Fit, sides: Sequence[Node], scope: Scope, code: bool) -> Fit:
@@ -91,11 +102,11 @@ def read_sides(
     own = sides[0] if len(sides) == 2 else None
     unfolding = [own.key] if isinstance(own, Name) else []
     alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
-    inference = Inference(scope, choice, code, unknown_as, alike, _unfolding=unfolding)
+    inference = Inference(scope, choice, code, unknown_as, alike, unfolding)
     shapes = tuple(map(inference.shape, sides))
     if len(shapes) == 2 and not inference.clashes:
         _relate(inference, sides[0], sides[1], shapes[0], shapes[1])
-    return Fit(inference, tuple(map(inference.settled, shapes)))
+    return Fit(inference, tuple(map(inference.sizes.settled, shapes)))
 
 
 def _summed_together(side: Node, scope: Scope) -> Iterator[frozenset[Expr]]:
@@ -126,7 +137,7 @@ def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -
     for back in range(1, min(len(a.sizes), len(b.sizes)) + 1):
         first, second = a.sizes[-back], b.sizes[-back]
         if first != 1 and second != 1:
-            inference.same("relation", right, left, right, a, b, first, second)
+            inference.sizes.same("relation", right, left, right, a, b, first, second)
 
 
 def _writes_out(left: Node, right: Node) -> bool:

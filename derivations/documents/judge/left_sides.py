@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derivations.documents import syntax
-from derivations.documents.canon.concepts import Concept
+from derivations.documents.canon.concept import Concept
 from derivations.documents.judge.arrays import function_word
 from derivations.documents.syntax import (
     Aggregate,
@@ -68,8 +68,16 @@ def word_of(left: Node) -> str:
     """Return the word on the left: the name of a function, or of more than one letter; else nothing."""
     node = left.of if isinstance(left, Entry) else left
     if isinstance(node, Call):
-        return function_word(node.function)
-    return function_word(node) if isinstance(node, Name) and len(node.base) > 1 else ""
+        return _label_word(node.function) or function_word(node.function)
+    return _label_word(node) or (function_word(node) if isinstance(node, Name) and len(node.base) > 1 else "")
+
+
+def _label_word(node: Node) -> str:
+    """Return the word of a letter with a label in words: "dkl" for D with the subscript KL."""
+    match node:
+        case Name(base=base, subscripts=(syntax.Words(text=label),)) if len(base) == 1 and label.isalpha():
+            return (base + label).lower()
+    return ""
 
 
 def left_fits(concept: Concept, left: Node, right: Node) -> bool:
@@ -87,10 +95,12 @@ def left_fits(concept: Concept, left: Node, right: Node) -> bool:
             return not above and of in ("L", "l", "ell", "J", "E", "C", "H", "Loss", "loss", "CE")
         return of in names and bool(above) and bool(below) and (above == below) is (kind == "same place")
     if isinstance(left, Derivative):
-        return False
+        return kind == "matrix derivative" and not list(left_indices(left))
     match kind:
         case "even" | "odd":
             return parity(left) == kind
+        case "matrix derivative":
+            return isinstance(left, Name) and left.base in ("J", "Jacobian", "Jac")
         case "width":
             return isinstance(left, Name) and left.key in ("d_k", "d_v", "d_h", "d_head", "d_q", "head_dim")
         case "mean":
@@ -109,6 +119,8 @@ def left_fits(concept: Concept, left: Node, right: Node) -> bool:
         case "score":
             named = isinstance(left, Name) and left.base.lower() in SCORES and len(left.subscripts) == 2
             return named and _lower(right) <= {"q", "k"}
+        case "low rank":
+            return isinstance(left, Name) and _bases(right) >= {"A", "B"} and bool(_bases(right) & {"W"})
         case "rms":
             return word_of(left) == "rms" or (isinstance(left, Name) and left.base == "RMS")
     return True

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 from itertools import chain
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from sympy import Expr, Rational
+from sympy import Rational
 
 from derivations.documents.judge.printed import printed
 from derivations.documents.judge.values import Letters
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Product, Quotient
+from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Number, Power, Product, Quotient
 
-__all__ = ["Around", "Known", "Worded", "ambiguous", "letters_of", "rebuilt", "sources_of"]
+__all__ = ["ambiguous", "bare", "letters_of", "rebuilt", "sources_of"]
 
 _DEPTH = 6
 
 
-@runtime_checkable
-class Known(Protocol):
-    """A scope that knows what letters were set to."""
-
-    def value(self, name: Name) -> Expr | None:
-        """Return what a letter was set to."""
-
-
-@runtime_checkable
-class Around(Protocol):
-    """A scope that knows what stands before a statement in its section."""
-
-    def earlier(self, statement: Statement) -> Sequence[Statement]:
-        """Return the statements before this one, nearest first."""
-
-
-@runtime_checkable
-class Worded(Protocol):
-    """A scope that knows the prose around a statement."""
-
-    def words(self, statement: Statement) -> str:
-        """Return the prose around a statement: a line for its block, one for the block before, the headings."""
-
-
-def letters_of(scope: object) -> Letters:
+def letters_of(scope: Scope) -> Letters:
     """Return the numbers that letters were set to in a scope, letters in their values replaced in turn."""
 
     def number(name: Name, depth: int = 0) -> Fraction | None:
-        value = scope.value(name) if isinstance(scope, Known) and depth < _DEPTH else None
+        value = scope.value(name) if depth < _DEPTH else None
         if value is None:
             return None
         known = {}
@@ -63,10 +40,8 @@ def letters_of(scope: object) -> Letters:
     return number
 
 
-def sources_of(statement: Statement, node: Node, scope: object) -> Iterator[Node]:
+def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]:
     """Yield the node with rounded numbers replaced by what the section says that they round: 7.39 by e^2."""
-    if not isinstance(scope, Around):
-        return
     rounded = {part.text for part in node.walk() if isinstance(part, Number)}
     sources: dict[str, Node] = {}
     for earlier in scope.earlier(statement):
@@ -121,3 +96,10 @@ def rebuilt(node: Any, of: Any) -> Any:
     if isinstance(node, Node):
         return type(node)(**{each.name: of(getattr(node, each.name)) for each in fields(node)})
     return node
+
+
+def bare(node: Any) -> Any:
+    """Return a node without round brackets and notes, which do not change what it says once it is a tree."""
+    while isinstance(node, Annotated) or (isinstance(node, Fence) and node.bracket in ("(", "[", "{", "")):
+        node = node.of if isinstance(node, Annotated) else node.inside
+    return rebuilt(node, bare)

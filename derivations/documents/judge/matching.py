@@ -1,64 +1,37 @@
-"""Letters of a formula and roles of a canonical form: who is who, and whether the two are then equal.
+"""Whether a formula equals a canonical form once its letters have their roles.
 
-Definition   an assignment gives letters of the formula the meaning of roles: by the arguments on the left, by the
-             indices there, by the usual letters, then in every order; the conventions (rows or columns, one row or all)
-             are tried one after another
-Result       `matches(formula, concept)` yields the forms that the right side equals, decided by the judge of equality;
-             quick numbers merely spare it what is different
+Result       `equal_forms(right, assignment)` yields the forms that a right side equals, decided by the judge of
+             equality; quick numbers merely spare it what is different
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, permutations
 from math import isclose
 
-from sympy import Basic, Expr, Gt, Indexed, Symbol, log
+from sympy import Basic, Expr, Gt, Indexed, Sum, Symbol, log
 
-from derivations.documents import syntax
-from derivations.documents.canon.concepts import Concept
 from derivations.documents.canon.forms import Form, Value
-from derivations.documents.canon.sampling import NoNumber, Numbers, numbers
-from derivations.documents.judge.arrays import NotRead, Reader, function_word, indices_of
-from derivations.documents.syntax import Aggregate, Call, Name, Node
+from derivations.documents.canon.sampling import Numbers, numbers
+from derivations.documents.canon.scalar_sampling import NoNumber
+from derivations.documents.judge.arrays import NotRead, Reader
+from derivations.documents.judge.assigning import ROW, Assignment
+from derivations.documents.judge.entry_numbers import EntryNumbers, NotEntries
+from derivations.documents.syntax import Node
 from derivations.language.derivation import Assumption, claim, derivation, step
-from derivations.language.expression import Array, Member, Transpose, Variable
+from derivations.language.expression import Array, Member
 from derivations.language.proof import prove_equal
 from derivations.language.shapes import ShapeError, total
 from derivations.symbols import index, n
 
-__all__ = ["Assignment", "Formula", "Match", "assignments", "equal_forms", "free_indices", "heads", "reader_of"]
-
-MOST_ASSIGNMENTS = 24
-SIZE_LETTERS = frozenset("dD")  # their subscripts are labels
-WEIGHTS, WEIGHT_INDICES = frozenset("WbU"), frozenset("ijlmr")  # W_q, W_k, W_v, W_o are names
-INDEX_LETTERS = frozenset("ijlmrstpuk")
-CONSTANTS = frozenset({"e", "pi", "delta"})  # and Kronecker's delta: they play no role
-ADDED = frozenset({"B", "T"})  # masks and temperatures are no part that a formula may lack
-FONTS = frozenset({"", "cal", "bb", "frak"})  # accents that are mere shapes of a letter
-ROW = index("row")
+__all__ = ["Filter", "Match", "equal_forms", "reader_of", "reads"]
 
 
-@dataclass(frozen=True)
-class Formula:
-    """A right side with what the left side tells of it: the arguments of a function, the indices."""
-
-    right: Node
-    arguments: tuple[Node, ...] = ()
-    indices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """What letters mean; `columns` as `read_value` takes it. `targets` are the forms with what they are then."""
-
-    meaning: tuple[tuple[str, Value], ...]
-    indices: frozenset[str]
-    columns: bool
-    targets: tuple[tuple[Form, Value], ...]
-    by_letters: bool = True  # no letter was assigned by trying
+NOT_BUILT = (
+    NotRead, ShapeError, NoNumber, ArithmeticError, ValueError, TypeError, AttributeError, RecursionError
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,193 +43,13 @@ class Match:
     proved: bool = True
 
 
-# --- letters ---
-
-
-def _names(node: Node) -> Iterator[Name]:
-    """Yield the names in a formula that are no functions, their subscripts left out."""
-    pending = [node]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Name):
-            yield part
-        elif isinstance(part, Call):
-            pending.extend(reversed(_family(part) or part.arguments))
-        elif isinstance(part, Aggregate):
-            pending.append(part.body)
-        elif not isinstance(part, syntax.Chain):
-            pending.extend(reversed(part.children))
-
-
-def _family(call: Call) -> tuple[Node, ...]:
-    """Return the letter of the members that are put side by side, `head` in Concat(head_1, ..., head_h)."""
-    if function_word(call.function) not in ("concat", "concatenate", "cat"):
-        return ()
-    first = next((part for each in call.arguments for part in each.walk() if isinstance(part, Name)), None)
-    return () if first is None else (Name(first.base, (), first.superscripts, first.primes, first.accent),)
-
-
-def free_indices(node: Node, known: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the letters that stand in subscripts as places and are not bound, in order; `known` are such letters."""
-    bound = {key.key for part in node.walk() if isinstance(part, Aggregate) for key in part.index}
-    found = dict.fromkeys(known)
-    for name in _names(node):
-        for letter in _subscript_letters(name):
-            if letter in known or letter in INDEX_LETTERS:
-                found.setdefault(letter)
-    return tuple(letter for letter in found if letter not in bound)
-
-
-def _subscript_letters(name: Name) -> Iterator[str]:
-    if name.base in SIZE_LETTERS:
-        return
-    for subscript in name.subscripts:
-        for part in subscript.walk():
-            if isinstance(part, Name) and not part.subscripts:
-                letters = part.base if len(part.base) > 1 and set(part.base) <= INDEX_LETTERS else (part.base,)
-                known = WEIGHT_INDICES if name.base in WEIGHTS else None
-                yield from (
-                    letter
-                    for letter in letters
-                    if len(letter) == 1 and letter.islower() and letter in (known or letter)
-                )
-
-
-def index_letters(formula: Formula) -> frozenset[str]:
-    """Return every letter that is a place: free or bound."""
-    bound = {key.key for part in formula.right.walk() if isinstance(part, Aggregate) for key in part.index}
-    return frozenset(bound) | set(free_indices(formula.right, formula.indices))
-
-
-def heads(node: Node, indices: frozenset[str]) -> dict[str, Name]:
-    """Return the letters of a formula without their places, in order."""
-    found: dict[str, Name] = {}
-    for name in _names(node):
-        if name.key in indices:
-            continue
-        head = name if name.base in SIZE_LETTERS else indices_of(name, indices)[0]
-        found.setdefault(head.key, head)
-    return found
-
-
-# --- assignments ---
-
-
-def assignments(
-    formula: Formula,
-    concept: Concept,
-    foreign: frozenset[str] = frozenset(),
-    said: frozenset[tuple[str, str]] = frozenset(),
-) -> Iterator[Assignment]:
-    """Yield assignments, the likeliest first.
-
-    `foreign` are letters that mean another size; `said` are the roles that the prose gives to letters.
-    """
-    forms = concept.forms()
-    for scalars in (False, True):
-        group = tuple(form for form in forms if form.scalars is scalars)
-        if group:
-            yield from _assignments(formula, concept, group, foreign, dict(sorted(said)), scalars)
-
-
-def _assignments(
-    formula: Formula,
-    concept: Concept,
-    forms: tuple[Form, ...],
-    foreign: frozenset[str],
-    said: Mapping[str, str],
-    scalars: bool,
-) -> Iterator[Assignment]:
-    roles = {name: value for form in forms for name, value in form.roles.items()}
-    order = max((form.indices for form in forms), key=len)
-    indices = index_letters(formula)
-    if scalars:
-        indices = indices | {letter for name in _names(formula.right) for letter in _subscript_letters(name)}
-    letters = heads(formula.right, indices)
-    if scalars:
-        letters |= {name.key: name for name in _names(formula.right) if name.key in indices}
-    known: dict[str, str] = {}
-    for argument, role in zip(formula.arguments, concept.arguments, strict=False):
-        name = argument if isinstance(argument, Name) else None
-        if name is not None and name.key in letters and role in roles:
-            known[name.key] = role
-    for key in letters:
-        if key not in known and said.get(key) in roles and said[key] not in known.values():
-            known[key] = said[key]
-    free = [] if scalars else list(free_indices(formula.right, formula.indices))
-    places = dict(zip(formula.indices or free, order, strict=False))
-    for role, usual in concept.letters.items():
-        if role in roles and role not in known.values():
-            head = next((key for each in usual for key in letters if key == each and key not in known), None)
-            head = head or next((key for key in letters if _is_usual(letters[key], usual) and key not in known), None)
-            if head is not None and not (head in foreign and role in ("d_k",)):
-                known[head] = role
-    rest = [key for key in letters if key not in known and key not in foreign and key not in CONSTANTS]
-    left = [role for role in roles if role not in known.values() and role not in order]
-    left.sort(key=list(concept.letters).index if set(left) <= set(concept.letters) else str)
-    count = min(len(rest), len(left))
-    for chosen in islice(permutations(left, count), MOST_ASSIGNMENTS):
-        whole = known | dict(zip(rest, chosen, strict=False))
-        meaning: dict[str, Value] = {head: roles[role] for head, role in whole.items()}
-        for role in (
-            each for each in left if each not in whole.values()
-        ):  # the usual letter, should it be missing in the formula
-            usual_letters = concept.letters.get(role, ())
-            if usual_letters and usual_letters[0] not in letters and role not in ADDED:
-                meaning.setdefault(usual_letters[0], roles[role])
-        if not scalars:
-            meaning |= {letter: roles.get(role, index(role)) for letter, role in places.items()}
-            meaning |= {letter: index(letter) for letter in free if letter not in meaning}
-        yield from _conventions(meaning, indices, forms, not rest)
-        if not rest or not left:
-            return
-
-
-def _is_usual(letter: Name, usual: tuple[str, ...]) -> bool:
-    """Say whether a letter is one of the usual ones but for its labels; x with a hat is another letter than x."""
-    return letter.base in usual and letter.accent in FONTS
-
-
-def _conventions(
-    meaning: Mapping[str, Value], indices: frozenset[str], forms: tuple[Form, ...], by_letters: bool
-) -> Iterator[Assignment]:
-    """Yield the assignment under each convention."""
-    rows = frozenset(name for form in forms for name in form.rows)
-
-    single = any(isinstance(v, Variable) and v.name in rows and key[:1].islower() for key, v in meaning.items())
-
-    def turned(value: Value, *, one: bool, columns: bool) -> Value:
-        if not isinstance(value, Variable) or len(value.shape) != 2:
-            return value
-        if one and value.name in rows:
-            return value[ROW]
-        return Transpose(value) if columns else value
-
-    for one, columns in ((False, False), (True, True), (False, True)):
-        if one and not single:
-            continue  # a capital letter is a matrix
-        matrices = any(isinstance(form.value, Array) for form in forms)
-        targets: list[tuple[Form, Value]] = []
-        for form in forms:
-            value = form.value
-            if isinstance(value, Array) and len(value.shape) == 2:
-                value = value[ROW] if one else Transpose(value) if columns else value
-            targets.append((form, value))
-        turn = matrices or one
-        changed = {key: turned(value, one=one, columns=columns) if turn else value for key, value in meaning.items()}
-        yield Assignment(tuple(changed.items()), indices, columns, tuple(targets), by_letters)
-
-
-# --- equality ---
-
-
 def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = None) -> Iterator[Match]:
     """Yield the forms that a right side equals under an assignment; a reader serves several formulas."""
     reader = reader or reader_of(assignment)
     try:
         value = reader.value(right)
         found = numbers(value)
-    except (NotRead, ShapeError, NoNumber, ArithmeticError, ValueError, TypeError, AttributeError, RecursionError):
+    except NOT_BUILT:
         return  # what cannot be built is nothing that is known
     for form, target in assignment.targets:
         if _alike(found, _target_numbers(target)):
@@ -266,6 +59,33 @@ def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = Non
 def reader_of(assignment: Assignment) -> Reader:
     """Return what reads formulas under an assignment."""
     return Reader(dict(assignment.meaning), assignment.indices, assignment.columns)
+
+
+def reads(right: Node, reader: Reader) -> bool:
+    """Say whether a right side is read as an expression at all."""
+    try:
+        reader.value(right)
+    except NOT_BUILT:
+        return False
+    return True
+
+
+class Filter:
+    """Tells quickly what can be no form of an assignment: formulas of entries that have another number."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        """Take the numbers of the targets."""
+        self.entries = EntryNumbers(dict(assignment.meaning), assignment.indices)
+        numbers = (_target_numbers(target) for _, target in assignment.targets)
+        self.wanted = [found[1][0] for found in numbers if found is not None and found[0] == ()]
+
+    def may_equal(self, node: Node) -> bool:
+        """Say whether a formula may be one of the forms."""
+        try:
+            found = self.entries.number(node)
+        except NotEntries:
+            return True
+        return any(isclose(found, wanted, rel_tol=1e-7, abs_tol=1e-9) for wanted in self.wanted)
 
 
 @lru_cache(maxsize=1024)
@@ -291,6 +111,8 @@ def _proved(value: Value, target: Value) -> bool:
         return True
     if isinstance(value, Array) is not isinstance(target, Array):
         return False
+    if _with_plain_bounds(_entry(value)) == _with_plain_bounds(_entry(target)):
+        return True
     ranges: dict[Symbol, Expr] = {ROW: n}
     for expression in (target, value):
         for place, size in _free_places(expression, frozenset()):
@@ -301,6 +123,25 @@ def _proved(value: Value, target: Value) -> bool:
         "a formula of a document", claim(value, step("algebra", target)), ranges=ranges, assuming=assumed
     )
     return prove_equal(value, target, whole).level == "proved"
+
+
+def _entry(value: Value) -> Value:
+    """Return an entry of an array at any place."""
+    if not isinstance(value, Array):
+        return value
+    return value.entry(*(index(f"place_{axis}") for axis in range(len(value.shape))))
+
+
+def _with_plain_bounds(expression: Value) -> Value:
+    """Return an expression in which every index of a sum has the name of its depth."""
+    sums = sorted(expression.atoms(Sum), key=lambda each: each.count_ops())
+    for whole in sums:
+        if len(whole.limits) == 1:
+            place, low, high = whole.limits[0]
+            depth = index(f"bound_{len(whole.function.atoms(Sum))}")
+            new = Sum(whole.function.xreplace({place: depth}), (depth, low, high))
+            expression = expression.xreplace({whole: new})
+    return expression
 
 
 def _positive(entry: Indexed) -> Assumption:

@@ -21,10 +21,10 @@ _CHECK = "meaning"
 _LENGTH_LETTERS = "nmLTNSBhHlbst"
 
 
-def check_meanings(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_meanings(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield that a letter is what the words beside it say."""
     name = statement.chain.sides[0]
-    if not isinstance(scope, Scope) or link is not None or not isinstance(name, Name) or len(statement.chain.sides) > 1:
+    if link is not None or not isinstance(name, Name) or len(statement.chain.sides) > 1:
         return
     said = scope.said_beside(statement, name)
     meaning = next(iter(said), "width")

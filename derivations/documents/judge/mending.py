@@ -12,16 +12,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
 
-from derivations.documents.canon.concepts import Concept
+from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.edits import edits
-from derivations.documents.judge.matching import Assignment, Formula, equal_forms, reader_of
+from derivations.documents.judge.arrays import function_word
+from derivations.documents.judge.assigning import Assignment
+from derivations.documents.judge.formula_letters import Formula
+from derivations.documents.judge.matching import Filter, equal_forms, reader_of, reads
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
 from derivations.documents.verdicts import Verdict
 
-__all__ = ["NAMED", "Judged", "repaired"]
+__all__ = ["NAMED", "Judged", "letter_of", "repaired"]
 
 MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
+ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
 NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
+#: Letters that authors take in either order: two weights of a gate, two distributions.
+FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"p_x", "q_x"}, {"p_i", "q_i"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
 Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
 
 
@@ -35,29 +41,50 @@ def repaired(
     lacking: bool,
 ) -> Judged | None:
     """Return `wrong` with the edit that makes a formula right; with `lacking` a letter may be missing in it."""
-    if not tried:
+    if not tried or len(_functions(right)) > 1:  # a canonical right side has one function that is not elementary
         return None
     chosen = _few(tried)
     if not chosen:
         return None
     arguments = (each for each in formula.arguments if isinstance(each, Name))
     letters = tuple(dict.fromkeys((*_whole_names(right), *arguments, *(_unused(right, chosen) if lacking else ()))))
-    readers = [(concept, assignment, reader_of(assignment)) for concept, assignment in chosen]
+    readers = [(concept, assignment, reader_of(assignment), Filter(assignment)) for concept, assignment in chosen]
+    is_read = any(reads(right, reader) for _, _, reader, _ in readers)
     spent = 0
     for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
-        for concept, assignment, reader in readers:
+        for concept, assignment, reader, likely in readers:
+            if not likely.may_equal(edited) or (slip.endswith("is too many") and not is_read) or _is_free(slip, right):
+                continue  # a factor that merely stands there in a way that is not read is not too many
             spent += 1
-            if spent > MOST_READINGS or sum(each.work for _, _, each in readers) > MOST_WORK:
+            if spent > MOST_READINGS or sum(each.work for _, _, each, _ in readers) > MOST_WORK:
                 return None
             for match in equal_forms(edited, assignment, reader):
+                against = assignment.columns and convention == "rows" and match.form.has_matrices
                 if not match.proved:
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue
-                if (match.form.assumed and not match.form.condition) or (assignment.columns and convention == "rows"):
+                if (match.form.assumed and not match.form.condition) or against:
                     continue
                 return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
     return None
+
+
+def _is_free(slip: str, right: Node) -> bool:
+    """Say whether an author is free to write so: other letters, a gain of one's own, weights inside a named network."""
+    words = slip.split()
+    if slip.endswith("have changed places") and len(words) == 6:
+        return {words[0], words[2]} in FREE_PAIRS
+    if slip.endswith("is too many"):
+        return words[2] in ("gamma", "g")
+    return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+
+
+def _functions(right: Node) -> set[str]:
+    """Return the functions of a right side that are not elementary."""
+    functions = (part.function for part in right.walk() if isinstance(part, Call))
+    words = {"LN" if function.base == "LN" else function_word(function) for function in functions}  # LN is no ln
+    return words - ELEMENTARY
 
 
 def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignment]]:
@@ -86,10 +113,11 @@ def _unused(right: Node, chosen: list[tuple[Concept, Assignment]]) -> Iterator[N
             if (key not in present and key not in assignment.indices and not getattr(value, "is_integer", False)) or (
                 key not in present and getattr(value, "is_positive", False)
             ):
-                yield _letter(key)
+                yield letter_of(key)
 
 
-def _letter(key: str) -> Name:
+def letter_of(key: str) -> Name:
+    """Return the letter that has a key: `W_1`, `W^O`, `epsilon`."""
     above = "^" in key
     base, _, label = key.partition("^" if above else "_")
     small = Number(label, Fraction(label)) if label.isdigit() else Name(label)

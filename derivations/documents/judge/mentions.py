@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from derivations.documents.judge.letters import Around, Worded
 from derivations.documents.judge.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.values import Enclosure, enclose
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Annotated,
@@ -49,7 +49,7 @@ PERHAPS = ("softmax", "distribution", "分布", "分佈", "权重", "權重", "�
 NO_WEIGHTS = ("logit", "score", "input", "分数", "分數", "得分", "输入", "輸入", "スコア", "入力", "before", "unnormal")
 
 
-def check_mentions(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_mentions(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is found of numbers in a link or in a chain without one."""
     chain = statement.chain
     if link is None:
@@ -69,10 +69,10 @@ def check_mentions(statement: Statement, link: int | None, scope: object) -> Ite
 # --- a number in brackets ---
 
 
-def _in_brackets(statement: Statement, scope: object) -> Iterator[Finding]:
+def _in_brackets(statement: Statement, scope: Scope) -> Iterator[Finding]:
     """Compare a rough number in brackets with the number of the formula right before it."""
     shown = printed(statement.chain.sides[0]) if len(statement.chain.sides) == 1 else None
-    if shown is None or not shown.rough or not isinstance(scope, Around):
+    if shown is None or not shown.rough:
         return
     before = next(iter(scope.earlier(statement)), None)
     number = printed(before.chain.sides[-1]) if before is not None and before.chain.relations else None
@@ -151,7 +151,7 @@ def _entries(node: Node) -> tuple[Node, ...]:
 # --- weights that sum to 1 ---
 
 
-def _sums_to_one(statement: Statement, side: Node, first: Node, scope: object) -> Iterator[Finding]:
+def _sums_to_one(statement: Statement, side: Node, first: Node, scope: Scope) -> Iterator[Finding]:
     for part in side.walk():
         rows = part.rows if isinstance(part, MatrixLiteral) else (part.items,) if isinstance(part, List) else ()
         numbers = [[printed(entry) for entry in row] for row in rows]
@@ -186,7 +186,7 @@ def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterato
     yield Finding("conditional" if assumptions else "holds", CHECK, which, assumptions=assumptions)
 
 
-def _called(statement: Statement, side: Node, part: Node, first: Node, scope: object) -> bool | None:
+def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Scope) -> bool | None:
     """Say whether numbers are called weights: True for certain, False perhaps, None where nothing says so."""
     around = (
         each for each in side.walk() if isinstance(each, Annotated) and any(one is part for one in each.of.walk())
@@ -211,14 +211,14 @@ def _text(node: Node) -> str:
     return " ".join(part.text if isinstance(part, Words) else part.base for part in parts).replace("_", " ")
 
 
-def _before(statement: Statement, scope: object) -> str:
+def _before(statement: Statement, scope: Scope) -> str:
     """Return the prose right before the formula, in its block or else in the block before it."""
     text = ""
     for passage in statement.block.passages:
         if passage is statement.passage:
             break
         text = (text + " " + passage.text)[-_NEAR:]
-    if len(text.strip()) >= _ENOUGH or not isinstance(scope, Worded):
+    if len(text.strip()) >= _ENOUGH:
         return text
     around = scope.words(statement).splitlines()
     return " ".join((*(line[-_NEAR:] for line in around[1:2]), text))

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from derivations.documents.judge.letters import Around, letters_of, rebuilt
+from derivations.documents.judge.letters import letters_of, rebuilt
 from derivations.documents.judge.number_links import CHECK, touch
 from derivations.documents.judge.printed import decimal, printed
 from derivations.documents.judge.sums import WrittenOut, written_out
 from derivations.documents.judge.values import Enclosure, enclose
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Quotient, Sum
 from derivations.documents.verdicts import Finding
@@ -34,7 +35,7 @@ CLOSE, FAR = Fraction(5, 1000), Fraction(5, 100)
 ONE_DIGIT = 10  # units of the last digit
 
 
-def check_named_numbers(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_named_numbers(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is found of a number that is given to a name, or to several in a row."""
     sides, relations = statement.chain.sides, statement.chain.relations
     if link is None or relations[link] not in SETS or not all(_is_named(each) for each in sides[: link + 1]):
@@ -62,7 +63,7 @@ def _number(node: Node) -> Enclosure | None:
     return enclose(node)
 
 
-def _names_in_a_row(statement: Statement, link: int, scope: object) -> Iterator[Finding]:
+def _names_in_a_row(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     """Say that names in a row stand for what follows them: `d_k = d_v = 512 / 8`."""
     names = [each for each in statement.chain.sides[: link + 2] if isinstance(each, Name)]
     following = (enclose(each) for each in statement.chain.sides[link + 2 :])
@@ -71,13 +72,13 @@ def _names_in_a_row(statement: Statement, link: int, scope: object) -> Iterator[
         yield Finding("holds", CHECK, f"{' and '.join(each.key for each in names)} are both {decimal(value)}")
 
 
-def _may_be(name: Name, value: Enclosure, scope: object) -> bool:
+def _may_be(name: Name, value: Enclosure, scope: Scope) -> bool:
     """Say whether the section sets a name to nothing else."""
     known = letters_of(scope)(name)
     return not isinstance(known, Fraction) or abs(known - value.middle) <= CLOSE * abs(known)
 
 
-def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scope: object) -> Iterator[Finding]:
+def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scope: Scope) -> Iterator[Finding]:
     softmax = _softmax(statement, name, scope)
     if softmax is not None:
         yield from _against(softmax, name, given, value)
@@ -100,10 +101,10 @@ class _Softmax:
     place: int
 
 
-def _softmax(statement: Statement, name: Name, scope: object) -> _Softmax | None:
+def _softmax(statement: Statement, name: Name, scope: Scope) -> _Softmax | None:
     """Return the softmax that a numbered name is an entry of, where the section defines it as a quotient by a sum."""
     number = name.subscripts[0] if len(name.subscripts) == 1 else None
-    if not isinstance(number, Number) or not isinstance(scope, Around):
+    if not isinstance(number, Number):
         return None
     for earlier in scope.earlier(statement):
         defined, *others = earlier.chain.sides
@@ -149,10 +150,10 @@ def _near(first: Enclosure, second: Enclosure, distance: Fraction) -> bool:
 # --- digits that are lost ---
 
 
-def _loses_digits(statement: Statement, name: Name, given: Node, scope: object) -> bool:
+def _loses_digits(statement: Statement, name: Name, given: Node, scope: Scope) -> bool:
     """Say whether a name is near 1, rounded, in a section that subtracts it from 1."""
     shown = printed(given)
-    if shown is None or not 0 < 1 - shown.value < ONE_DIGIT * 2 * shown.half_unit or not isinstance(scope, Around):
+    if shown is None or not 0 < 1 - shown.value < ONE_DIGIT * 2 * shown.half_unit:
         return False
     sums = (part for each in scope.earlier(statement) for part in each.chain.walk() if isinstance(part, Sum))
     return any(_is_rest(part, name) for part in sums)

@@ -46,10 +46,10 @@ _CHECK = "naming"
 _UNDERSTOOD = (Name, Number, Product, Sum, Fence, Call, Transpose, Quotient, Root, List, Dots)
 
 
-def check_namings(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_namings(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield that an equation names something, where nothing contradicts it."""
     chain = statement.chain
-    if not isinstance(scope, Scope) or link != 0 or chain.relations[0] not in ("=", ":=", "←"):
+    if link != 0 or chain.relations[0] not in ("=", ":=", "←"):
         return
     left, right = chain.sides[:2]
     if isinstance(left, Name) and isinstance(right, Number):

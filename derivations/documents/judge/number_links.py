@@ -13,6 +13,7 @@ from fractions import Fraction
 from derivations.documents.judge.letters import letters_of
 from derivations.documents.judge.printed import decimal
 from derivations.documents.judge.values import Enclosure, Letters, enclose
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number
 
@@ -30,7 +31,7 @@ class NumberLink:
     left: Node
     right: Node
     relation: str
-    scope: object
+    scope: Scope
 
     @property
     def letters(self) -> Letters:

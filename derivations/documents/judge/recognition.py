@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from derivations.documents import syntax
-from derivations.documents.canon.concepts import Concept
+from derivations.documents.canon.concept import Concept
 from derivations.documents.judge.arrays import function_word
+from derivations.documents.judge.formula_letters import Formula
 from derivations.documents.judge.left_sides import (
     left_fits,
     left_indices,
@@ -21,7 +22,6 @@ from derivations.documents.judge.left_sides import (
     product_of,
     word_of,
 )
-from derivations.documents.judge.matching import Formula
 from derivations.documents.syntax import (
     Aggregate,
     Call,
@@ -34,6 +34,9 @@ from derivations.documents.syntax import (
 )
 
 __all__ = ["formula_of", "is_about", "is_one_formula", "softmax_of_a_score", "words_of"]
+
+
+ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "sqrt", "max", "min"})
 
 
 def is_one_formula(right: Node) -> bool:
@@ -55,10 +58,18 @@ def formula_of(left: Node, right: Node) -> Formula:
     elif pair_of(left) or product_of(left):
         arguments = pair_of(left) or product_of(left)
     elif isinstance(call, Call):
-        arguments = tuple(
-            part for each in call.arguments for part in (each.items if isinstance(each, syntax.List) else (each,))
-        )
+        arguments = tuple(part for each in call.arguments for part in _arguments_of(each))
     return Formula(right, arguments, tuple(dict.fromkeys(left_indices(left))))
+
+
+def _arguments_of(node: Node) -> tuple[Node, ...]:
+    """Return the arguments that a list holds, or a pair as p || q."""
+    match node:
+        case syntax.List(items=items):
+            return items
+        case syntax.Chain(sides=sides, relations=("|" | "∥" | "||",)):
+            return sides
+    return (node,)
 
 
 def words_of(left: Node) -> frozenset[str]:
@@ -75,17 +86,36 @@ def words_of(left: Node) -> frozenset[str]:
 def is_about(concept: Concept, left: Node, right: Node) -> bool:
     """Say whether a link is about a concept."""
     word = word_of(left)
-    if not left_fits(concept, left, right):
+    if not left_fits(concept, left, right) or _has_other_entries(left, right):
         return False
     if concept.words and word in concept.words:
         return True
-    if concept.left in ("product entry", "dot", "score"):
+    if concept.left in ("product entry", "dot", "score", "low rank"):
         return concept.marks <= _marks(right)
     if concept.left == "any" and not isinstance(left, Name | Entry | Call):
         return False  # an expression on the left is no name of anything
+    if concept.left == "any" and isinstance(left, Call) and word in ELEMENTARY:
+        return False  # nor is the logarithm of a name
     if concept.left == "word" or (not concept.marks and concept.left == "any"):
         return False
     return concept.marks <= _marks(right)
+
+
+def _has_other_entries(left: Node, right: Node) -> bool:
+    """Say whether a right side is of another entry than the left: ReLU(z_j) = max(0, z_i)."""
+    if not isinstance(left, Call) or len(left.arguments) != 1:
+        return False
+    argument = left.arguments[0]
+    if not isinstance(argument, Name) or not argument.subscripts:
+        return False
+    pending, others = [right], False
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Name):
+            others = others or (part.base == argument.base and part.key != argument.key)
+        elif not isinstance(part, Aggregate):  # the entries under a sum are all of them
+            pending.extend(part.arguments if isinstance(part, Call) else part.children)
+    return others
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,7 @@ Result       `repairs` yields changed sides, the likeliest first; whether one of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from derivations.documents.scope.shape import Clash
 from derivations.documents.syntax import Chain, Name, Node, Number, Product, Space, Transpose
@@ -68,13 +68,14 @@ def rebuilt(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -
     if depth > 90 or isinstance(node, Name | Space | Chain):
         return node
     changed: dict[str, object] = {}
-    for key, value in vars(node).items():
+    for each in fields(node):
+        value = getattr(node, each.name)
         if isinstance(value, Node):
             inner: object = rebuilt(value, change, depth + 1)
-        elif isinstance(value, tuple) and value and all(isinstance(each, Node) for each in value):
-            inner = tuple(rebuilt(each, change, depth + 1) for each in value)
+        elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
+            inner = tuple(rebuilt(part, change, depth + 1) for part in value)
         else:
             continue
         if inner != value:
-            changed[key] = inner
+            changed[each.name] = inner
     return replace(node, **changed) if changed else node  # type: ignore[arg-type]

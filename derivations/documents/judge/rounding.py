@@ -16,11 +16,12 @@ from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_
 from derivations.documents.judge.printed import Printed, decimal, rounded
 from derivations.documents.judge.sums import written_out
 from derivations.documents.judge.values import Enclosure
-from derivations.documents.syntax import Node
+from derivations.documents.syntax import Call, Node, Number, Power
 from derivations.documents.verdicts import Finding, Repair
 
 __all__ = ["BYTES", "COUNTED", "check_rounding", "repair_of"]
 
+ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
 ROUGHLY = Fraction(2, 100)
 BYTES = {
     name: scales
@@ -70,9 +71,22 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
             )
             yield Finding("conditional", CHECK, reason, assumptions=("the numbers were rounded after this one",))
             return
+    spread = question.enclosures(source, spread=True) if _in_a_function(source) else None
+    if spread is not None and spread[0].low <= target.value <= spread[0].high:
+        reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
+        yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
+        return
     of_one_base = (reading for reading in readings if reading[0] == readings[0][0])
     nearest = min(of_one_base, key=lambda reading: abs(reading[0].middle / reading[1] - target.value))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)
+
+
+def _in_a_function(source: Node) -> bool:
+    """Say whether a number that was rounded to four digits or more stands in an exponent or in a function."""
+    insides = [part.exponent for part in source.walk() if isinstance(part, Power)]
+    insides += [each for part in source.walk() if isinstance(part, Call) for each in part.arguments]
+    numbers = (part for inside in insides for part in inside.walk() if isinstance(part, Number) and not part.exact)
+    return any(sum(each.isdigit() for each in part.text.lstrip("0.")) >= ROUNDED_DIGITS for part in numbers)
 
 
 def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Finding]:

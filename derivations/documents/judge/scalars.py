@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import sympy
 from sympy import Basic, Expr, Integer, Rational, Symbol
 
+from derivations.documents.judge.scalar_letters import EXPECTATIONS, VARIANCES, in_one_order, is_size, symbol
+from derivations.documents.scope import Scope
 from derivations.documents.syntax import (
     Aggregate,
     Annotated,
@@ -34,27 +35,19 @@ from derivations.documents.syntax import (
     Quotient,
     Root,
     Sum,
-    Transpose,
+    Words,
 )
 from derivations.language.expression import array
 from derivations.language.scalars import Expectation, Variance
-from derivations.symbols import index, size
-from derivations.symbols import scalar as real_scalar
+from derivations.symbols import index
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "Shaped", "in_one_order", "is_size", "scalar", "symbol"]
+__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_order", "is_size", "scalar", "symbol"]
 
 _MOST_NODES = 400
 _LARGEST_POWER = 12
 _MOST_EXPANDED = 300  # terms of an expression that is multiplied out
 _MOST_TERMS = 64  # of a sum with numbers for bounds
 _BITS = 4_000
-_SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
-    "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
-    "num_layers", "vocab", "vocab_size", "V", "hidden_size", "d_model", "d_ff", "d_k", "d_v", "d_head", "head_dim",
-}  # fmt: skip
-_SIZE_BASES = frozenset("ndNLhHm")
-VARIANCES = frozenset({"Var", "var", "Variance", "𝕍", "V"})
-EXPECTATIONS = frozenset({"E", "𝔼", "Mean"})
 _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     "exp": sympy.exp,
     "log": sympy.log,
@@ -66,19 +59,14 @@ _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
 }
 
 
-@runtime_checkable
-class Shaped(Protocol):
-    """A scope that knows shapes."""
-
-    def shape(self, node: Node) -> tuple[Expr, ...] | None:
-        """Return the shape of a node where it is known."""
+_PLACE = Words("·")  # where an index stands that is no longer part of the name: a_{ij} and a_{ji} are two arrays
 
 
 class _NoScalar(Exception):
     """What is no scalar, or is not understood."""
 
 
-def scalar(node: Node, scope: object = None) -> Expr | None:
+def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
     """Return the scalar that a node means, or None."""
     try:
         parts = [part for _, part in zip(range(_MOST_NODES + 1), node.walk(), strict=False)]
@@ -90,49 +78,15 @@ def scalar(node: Node, scope: object = None) -> Expr | None:
         return None
 
 
-def is_size(name: Name) -> bool:
-    """Say whether a letter is written as sizes are: d_k, n, L, batch_size."""
-    if name.accent or name.primes or name.superscripts:
-        return False
-    return name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
-
-
-def symbol(name: Name, *, sized: bool = False) -> Symbol:
-    """Return the symbol of a letter."""
-    return size(name.key) if sized or is_size(name) else real_scalar(name.key)
-
-
 def _sizes(parts: list[Node]) -> frozenset[str]:
     """Return the letters that bound sums."""
     bounds = [part.upper for part in parts if isinstance(part, Aggregate) and part.upper is not None]
     return frozenset(each.key for bound in bounds for each in bound.walk() if isinstance(each, Name))
 
 
-def in_one_order(*nodes: Node, scope: object = None) -> bool:
-    """Say whether capitals of unknown shape have one order in all products, so that it says nothing."""
-    before: set[tuple[str, str]] = set()
-    for part in chain.from_iterable(node.walk() for node in nodes):
-        if isinstance(part, Transpose):
-            return False
-        if isinstance(part, Product):
-            capitals = [each.key for each in part.factors if isinstance(each, Name) and _may_be_matrix(each, scope)]
-            if any(op == "at" for op in part.operators):
-                return False
-            before |= set(pairwise(capitals))
-    return not any((second, first) in before for first, second in before if first != second)
-
-
-def _may_be_matrix(name: Name, scope: object) -> bool:
-    """Say whether a letter may be an array: a capital of which nothing is known."""
-    shape = scope.shape(name) if isinstance(scope, Shaped) else None
-    if shape is not None:
-        return shape != ()
-    return len(name.base) == 1 and name.base.isupper() and name.key not in ("N", "D", "L", "H", "B", "T", "C", "P")
-
-
 @dataclass
 class _Reading:
-    scope: object
+    scope: Scope | None
     sizes: frozenset[str]
     lengths: dict[str, Expr] = field(default_factory=dict)  # of the arrays whose entries were read
 
@@ -157,7 +111,9 @@ class _Reading:
         used = [each for each in node.subscripts if isinstance(each, Name) and each.key in bound]
         if used:
             return self.entry(node, used, bound)
-        shape = self.scope.shape(node) if isinstance(self.scope, Shaped) else None
+        if any(isinstance(part, Name) and part.key in bound for each in node.subscripts for part in each.walk()):
+            raise _NoScalar  # x_{i+1}: an entry at another place
+        shape = self.scope.shape(node) if self.scope is not None else None
         if shape:
             raise _NoScalar
         if node.key == "e":
@@ -168,7 +124,11 @@ class _Reading:
 
     def entry(self, node: Name, used: list[Name], bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
         """Return the entry of an array at indices of sums around it; what else stands below is part of its name."""
-        rest = tuple(each for each in node.subscripts if each not in used)
+        free = [each for each in node.subscripts if each not in used]
+        last = node.subscripts[len(free) :]
+        rest = (
+            tuple(free) if list(last) == used else tuple(_PLACE if each in used else each for each in node.subscripts)
+        )
         family = Name(node.base, rest, node.superscripts, node.primes, node.accent).key
         places = [bound[each.key] for each in used]
         key = f"{family}:{len(used)}"

@@ -35,11 +35,11 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["check_shapes"]
 
+SELF_ATTENTION = "as many keys as queries (self-attention)"
 
-def check_shapes(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+
+def check_shapes(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what the shapes say of one link of a statement, or of a statement without links."""
-    if not isinstance(scope, Scope):
-        return
     mention = scope.document.mention(statement)
     if mention is not None:
         yield from _of_mention(mention, statement, scope)
@@ -66,7 +66,7 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
         yield _misfit(sides, found, statement, scope, code)
         return
     shape = found.shapes[1]
-    tells = found.aside or found.inference.compared or (found.inference.notes and found.inference.met)
+    tells = found.aside or found.inference.sizes.compared or (found.inference.notes and found.inference.met)
     if _is_computed(sides[1]) and _is_told_by_shapes(sides) and (shape.complete or (shape.complete is None and tells)):
         yield _fitting(found, shape)
 
@@ -230,14 +230,27 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
             return Finding(
                 "conditional", "shapes.declared", f"it contradicts line {line}: {reason}", assumptions=(fits,)
             )
-    return Finding("holds", "shapes.declared", f"{name.key or 'it'} is {shape_text(sizes)}, and nothing contradicts it")
+    reason = f"{name.key or 'it'} is {shape_text(sizes)}, and nothing contradicts it"
+    if _are_keys_as_queries(name, sizes, scope):
+        return Finding("conditional", "shapes.declared", reason, assumptions=(SELF_ATTENTION,))
+    return Finding("holds", "shapes.declared", reason)
+
+
+def _are_keys_as_queries(name: Name, sizes: tuple[Expr, ...], scope: Scope) -> bool:
+    """Say whether keys are declared with the letter that counts the queries, and nothing makes both of one input."""
+    if "key" not in scope.meaning(name) or len(sizes) != 2 or sizes[0].is_number or scope.near_definition(name):
+        return False
+    return sizes[0] in scope.rows_of("query")
 
 
 def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> tuple[Expr | None, ...] | None:
-    """Return another shape that the section declares of a name, where formulas fit with that one and none with this."""
+    """Return another shape that the section declares of a name, where formulas fit with that one and none with this.
+
+    Assumes      other sizes than these in another order are those of another setting, and more than two axes are
+                 split, moved and joined one after another
+    """
     others = scope.other_shapes(name, sizes)
-    if all(size.is_number for size in sizes):  # other numbers are those of another setting
-        others = tuple(each for each in others if set(each) == set(sizes))
+    others = tuple(each for each in others if len(each) == len(sizes) == 2 and set(each) == set(sizes))
     pairs = [
         (other.chain.sides[link : link + 2], scope.document.at(other))
         for other in (scope.document.used_in(name, statement) if others else ())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice, product
-from typing import Protocol, runtime_checkable
 
 from sympy import Expr, Symbol
 
 from derivations.documents.judge.subjects import MEANINGS, PLAIN_LETTERS
+from derivations.documents.scope import Scope
 from derivations.documents.scope.lexicon import spelled_meaning
 from derivations.documents.syntax import Name, Node
 
@@ -17,15 +17,7 @@ __all__ = ["readings_of_letters"]
 MOST_READINGS = 32
 
 
-@runtime_checkable
-class Meant(Protocol):
-    """A scope that knows what the prose calls a letter."""
-
-    def meaning(self, name: Name) -> frozenset[str]:
-        """Return what the prose calls a letter."""
-
-
-def readings_of_letters(node: Node, counted: Expr, scope: object) -> list[Mapping[Symbol, Symbol]] | None:
+def readings_of_letters(node: Node, counted: Expr, scope: Scope) -> list[Mapping[Symbol, Symbol]] | None:
     """Return the ways in which the letters of a count may be sizes, the most certain first; None for unknown ones."""
     names = {part.key: part for part in node.walk() if isinstance(part, Name)}
     symbols = sorted(counted.free_symbols, key=str)
@@ -40,8 +32,8 @@ def readings_of_letters(node: Node, counted: Expr, scope: object) -> list[Mappin
     return list(islice(readings, MOST_READINGS)) or None
 
 
-def _sizes(name: Name, scope: object) -> tuple[Symbol, ...]:
+def _sizes(name: Name, scope: Scope) -> tuple[Symbol, ...]:
     spelled = spelled_meaning(name.key)
-    meanings = {spelled} if spelled else scope.meaning(name) if isinstance(scope, Meant) else frozenset()
+    meanings = {spelled} if spelled else scope.meaning(name)
     found = tuple(size for meaning in sorted(meanings) for size in MEANINGS.get(meaning, ()))
     return found or PLAIN_LETTERS.get(name.key, ())

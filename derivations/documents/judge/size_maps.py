@@ -24,10 +24,8 @@ __all__ = ["check_size_maps"]
 _CHECK = "shapes.map"
 
 
-def check_size_maps(statement: Statement, link: int | None, scope: object) -> Iterator[Finding]:
+def check_size_maps(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is known of a map of sizes, or of a product of shapes that stands alone."""
-    if not isinstance(scope, Scope):
-        return
     chain = statement.chain
     if link is not None:
         if isinstance(chain.relations[link], Arrow):
@@ -117,6 +115,8 @@ def _through_a_name(chain: Chain, link: int, scope: Scope) -> Iterator[Finding]:
     middle = link + 1 if isinstance(chain.sides[link + 1], Name) else link
     if not 0 < middle < len(chain.sides) - 1 or not isinstance(chain.sides[middle], Name):
         return
+    if not all(isinstance(each, Arrow) for each in chain.relations[middle - 1 : middle + 1]):
+        return  # `logits = [200, 100] → softmax ≈ [1.0, 0.0]` maps numbers, no sizes
     before, after = _sizes(chain.sides[middle - 1], scope), _sizes(chain.sides[middle + 1], scope)
     name = chain.sides[middle]
     if before is None or after is None or not isinstance(name, Name):

@@ -1,18 +1,17 @@
-"""What a count in a document may be of: parts of a Transformer with their words, and the costs that the equations give.
+"""What a count in a document may be of: parts of a Transformer, quantities and sizes, by their words.
 
-Definition   a part is named by words (English, Chinese in both scripts, Japanese); its costs are counted from the layer
-             of the package, in the sizes of the package; a quantity is parameters, operations or the key-value cache
-Result       `costs(part, quantity)` are the costs that a document may mean, with the result of the catalogue
-Units        parameters; FLOPs in products, a multiply-add being 2; numbers of the cache
+Definition   a part is named by words (English, Chinese in both scripts, Japanese) and has layers of the package, from
+             which its costs are counted; a quantity is parameters, operations, the key-value cache or activations
+Result       `parts_named(text)`, `quantity_named(text)`; `MEANINGS` and `PLAIN_LETTERS` say which sizes letters are
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 
-from sympy import Expr, Symbol, expand
+from sympy import Symbol
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.decoder import decoder_layer
@@ -21,36 +20,23 @@ from derivations.embedding import embedding
 from derivations.encoder import encoder_layer
 from derivations.feed_forward import feed_forward
 from derivations.gated_feed_forward import gated_feed_forward
-from derivations.grouped_query_attention import cache as cached
 from derivations.grouped_query_attention import grouped_query_attention
-from derivations.language.costs import Count
 from derivations.language.layer import Layer
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
 from derivations.rms_norm import rms_norm
-from derivations.symbols import N, batch, d, d_ff, d_k, d_model, d_v, h, m, n, vocab
+from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n, vocab
 
 __all__ = [
     "MEANINGS",
     "PARTS",
     "PLAIN_LETTERS",
     "QUANTITIES",
-    "Cost",
     "Part",
-    "costs",
     "parts_named",
     "quantity_named",
     "words_of",
 ]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """A cost of a part: the expression, what it is, and the result that proves it."""
-
-    value: Expr
-    of: str
-    result: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +111,12 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+#: Words for what the forward pass keeps, where no other quantity is named.
+ACTIVATIONS = (
+    "activation memory", "activations", "激活值", "激活内存", "激活記憶體", "激活显存", "激活顯存", "中间激活",
+    "中間激活", "活性値", "アクティベーション",
+)  # fmt: skip
+
 #: Our sizes by what a scope calls a letter.
 MEANINGS: Mapping[str, tuple[Symbol, ...]] = {
     "model width": (d_model,),
@@ -157,59 +149,31 @@ PLAIN_LETTERS: Mapping[str, tuple[Symbol, ...]] = {
     "V": (vocab,),
 }
 PARTS_OF_A_LAYER = {part.name for part in PARTS} - {"layer", "embedding"}
-
-
-def _counted(what: str, layer: Layer) -> Expr:
-    value = Count(what, layer, batch) if what != "parameters" else Count(what, layer)
-    return expand(value.value().xreplace({m: n, d: d_model}))
-
-
-@cache
-def costs(part: str, quantity: str) -> tuple[Cost, ...]:
-    """Return what a document may mean by a quantity of a part: for one layer, and for all N of them."""
-    (found,) = (each for each in PARTS if each.name == part)
-    if quantity == "cache":
-        return _caches()
-    what = "parameters" if quantity == "parameters" else "matmul FLOPs"
-    result = found.parameters if quantity == "parameters" else found.operations
-    one = [(name, _counted(what, layer())) for name, layer in found.layers]
-    some = [Cost(value, f"{found.name} ({name})", result) for name, value in one if value != 0]
-    return (*some, *(Cost(expand(N * each.value), f"{each.of}, in N layers", each.result) for each in some))
-
-
-@cache
-def _caches() -> tuple[Cost, ...]:
-    """Return the numbers of the cache of a layer, and its bytes at 2 and 4 for a number."""
-    heads = expand(cached(multi_head_attention()) / m)
-    groups = expand(cached(grouped_query_attention()) / m)
-    ways = (("heads", heads), ("groups", groups))
-    return tuple(
-        Cost(expand(size * layers * length * value), f"key-value cache of all {name}{suffix}", "memory.key_value_cache")
-        for name, value in ways
-        for size, suffix in ((1, ""), (2, ", 2 bytes for a number"), (4, ", 4 bytes for a number"))
-        for layers in (1, N)
-        for length in (1, n, n * batch)
-    )
+_TAKEN = "\0"  # where the words of a part of a layer stood
 
 
 def quantity_named(text: str) -> str | None:
     """Return the quantity that a text names, the cache before the others; None for none or for several."""
     text = text.lower()
     found = [name for name, words in QUANTITIES.items() if any(word in text for word in words)]
+    if not found and any(word in text for word in ACTIVATIONS):
+        return "activations"
     return "cache" if "cache" in found else found[0] if len(found) == 1 else None
 
 
 def parts_named(text: str) -> tuple[Part, ...]:
-    """Return the parts that a text names, without those whose words are only part of other words."""
+    """Return the parts that a text names, without those whose words are only part of other words: "the FFN layer"."""
     text = text.lower()
     found: list[Part] = []
     for part in PARTS:
-        if any(word in text for word in part.words):
+        words = sorted(part.words, key=len, reverse=True)
+        if part.name == "layer":
+            layers = f"(?:{'|'.join(words)})"
+            text = re.sub(rf"{_TAKEN}\s?{layers}|{layers}[ -]?{_TAKEN}", " ", text)
+        if any(word in text for word in words):
             found.append(part)
-            for word in sorted(part.words, key=len, reverse=True):
-                text = text.replace(word, " ")
-    if any(part.name in PARTS_OF_A_LAYER for part in found):
-        found = [part for part in found if part.name != "layer"]  # "the FFN layer"
+            for word in words:
+                text = text.replace(word, _TAKEN if part.name in PARTS_OF_A_LAYER else " ")
     return tuple(found)
 
 

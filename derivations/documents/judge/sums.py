@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from derivations.documents.judge.letters import Around, rebuilt
+from derivations.documents.judge.letters import rebuilt
 from derivations.documents.judge.printed import printed
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Fence, List, Name, Node, Number, Sum
 
@@ -35,12 +36,7 @@ class WrittenOut:
     entries: tuple[Number, ...]
 
 
-@runtime_checkable
-class _Defined(Protocol):
-    def definition(self, name: Name) -> Node | None: ...
-
-
-def written_out(statement: Statement, node: Node, scope: object) -> WrittenOut | None:
+def written_out(statement: Statement, node: Node, scope: Scope) -> WrittenOut | None:
     """Return a formula with one sum written out; None where there is none, or no list."""
     sums = [part for part in node.walk() if isinstance(part, Aggregate) and part.kind == "sum" and len(part.index) == 1]
     if len(sums) != 1:
@@ -51,8 +47,8 @@ def written_out(statement: Statement, node: Node, scope: object) -> WrittenOut |
     if len(uses) != 1 or parts.count(index) != sum(part in uses for part in parts):
         return None  # the index is used by itself, or for two lists
     (entry,) = uses
-    earlier = scope.earlier(statement) if isinstance(scope, Around) else ()
-    defined = scope.definition(Name(entry.base)) if isinstance(scope, _Defined) else None
+    earlier = scope.earlier(statement)
+    defined = scope.definition(Name(entry.base))
     numbers = entries(defined) if defined is not None else ()
     listed = numbers or next(filter(None, (entries(side) for each in earlier for side in each.chain.sides[-1:])), ())
     if len(listed) < 2 or (isinstance(sums[0].upper, Number) and sums[0].upper.value != len(listed)):

@@ -11,7 +11,8 @@ from itertools import product
 
 from sympy import Expr, Mul
 
-from derivations.documents.judge.subjects import quantity_named, words_of
+from derivations.documents.judge.count_words import Said
+from derivations.documents.judge.subjects import QUANTITIES
 from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 from derivations.published.formulas import published
@@ -23,30 +24,31 @@ TOKENS = ("token", "词元", "詞元", "トークン")
 PARAMETERS, TOKEN_LETTERS = ("N", "P"), ("D", "T")  # as Kaplan et al. (2020) and others call them
 
 
-def check_training(left: Node, counted: Expr, texts: list[str]) -> Iterator[Finding]:
+def check_training(left: Node, counted: Expr, said: Said) -> Iterator[Finding]:
     """Decide `C = 6 N D` for N parameters and D tokens, against the formula of Kaplan et al. (2020)."""
     factor, rest = counted.as_coeff_Mul()
     names = sorted(str(symbol) for symbol in rest.free_symbols)
     if rest != Mul(*rest.free_symbols) or names not in [sorted(pair) for pair in product(PARAMETERS, TOKEN_LETTERS)]:
         return
-    if not isinstance(left, Name) or (left.base != "C" and quantity_named(words_of(left)) != "operations"):
+    words = said.left if left != Name("") else said.beside
+    if not isinstance(left, Name) or (left.base != "C" and not _named(QUANTITIES["operations"], (words,))):
         return
     formula = published("kaplan.six_n_d")
     whole, forward = (published(name).expression.as_coeff_Mul()[0] for name in ("kaplan.six_n_d", "kaplan.two_n"))
     passes = {whole: "", forward: "the forward pass alone", whole - forward: "the backward pass alone"}
-    of_one_pass = [text for text in passes.values() if text and text.split()[1] in words_of(left).lower()]
+    of_one_pass = [text for text in passes.values() if text and text.split()[1] in words.lower()]
     left_out = tuple(f"{each.cost} {each.why}" for each in formula.departures)
     expected = next((key for key, text in passes.items() if text in of_one_pass), whole)
     if factor == expected or (not of_one_pass and factor in passes):
         assumptions = tuple(filter(None, (passes[factor] if not of_one_pass else "", *left_out)))
         reason = f"{factor} FLOPs for each parameter and token"
         yield Finding("conditional", CHECK, reason, result="flops.published_kaplan", assumptions=assumptions)
-    elif factor not in (expected / 2, whole + forward, 1) and _named(TOKENS, texts):
+    elif factor not in (expected / 2, whole + forward, 1) and _named(TOKENS, said.texts):
         right = str(expected * rest).replace("*", " ")
         what = passes[expected] if of_one_pass else "a forward and a backward pass"
-        reason = f"{what} take {expected} FLOPs for each parameter and token"
+        reason = f"{what}: {expected} FLOPs for each parameter and token"
         yield Finding("wrong", CHECK, reason, right=right, result="flops.published_kaplan")
 
 
-def _named(words: tuple[str, ...], texts: list[str]) -> bool:
+def _named(words: tuple[str, ...], texts: tuple[str, ...]) -> bool:
     return any(word in text.lower() for text in texts for word in words)

@@ -15,24 +15,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from derivations.documents.budget import spend
 from derivations.documents.judge.intervals import (
     IV,
-    LARGEST_EXPONENT,
     NoNumber,
     Value,
     added,
     divided,
-    estimated_logarithm,
     exponential,
-    extreme,
     fraction,
     interval,
     multiplied,
     power,
-    sigmoid,
-    tanh,
     within_budget,
 )  # fmt: skip
+from derivations.documents.judge.number_functions import CONSTANTS, function_of_numbers
 from derivations.documents.syntax import (
     Aggregate,
     Annotated,
@@ -108,6 +105,7 @@ class _Evaluation:
 
     def value(self, node: Node, bound: Mapping[str, Fraction], depth: int) -> Value:
         self.spent += 1
+        spend()
         rule = _RULES.get(type(node))
         if rule is None or depth > _DEPTH or self.spent > _MOST_NODES:
             raise NoNumber
@@ -132,8 +130,8 @@ class _Evaluation:
             finally:
                 self.open.discard(node.key)
         plain = not (node.subscripts or node.superscripts or node.primes or node.accent)
-        if plain and known is None and node.base in _CONSTANTS:
-            return _CONSTANTS[node.base]()
+        if plain and known is None and node.base in CONSTANTS:
+            return CONSTANTS[node.base]()
         raise NoNumber
 
     def negative(self, node: Negative, bound: Mapping[str, Fraction], depth: int) -> Value:
@@ -193,36 +191,8 @@ class _Evaluation:
         return power(radicand, 1 / degree)
 
     def call(self, node: Call, bound: Mapping[str, Fraction], depth: int) -> Value:
-        name = node.function.base.lower()
         arguments = [self.value(each, bound, depth) for each in node.arguments]
-        if name in ("max", "min") and arguments:
-            return extreme(name, arguments)
-        if len(arguments) != 1:
-            raise NoNumber
-        if name in ("log", "ln", "lg", "log2", "log10", "log_2"):
-            return self.logarithm(node.function, arguments[0])
-        function = _FUNCTIONS.get(name)
-        if function is None or node.function.subscripts or node.function.superscripts:
-            raise NoNumber
-        return function(arguments[0])
-
-    def logarithm(self, function: Name, argument: Value) -> Value:
-        """Return the logarithm: to the base that stands with it, of its name, or of the text."""
-        base = {"ln": 0, "lg": 10, "log2": 2, "log10": 10}.get(function.base.lower(), self.base)
-        for lower in function.subscripts:
-            if not isinstance(lower, Number) or lower.value.denominator != 1 or lower.value < 2:
-                raise NoNumber
-            base = int(lower.value)
-        enclosed = interval(argument)
-        if not enclosed > 0:
-            raise NoNumber
-        if not base:
-            return Fraction(0) if argument == 1 else IV.log(enclosed)
-        if isinstance(argument, Fraction) and 0 < base < 1 << 64:
-            exponent = round(estimated_logarithm(argument) / math.log(base))
-            if abs(exponent) <= LARGEST_EXPONENT and Fraction(base) ** exponent == argument:
-                return Fraction(exponent)
-        return IV.log(enclosed) / IV.log(IV.mpf(base))
+        return function_of_numbers(node.function, arguments, self.base)
 
     def aggregate(self, node: Aggregate, bound: Mapping[str, Fraction], depth: int) -> Value:
         if node.kind not in ("sum", "product") or len(node.index) != 1 or node.lower is None or node.upper is None:
@@ -244,21 +214,6 @@ class _Evaluation:
         return total
 
 
-_CONSTANTS: Mapping[str, Callable[[], Value]] = {
-    "e": lambda: IV.exp(IV.mpf(1)),
-    "π": lambda: +IV.pi,
-    "pi": lambda: +IV.pi,
-}
-_FUNCTIONS: Mapping[str, Callable[[Value], Value]] = {
-    "exp": exponential,
-    "sqrt": lambda x: power(x, Fraction(1, 2)),
-    "sin": lambda x: Fraction(0) if x == 0 else IV.sin(interval(x)),
-    "cos": lambda x: Fraction(1) if x == 0 else IV.cos(interval(x)),
-    "tanh": tanh,
-    "sigmoid": sigmoid,
-    "abs": abs,
-    "relu": lambda x: extreme("max", [Fraction(0), x]),
-}
 _RULES: Mapping[type[Node], Callable[[_Evaluation, Any, Mapping[str, Fraction], int], Value]] = {
     Number: _Evaluation.number,
     Name: _Evaluation.name,

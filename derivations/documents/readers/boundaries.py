@@ -51,6 +51,9 @@ def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, 
     if before < 0:
         return False
     token = tokens[before]
+    if token.text == "|":  # the bar of a condition, behind what it is a condition of
+        subject = before - 1 - _is_space(tokens, before - 1)
+        return subject >= 0 and (tokens[subject].is_mathematical and tokens[subject].kind in ("name", "number"))
     match token.kind:
         case "operator":
             first = before - 1 - _is_space(tokens, before - 1)

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from derivations.documents.formulas.signs import SUBSCRIPTS, SUPERSCRIPTS
+
 __all__ = ["Run", "Token", "closing_brackets", "is_article", "is_word", "read_run", "skip_spaces", "tokens_of"]
 
 _MAX_OPERANDS = 100  # of one run
@@ -21,17 +23,17 @@ _UNITS = (
     "bytes?|bits?|[KMGT]i?B|[KMGTP]?FLOPs?|FLOPS|[KMGT]?MACs?|params|parameters|thousand|[mbtr]{1,2}illion"
     "|s|[mµun]s|sec|seconds?|minutes?|hours?|days?|weeks?|months?|years?|[kMG]Hz|USD|dollars"
 )
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱᵀ"
+_RAISED = "⁼⁽⁾" + "".join(SUPERSCRIPTS)
 _GREEK = "Α-Ωα-ω"
-_LOWERED = "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ"
+_LOWERED = "".join(SUBSCRIPTS)
 _TOKEN = re.compile(
     rf"(?P<number>(?:\d+(?:,\d\d\d)*(?!\d)(?:\.\d+)?|\.\d+)"
-    rf"(?:[eE][+-]?\d+(?![\w.])|\ ?[KMBTGP](?![A-Za-z0-9_])|k(?![A-Za-z0-9_])|\ ?[万萬億亿兆%]"
+    rf"(?:[eE][+-]?\d+(?![\w.])|\ ?[KMBTGP](?![A-Za-z0-9_])|k(?![A-Za-z0-9_])|\ ?[十百千]?[万萬億亿兆]|\ ?[%％]"
     rf"|\ (?:{_UNITS})(?![A-Za-z]))?[{_RAISED}]*)"
     rf"|(?P<name>[A-Za-zℝ{_GREEK}][A-Za-z0-9_{_GREEK}]*(?:\.[A-Za-z][A-Za-z0-9_]*)*[{_RAISED}{_LOWERED}]*'{{0,2}})"
-    r"|(?P<relation>:=|==|<=|>=|!=|[=≈≠≤≥≪≫∝∈≡≅∼≃<>])"
+    r"|(?P<relation>:=|==|<=|>=|!=|[=＝≈≒≠≤≥≪≫∝∈≡≅∼≃<>＜＞])"
     r"|(?P<arrow><?[-=]>|→|⟶|⇒|↦)"
-    r"|(?P<operator>\*\*|[-+−±×·∙⋅⊙⊗*/^@÷])"
+    r"|(?P<operator>\*\*|[-+＋－−±×·∙⋅⊙⊗*/／^@÷])"
     r"|(?P<prefix>[√∑Σ∏∂∇])"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<dots>\.\.\.|…)"
     r"|(?P<space>[ \t]+)|(?P<other>.)",

@@ -18,13 +18,13 @@ from derivations.documents.readers.operands import Run, Token, closing_brackets,
 
 __all__ = ["has_arrow", "plain_formulas"]
 
-_HINT = re.compile(r"[=≈≠≤≥≪≫∝∈<>→⟶⇒×·⋅⊙⊗^*/√+−]| - |\d\s?[万萬億亿]")
+_HINT = re.compile(r"[=＝≈≒≠≤≥≪≫∝∈<>＜＞→⟶⇒×·⋅⊙⊗^*/／√+＋－−]| - |\d\s?[万萬億亿]")
 _SHAPE_IN_PROSE = re.compile(
     r"(?:\b(?:shapes?|shaped|sizes?|dimensions?|dims?)\b|形状|形狀|维度|維度|次元)[^\[\](){}\n。.;；]{0,12}"
     r"(?P<sizes>\[\s*[\w*/+ -]{1,40}(?:,\s*[\w*/+ -]{1,40}){0,6}\s*\]"
     r"|\(\s*[\w*/+-]{1,40}(?:\s*,\s*[\w*/+-]{1,40}){1,6}\s*\))"
 )
-_RELATIONS = frozenset((*"=≈≠≤≥≪≫∝∈≡≅∼≃<>", ":=", "==", "<=", ">=", "!="))
+_RELATIONS = frozenset((*"=＝≈≒≠≤≥≪≫∝∈≡≅∼≃<>＜＞", ":=", "==", "<=", ">=", "!="))
 _ARROWS = frozenset(("->", "→", "⟶", "=>", "⇒", "↦"))
 _NO_SIZES = re.compile(r"^\[\s*-?\d+\s*\]$|\d[KMBT]\b|\w{2} +[A-Za-z]{2}")  # a citation; counts; a phrase
 _WITH_UNIT = re.compile(r"\d ?[A-Za-zµ]")
@@ -79,7 +79,7 @@ def _stands_free(run: Run, text: str, start: int) -> bool:
     before, behind = text[start - 1 : start], text[run.end : run.end + 2]
     if start and (before in _NOT_BEFORE or (before.isalnum() and before.isascii())):
         return False
-    return not re.match(r"\.\w|[\w&/@\\]|-[A-Za-z0-9]", behind, re.ASCII)
+    return not re.match(r"\.[\w.]|[\w&/@\\]|[-–~～〜][A-Za-z0-9]", behind, re.ASCII)
 
 
 def _means_mathematics(run: Run, text: str, start: int) -> bool:
@@ -95,7 +95,7 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
     if words:
         begins = _CLAUSE_BEGINS.search(text[max(start - 40, 0) : start])
         others = any(operand.is_mathematical for operand in run.operands)
-        return bool(begins) and others and words == run.operands[:1] and run.operators[0] in ("=", "≈")
+        return bool(begins) and others and words == run.operands[:1] and run.operators[0] in ("=", "＝", "≈")
     if relation and _is_legend(run.operands, text):
         return False
     if relation:

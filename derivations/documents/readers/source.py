@@ -131,10 +131,8 @@ def decoded(data: bytes) -> tuple[str, list[Problem]]:
     """Return the text of a file, and what was wrong with it: not Unicode, too long."""
     if len(data) > MAX_FILE:
         return "", [Problem(Place(1, 1), f"the file has {len(data)} bytes, over {MAX_FILE}; split it")]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    else:
-        encoding = "utf-8-sig"
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    encoding = "utf-16" if marked and b"\0" in data else "utf-8-sig"  # each space and end of a line holds a zero byte
     try:
         return data.decode(encoding), []
     except UnicodeDecodeError as error:

@@ -2,7 +2,8 @@ r"""What replacements change in a text, as a unified diff.
 
 Definition   a change is a block of lines and what stands there afterwards; changes that share lines of context are
              printed in one hunk
-Result       a diff that `git apply` takes, in time linear in the text; a line ends with \n and keeps its \r
+Result       a diff that `git apply` takes, in time linear in the text; a line ends with \n and keeps its \r. A mark of
+             the order of bytes, with which a file in UTF-8 may begin, stands before the first line
 """
 
 from __future__ import annotations
@@ -29,8 +30,14 @@ class Change:
     lines: list[str]
 
 
-def unified_diff(file: str, text: str, replacements: Sequence[Replacement]) -> str:
+MARKS = {"utf-8-sig": "\ufeff"}  # by encoding
+
+
+def unified_diff(file: str, text: str, replacements: Sequence[Replacement], encoding: str | None = None) -> str:
     """Return what the replacements, which are in order, change line by line; the empty text where there are none."""
+    if mark := MARKS.get(encoding or "", ""):
+        replacements = [Replacement(each.start + 1, each.end + 1, each.text) for each in replacements]
+        text = mark + text
     lines = _lines(text)
     name = visible(file).replace("\n", r"\n")
     pieces: list[str] = []

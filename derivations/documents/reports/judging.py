@@ -6,7 +6,7 @@ Raises       ValueError where the format of a file is not known
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,11 +55,11 @@ def judge_file(path: Path, settings: Settings) -> Judged:
         return Judged(Report(str(path), (), (problem,)), Original("", encoding=None), failed=True)
 
 
-def judge_text(text: str, form: str, file: str, settings: Settings) -> Judged:
-    """Judge the formulas of a text in a format that `check_text` knows."""
-    return _judged(
-        check_text(text, form, file, settings), Original(text, form == "notebook"), settings.ignored(Path(file))
-    )
+def judge_text(text: str, form: str, file: str, settings: Settings, problems: Sequence[Problem] = ()) -> Judged:
+    """Judge the formulas of a text in a format that `check_text` knows; `problems` are those of reading the text."""
+    report = check_text(text, form, file, settings)
+    report = replace(report, problems=(*problems, *report.problems))
+    return _judged(report, Original(text, form == "notebook"), settings.ignored(Path(file)))
 
 
 def judge_files(paths: Iterable[Path], settings: Callable[[Path], Settings], jobs: int = 1) -> Iterator[Judged]:
@@ -81,5 +81,5 @@ def _judged(report: Report, original: Original, ids: tuple[str, ...]) -> Judged:
 
 def _without(ignored: Ignored, claim: Claim) -> Claim:
     """Return a claim with what is said of it where some of the findings are left out."""
-    kept = ignored.heed(claim.findings, claim.start, claim.end)
-    return claim if kept == list(claim.findings) else replace(claim, finding=settled(kept))
+    kept = tuple(ignored.heed(claim.findings, claim.start, claim.end))
+    return claim if kept == claim.findings else replace(claim, finding=settled(kept), findings=kept)

@@ -62,7 +62,6 @@ def _results(judged: Judged) -> Iterator[dict[str, Any]]:
         result: dict[str, Any] = {
             "ruleId": rule_of(finding.check).id,
             "level": level,
-            "kind": "fail" if level == "error" else "review",
             "message": {"text": _message(claim)},
             "locations": [{"physicalLocation": _location(judged, claim.start, claim.end, claim.text)}],
         }

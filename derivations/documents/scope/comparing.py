@@ -18,12 +18,14 @@ from typing import Literal
 
 from sympy import Expr, Number, Symbol, cancel, expand
 
+from derivations.documents.budget import spend
 from derivations.documents.scope.lexicon import LENGTHS, WIDTHS, spelled_meaning
 
 __all__ = ["Comparison", "Distinctions", "Relation", "compare_sizes"]
 
 Relation = Literal["equal", "given", "unsure", "different"]
 
+STEPS = 50  # that a comparison costs
 _MOST_ROUNDS = 6
 _MOST_CHOICES = 16
 
@@ -95,13 +97,17 @@ class Distinctions:
 
 @lru_cache(maxsize=20_000)
 def _same(left: Expr, right: Expr) -> bool:
-    return bool(left == right or expand(left - right) == 0)
+    if left == right or (left.is_Atom and right.is_Atom):
+        return bool(left == right)
+    return bool(expand(left - right) == 0)
 
 
 @lru_cache(maxsize=20_000)
 def _ratio(left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
     if not right:
         return None
+    if left.is_Symbol and right.is_Symbol:
+        return left, right
     above, below = cancel(left / right).as_numer_denom()
     return above, below
 
@@ -114,6 +120,7 @@ def compare_sizes(
     reach: Callable[[str], bool] = lambda letter: False,
 ) -> Comparison:
     """Compare two sizes; `values_of` gives what a letter is set to, `reach` which letters stand in shapes in reach."""
+    spend(STEPS)
     if _same(left, right):
         return Comparison("equal")
     for choice in islice(_choices((left, right), values_of), _MOST_CHOICES):
@@ -130,7 +137,9 @@ def compare_sizes(
 
 def _choices(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ...]]) -> Iterable[dict[str, Expr]]:
     """Yield assignments of values to the letters of two sizes: numbers, then what is said in letters, then nothing."""
-    letters = _letters(sizes, values_of)
+    letters = {key: values for key, values in _letters(sizes, values_of).items() if values}
+    if not letters:
+        return
     numbers = {key: next((v for v in values if not v.free_symbols), None) for key, values in letters.items()}
     yield {key: value for key, value in numbers.items() if value is not None}
     symbolic = {key: next((v for v in values if v.free_symbols), None) for key, values in letters.items()}
@@ -167,6 +176,8 @@ def _settled(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ..
 
 
 def _replaced(size: Expr, choice: dict[str, Expr]) -> Expr:
+    if size.is_Atom and getattr(size, "name", "") not in choice:
+        return size
     for _ in range(_MOST_ROUNDS):
         met = {symbol: choice[symbol.name] for symbol in size.free_symbols if getattr(symbol, "name", "") in choice}
         if not met:

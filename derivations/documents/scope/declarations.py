@@ -42,6 +42,8 @@ from derivations.documents.syntax import (
 
 __all__ = ["declared_in"]
 
+MOST_LINKS = 16  # of a chain that declare something
+
 
 def declared_in(block: Block, readings: Mapping[int, Sequence[Statement]]) -> tuple[list[Declaration], list[Mention]]:
     """Return what a block declares; `readings` holds the statements of each passage by its identity."""
@@ -76,7 +78,7 @@ def _in_statement(
     chain = statement.chain
     place = statement.passage.place(chain.start)
     conditional = number > 0 and ends_with_word(pieces[number - 1].text, IF)
-    for link, relation in enumerate(chain.relations):
+    for link, relation in enumerate(chain.relations[:MOST_LINKS]):
         left, right = chain.sides[link], chain.sides[link + 1]
         if relation == "∈" and isinstance(right, Space):
             members = tuple(size_of(size) for size in right.sizes)
@@ -120,15 +122,15 @@ def _equation(chain: Chain, link: int, left: Node, right: Node, place: Place) ->
         yield from _indices(Chain((left, right), ("=",)), place)
         return
     if link == 0 or all(isinstance(side, Name) for side in chain.sides[:link]):
-        final = next((side for side in chain.sides[link + 1 :] if not isinstance(side, Name)), right)
+        final = next((side for side in chain.sides[link + 1 : link + MOST_LINKS] if not isinstance(side, Name)), right)
         if not isinstance(final, Number):
             yield Declaration(left.key, place, left, definition=right)
-        for side in chain.sides[link + 1 :]:
+        for side in chain.sides[link + 1 : link + MOST_LINKS]:
             value = size_of(side) if is_sizelike(side) else None
             if value is not None and value != 0:
                 yield Declaration(left.key, place, left, value=value)
     if link == 0:
-        for side in chain.sides[1:]:
+        for side in chain.sides[1:MOST_LINKS]:
             if isinstance(side, Number):
                 yield Declaration(left.key, place, left, printed=side)
 

@@ -14,7 +14,7 @@ from derivations.documents.scope.pieces import Declaration
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.syntax import Name, Node, Number
 
-__all__ = ["Filed", "family_of"]
+__all__ = ["Filed", "family_of", "stands_for"]
 
 _MOST_FOUND = 16
 
@@ -54,11 +54,11 @@ class Filed:
     def _placed(self, entries: Sequence[tuple[int, int]]) -> Placed | None:
         return next(((block, self.declarations[number]) for block, number in entries), None)
 
-    def earlier(self, key: str, block: int) -> Declaration | None:
-        """Return the last declaration up to a block in any section."""
+    def earlier(self, key: str, block: int) -> Placed | None:
+        """Return the last declaration up to a block in any section, with its block."""
         entries = self.anywhere.get(fold_key(key), [])
         cut = bisect_left(entries, (block + 1, -1))
-        return self.declarations[entries[cut - 1][1]] if cut else None
+        return self._placed(entries[cut - 1 : cut]) if cut else None
 
 
 def family_of(name: Name) -> str:
@@ -66,6 +66,17 @@ def family_of(name: Name) -> str:
     lower = ",".join("•" if _is_open(each) else _text(each) for each in name.subscripts)
     upper = ",".join("•" if _is_open(each) and not _is_label(each) else _text(each) for each in name.superscripts)
     return f"{name.accent}{name.base}_{lower}^{upper}" if "•" in lower + upper else ""
+
+
+def stands_for(name: Name, other: Name) -> bool:
+    """Say whether one member of a family tells of another: `W_i` of `W_1`; W_1 says nothing of W_2."""
+    mine, theirs = _places(name), _places(other)
+    numbers = [(a, b) for a, b in zip(mine, theirs, strict=False) if isinstance(a, Number) and isinstance(b, Number)]
+    return bool(family_of(name)) and family_of(name) == family_of(other) and all(a == b for a, b in numbers)
+
+
+def _places(name: Name) -> tuple[Node, ...]:
+    return tuple(each for node in (*name.subscripts, *name.superscripts) for each in node.walk())
 
 
 def _is_open(node: Node) -> bool:

@@ -78,7 +78,8 @@ def _subject_of(block: Block, pieces: Sequence[Piece], number: int) -> Node | No
     if block.kind == "row":
         inside = _beside(pieces, number)
         return inside if inside is not None else _first_cell(pieces, number)
-    return _beside(pieces, number) or _labelled(pieces, number) or _behind(pieces, number)
+    bare = isinstance(pieces[number].alone, Product)
+    return _beside(pieces, number) or (None if bare else _labelled(pieces, number)) or _behind(pieces, number)
 
 
 def _beside(pieces: Sequence[Piece], number: int) -> Node | None:
@@ -98,7 +99,8 @@ def _beside(pieces: Sequence[Piece], number: int) -> Node | None:
 
 
 def _is_shape(node: Node) -> bool:
-    return written_shape(node) is not None or isinstance(node, Number)
+    bare = isinstance(node, Product) and "times" in node.operators
+    return written_shape(node, bare) is not None or isinstance(node, Number)
 
 
 def _labelled(pieces: Sequence[Piece], number: int) -> Node | None:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from derivations.documents.passages import Document
+from derivations.documents.scope.conventions import Convention
 from derivations.documents.scope.declarations import declared_in
+from derivations.documents.scope.document import Scopes
 from derivations.documents.scope.filing import family_of
 from derivations.documents.scope.lexicon import WHERE, starts_with_word
 from derivations.documents.scope.pieces import Declaration
-from derivations.documents.scope.scopes import Convention, Scopes
 from derivations.documents.scope.sections import read_sections
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
@@ -65,7 +66,7 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
                 scopes.shapes_written[section].append((block, known))
             scopes.distinctions.together([size for size in each.sizes if size is not None])
             if each.name is not None and family_of(each.name):
-                scopes.families.setdefault(family_of(each.name), each.key)
+                scopes.families.setdefault(family_of(each.name), each.name)
         elif each.value is not None:
             scopes.values.add(each, section, block)
             if not each.value.free_symbols:
@@ -73,7 +74,7 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
         elif each.definition is not None:
             scopes.definitions.add(each, section, block)
             if each.name is not None and family_of(each.name):
-                scopes.defined_families.setdefault(family_of(each.name), each.key)
+                scopes.defined_families.setdefault(family_of(each.name), each.name)
         elif each.printed is not None:
             scopes.printed.add(each, section, block)
         elif each.index:
@@ -85,6 +86,9 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
             if each.stated:
                 scopes.said_at[each.key, each.place] = each.meaning
             scopes.distinctions.called(each.key, each.meaning)
+            if each.name is not None:
+                for meaning in each.meaning:
+                    scopes.called[meaning].setdefault(each.key, each.name)
 
 
 def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> None:
@@ -101,9 +105,7 @@ def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> Non
     for key in keys:
         scopes.users[key].append(number)
     votes = scopes.votes_of(statement.chain)
-    scopes.votes[section].update(votes)
-    scopes.block_votes[scopes.blocks.get(id(statement.passage), 0)].update(votes)
-    scopes.all_votes.update(votes)
+    scopes.votes.add(votes, scopes.blocks.get(id(statement.passage), 0), section)
 
 
 def _keep_sizes(scopes: Scopes) -> None:

@@ -141,7 +141,8 @@ def _all_sizes(nodes: tuple[Node, ...]) -> tuple[Expr, ...] | None:
     if len(nodes) > _MOST_AXES or not all(map(is_sizelike, nodes)):
         return None
     sizes = [size_of(node) for node in nodes]
-    return None if any(size is None for size in sizes) else tuple(size for size in sizes if size is not None)
+    known = tuple(size for size in sizes if size is not None and size != 0)  # (0, 1) is an interval
+    return known if len(known) == len(sizes) else None
 
 
 def is_sizelike(node: Node) -> bool:

@@ -9,7 +9,7 @@ NAMES = (
 )
 NUMBERS = ["2", "0.5", "512", "10", "1{,}000", r"33\%", r"4.8\,\text{億}", "1e-5"]
 FUNCTIONS = [r"\text{softmax}", r"\operatorname{ReLU}", "f", r"\sigma", r"\exp", r"\log", r"\max", r"\text{LayerNorm}"]
-RELATIONS = ["=", r"\approx", r"\le", r"\neq", ">", r"\to", r"\sim", ":="]
+RELATIONS = ["=", r"\approx", r"\le", r"\neq", ">", r"\to", r"\propto", ":="]
 
 _leaf = st.sampled_from(NAMES.split()) | st.sampled_from(NUMBERS)
 

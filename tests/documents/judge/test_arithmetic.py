@@ -10,6 +10,7 @@ import mpmath
 import pytest
 from sympy import Integer
 
+from derivations.documents.checking import check_text
 from derivations.documents.judge.arithmetic import check_arithmetic
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product, Quotient, Sum
@@ -310,3 +311,26 @@ def test_a_side_of_an_equivalence_is_not_said_to_hold() -> None:
     said = statement("512", "64", text=text)
     placed = replace(said, chain=replace(said.chain, start=text.index("512"), end=len(text)))
     assert not tuple(check_arithmetic(placed, 0, FakeScope()))
+
+
+def said(text: str) -> str:
+    """Return what is said of the first claim of a text."""
+    return check_text(text, "markdown").claims[0].finding.verdict
+
+
+def test_a_b_behind_a_number_may_stand_for_bytes() -> None:
+    """8 B is eight bytes or eight billion: nothing is wrong that is right for one of them."""
+    assert said(r"So $2 \times 4 = 8\text{ B}$.") != "wrong"
+    assert said(r"So $2 \times 4 = 9\text{ B}$.") == "wrong"
+
+
+def test_a_rounded_exponent_is_rounded() -> None:
+    """11.09 stands for what lies between 11.085 and 11.095, while 0.5 is a half."""
+    assert said(r"So $\exp(11.09) \approx 65504$.") == "conditional"
+    assert said(r"So $\exp(11.09) \approx 75504$.") == "wrong"
+    assert said(r"So $e^{0.5} \approx 1.64$.") == "wrong"
+
+
+def test_a_percentage_beside_whole_numbers_may_be_a_share_of_something() -> None:
+    assert said(r"So $0 + 1 = 75\%$.") == "unknown"
+    assert said(r"So $3 / 4 = 70\%$.") == "wrong"

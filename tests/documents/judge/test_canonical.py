@@ -9,24 +9,8 @@ from derivations.documents.formulas import read_formula
 from derivations.documents.judge.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name
 from derivations.documents.verdicts import Finding
-
-
-class Known:
-    """A scope that knows the shapes and meanings it is given."""
-
-    def __init__(self, convention: str | None = None, shapes: object = None, meanings: object = None) -> None:
-        self.convention, self.shapes, self.meanings = convention, dict(shapes or {}), dict(meanings or {})
-
-    def shape(self, node: object) -> tuple[Symbol, ...] | None:
-        return self.shapes.get(node.key) if isinstance(node, Name) else None
-
-    def meaning(self, name: Name) -> frozenset[str]:
-        return frozenset({self.meanings[name.key]}) if name.key in self.meanings else frozenset()
-
-    def value(self, name: Name) -> None:
-        return None
+from tests.documents.judge.trees import FakeScope
 
 
 def judged(text: str, scope: object | None = None, syntax: str = "latex") -> Finding | None:
@@ -34,7 +18,7 @@ def judged(text: str, scope: object | None = None, syntax: str = "latex") -> Fin
     assert reading.stopped is None, reading.stopped
     passage = Passage(syntax, text, ((0, Place(1, 1)),))
     statement = Statement(reading.statements[0], passage, Block("paragraph", (passage,)))
-    found = [each for link in statement.links for each in check_canonical(statement, link, scope or Known())]
+    found = [each for link in statement.links for each in check_canonical(statement, link, scope or FakeScope())]
     return found[0] if found else None
 
 
@@ -61,7 +45,7 @@ def test_another_width_under_the_root_is_wrong_where_the_keys_have_their_own() -
     """sqrt(d_model) is right for one head as wide as the model, and wrong where K is declared n x d_k."""
     text = ATTENTION % r"d_{\text{model}}"
     assert judged(text).verdict == "proved"
-    declared = Known(shapes={"K": (Symbol("n"), Symbol("d_k"))})
+    declared = FakeScope(shapes={"K": (Symbol("n"), Symbol("d_k"))})
     assert judged(text, declared).verdict == "wrong"
     assert judged(ATTENTION % "d_k", declared).verdict == "proved"
 
@@ -79,7 +63,10 @@ def test_columns_are_a_convention_and_named() -> None:
     assert finding is not None
     assert finding.verdict == "proved"
     assert finding.assumptions == ("positions are columns",)
-    assert judged(text, Known("rows")) is None or judged(text, Known("rows")).verdict != "proved"
+    assert (
+        judged(text, FakeScope(convention="rows")) is None
+        or judged(text, FakeScope(convention="rows")).verdict != "proved"
+    )
 
 
 def test_softmax_of_one_score_is_1() -> None:
@@ -92,9 +79,9 @@ def test_softmax_of_one_score_is_1() -> None:
 def test_letters_that_the_prose_explains() -> None:
     """With other letters the roles come from what the prose says of them."""
     text = r"O = \text{softmax}\left(\frac{R P^T}{\sqrt{g}}\right) U"
-    said = Known(meanings={"P": "query", "R": "key", "U": "value", "g": "key width"})
+    said = FakeScope(meanings={"P": "query", "R": "key", "U": "value", "g": "key width"})
     assert judged(text, said).verdict == "wrong"
-    said = Known(meanings={"R": "query", "P": "key", "U": "value", "g": "key width"})
+    said = FakeScope(meanings={"R": "query", "P": "key", "U": "value", "g": "key width"})
     assert judged(text, said).verdict == "proved"
 
 

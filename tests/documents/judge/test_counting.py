@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from derivations.documents.checking import check_text
 from derivations.documents.judge.counting import check_counting
-from derivations.documents.judge.subjects import parts_named
+from derivations.documents.judge.part_costs import matrices
+from derivations.documents.judge.subjects import PARTS, parts_named
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Chain, Name, Words
@@ -39,6 +41,12 @@ RIGHT = [  # the words, the count, what has to be assumed
     ("KV cache in bytes", "2 * 2 * n_layers * n_heads * d_head", "bytes"),
     ("KV cache in bytes", "2 * 2 * n_layers * n_heads * d_head * seq_len * batch_size", "bytes"),
     ("Training FLOPs for N parameters and D tokens", "6 * N * D", "left out"),
+    ("Activation memory of a layer in bytes", "batch_size * n * d_model * (34 + 5 * n_heads * n / d_model)", "d_ff"),
+    ("Activation memory without dropout", "32 * batch_size * n * d_model + 2 * batch_size * n_heads * n**2", "d_ff"),
+    ("激活值占用的内存", "34 * batch_size * n * d_model", "d_ff"),
+    ("FLOPs of a layer", "24 * batch_size * n * d_model**2 * (1 + n / (6 * d_model))", "d_ff"),
+    ("FLOPs of a decoder layer without cross-attention", "24 * n * d_model**2 + 2 * n**2 * d_model", "mask"),
+    ("FLOPs of causal self-attention", "8 * n * d_model**2 + 2 * n**2 * d_model", "mask"),
     ("FLOPs of the forward pass, N parameters, D tokens", "2 * N * D", "forward"),
 ]
 WRONG = [
@@ -46,7 +54,11 @@ WRONG = [
     ("FLOPs of the feed-forward network", "8 * batch_size * seq_len * d_model * d_ff"),
     ("FLOPs of the two-layer FFN", "6 * batch_size * seq_len * d_model * d_ff"),
     ("前馈网络的计算量", "6 * batch_size * seq_len * d_model * d_ff"),
-    ("FLOPs of the FFN", "4 * seq_len * d_model**2 * d_ff"), ("Training FLOPs, N parameters, D tokens", "5 * N * D"),
+    ("FLOPs of the FFN", "4 * seq_len * d_model**2 * d_ff"), ("FLOPs of the FFN", "3 * seq_len * d_model * d_ff"),
+    ("FLOPs of the FFN", "2 * seq_len * d_ff * d_ff"), ("FLOPs of the FFN", "2 * seq_len * d_k * d_ff"),
+    ("FLOPs of a layer", "24 * batch_size * n * d_model**2 * (1 + n / (4 * d_model))"),
+    ("KV cache in numbers", "3 * n_layers * n_heads * d_head * seq_len"),
+    ("Training FLOPs, N parameters, D tokens", "5 * N * D"),
     ("FLOPs of self-attention", "8 * n * d_model**2 + 2 * n**2 * d_model"),
     ("FLOPs of self-attention", "6 * n * d_model**2 + 4 * n**2 * d_model"),
     ("FLOPs of an encoder layer", "8 * n * d_model**2 + 4 * n**2 * d_model + 8 * n * d_model * d_ff"),
@@ -58,7 +70,11 @@ ALONE = [
     ("Attention scores", "n**2"), ("The FFN grows with", "n * d_model**2"), ("Parameters of the FFN", "3 * A * B_1"),
     ("Parameters", "2 * d_model * d_ff"), ("Memory of the optimizer", "16 * N"),
     ("FLOPs of the FFN while training", "8 * n * d_model * d_ff"),
-    ("FLOPs in LLaMA's FFN, gated", "6 * n * d_model * d_ff"),
+    ("FLOPs in LLaMA's FFN, gated", "6 * n * d_model * d_ff"), ("FLOPs of the FFN", "2 * seq_len * d_model**2"),
+    ("Activation memory", "30 * batch_size * n * d_model"),
+    ("FLOPs of a layer", "20 * n * d_model**2 + 4 * n**2 * d_model"),  # with d_ff = 3 d_model
+    ("FLOPs of one matrix of the FFN", "1 * seq_len * d_model * d_ff"), ("FLOPs of the FFN", "2 * n * d_model * d_ff"),
+    ("KV cache", "96 * n_heads * d_head * seq_len"), ("KV cache in 8 bytes", "16 * n_layers * n_heads * d_head * n"),
 ]  # fmt: skip
 
 
@@ -193,3 +209,107 @@ def test_a_layer_beside_embeddings_is_a_part_of_its_own() -> None:
     found = tuple(check_counting(statement(Name("P"), "12 * d_model**2 + 13 * d_model", prose=words), 0, FakeScope()))
     assert all(each.verdict != "wrong" for each in found)
     assert [part.name for part in parts_named("the FFN layer")] == ["feed-forward network"]
+
+
+def test_the_sentence_tells_before_the_block_what_is_counted() -> None:
+    passages = [
+        Passage("prose", "The feed-forward network has ", AT),
+        Passage("latex", "2 * d_model * d_ff", AT),
+        Passage("prose", " parameters. Each layer has ", AT),
+        Passage("latex", "12 * d_model**2", AT),
+        Passage("prose", " parameters. Its norms have few.", AT),
+    ]
+    block = Block("paragraph", tuple(passages))
+    for passage, of in ((passages[1], "feed-forward"), (passages[3], "layer")):
+        one = Statement(Chain((tree(passage.text),)), passage, block)
+        (found,) = check_counting(one, None, FakeScope())
+        assert of in found.reason
+
+
+def test_shares_are_of_the_matrices_of_a_part() -> None:
+    parts = {part.name: matrices(part) for part in PARTS}
+    assert parts["feed-forward network"] == 2
+    assert parts["gated feed-forward network"] == 3
+    assert parts["multi-head attention"] == 4
+    assert parts["layer"] == 6
+    assert parts["layer norm"] == 1
+
+
+BYTES = [  # the words, the bytes, the verdict
+    ("Training with Adam in mixed precision, bytes of P parameters", "16 * P", "conditional"),
+    ("Training with Adam, gradients of 4 bytes, P parameters", "18 * P", "conditional"),
+    ("The optimizer states in bytes, P parameters", "12 * P", "conditional"),
+    ("The optimizer states in bytes, P parameters", "8 * P", "conditional"),
+    ("Bytes of the weights in fp16, P parameters", "2 * P", "conditional"),
+    ("Bytes of the gradients in fp32, P parameters", "4 * P", "conditional"),
+    ("半精度下权重占用的字节，参数量 P", "2 * P", "conditional"),
+    ("半精度の重みのメモリ、パラメータ数 P", "2 * P", "conditional"),
+    ("Bytes of the weights in fp32, P parameters", "2 * P", "wrong"),
+    ("半精度下权重占用的字节，参数量 P", "4 * P", "wrong"),
+    ("半精度の重みのメモリ、パラメータ数 P", "3 * P", "wrong"),
+    ("Bytes of the weights in fp32, two GPUs, P parameters", "2 * P", None),
+    ("Bytes of the weights from fp32 to fp16, P parameters", "3 * P", None),
+    ("Training with Adam, bytes of P parameters", "20 * P", None),
+    ("Bytes of something", "2 * P", None),
+    ("Weights in fp32 of P parameters", "2 * P", None),  # no memory is spoken of
+]
+
+
+@pytest.mark.parametrize(("words", "count", "verdict"), BYTES)
+def test_bytes_of_each_parameter(words: str, count: str, verdict: str | None) -> None:
+    found = tuple(check_counting(statement(Name("M"), count, prose=words), 0, FakeScope()))
+    assert (found[0].verdict if found else None) == verdict
+    if verdict == "conditional":
+        assert found[0].assumptions
+
+
+def test_a_mentioned_pass_is_judged_by_the_words_beside_it() -> None:
+    for count, verdict in (("2 * P * D", "conditional"), ("3 * P * D", "wrong")):
+        passages = [
+            Passage("prose", "A forward pass takes ", AT),
+            Passage("latex", count, AT),
+            Passage("prose", " FLOPs for P parameters and D tokens", AT),
+        ]
+        one = Statement(Chain((tree(count),)), passages[1], Block("paragraph", tuple(passages)))
+        (found,) = check_counting(one, None, FakeScope())
+        assert found.verdict == verdict
+
+
+PUBLISHED = [  # the words, the count in the letters of the paper, and whether it is as published
+    ("Activation memory of all layers", "s * b * h * L * (10 + 24 / t + 5 * a * s / (h * t))", True),
+    ("Activation memory of all layers", "s * b * h * L * (10 + 28 / t + 5 * a * s / (h * t))", False),
+    ("Parameters of the model", "12 * l * h**2 * (1 + 13 / (12 * h) + (V + s) / (12 * l * h))", True),
+    ("FLOPs of training", "72 * B * L * s * h**2 * (1 + s / (6 * h) + v / (12 * h * L))", True),
+    ("FLOPs of training", "72 * B * L * s * h**2 * (1 + s / (4 * h) + v / (12 * h * L))", False),
+    ("Nothing is said", "72 * B * L * s * h**2 * (1 + s / (6 * h) + v / (12 * h * L))", False),
+]
+
+
+@pytest.mark.parametrize(("words", "count", "known"), PUBLISHED)
+def test_published_formulas_in_their_letters(words: str, count: str, known: bool) -> None:
+    found = tuple(check_counting(statement(Name("C"), count, prose=words), 0, FakeScope()))
+    assert [each.verdict for each in found] == ["conditional"] * known
+    assert all("et al." in each.reason and each.assumptions for each in found)
+
+
+def test_a_clause_tells_before_its_sentence() -> None:
+    passages = [
+        Passage("prose", "前馈网络有两个矩阵，参数量为 ", AT),
+        Passage("latex", "2 * d_model * d_ff", AT),
+        Passage("prose", "，注意力的参数量为 ", AT),
+        Passage("latex", "4 * d_model**2", AT),
+        Passage("prose", "。", AT),
+    ]
+    block = Block("paragraph", tuple(passages))
+    for passage, of in ((passages[1], "feed-forward"), (passages[3], "attention")):
+        one = Statement(Chain((tree(passage.text),)), passage, block)
+        (found,) = check_counting(one, None, FakeScope())
+        assert found.verdict == "conditional" and of in found.reason
+
+
+def test_three_matrices_are_no_mistake_where_the_document_speaks_of_gates() -> None:
+    network = "The feed-forward network has $3 d_{model} d_{ff}$ parameters."
+    for start, wrong in (("", 1), ("We use SwiGLU.\n\n", 0)):
+        text = f"{start}{'Nothing is said here.' * 40}\n\n# Parameters\n\n{network}\n"
+        claims = check_text(text, "markdown").claims
+        assert sum(claim.finding.verdict == "wrong" for claim in claims) == wrong

@@ -2,8 +2,7 @@ r"""Shapes of documents: what fits holds, what does not is wrong, and what canno
 
 import pytest
 
-from derivations.documents.judge.shapes import check_shapes
-from tests.documents.judge.findings import findings, read, verdict
+from tests.documents.judge.findings import findings, verdict
 
 NETWORK = r"""# Network
 Let $X \in \mathbb{R}^{n \times a}$, where $n$ is the number of tokens.
@@ -118,8 +117,3 @@ def test_a_table_of_positions_may_be_longer_than_the_rows_it_is_added_to() -> No
     text = declared + "$Z = X + P$"
     assert verdict(text, "Z =").assumptions == ("n = m",)
     assert verdict(text.replace(r"m \times c}$, $A", r"m \times e}$, $A"), "Z =").verdict == "wrong"
-
-
-def test_another_scope_than_that_of_a_document_is_left_alone() -> None:
-    statements, _ = read("$Y = X W$")
-    assert list(check_shapes(statements[0], 0, object())) == []

@@ -45,3 +45,8 @@ def test_inner_sizes_of_a_product_of_shapes_agree() -> None:
     declared = r"$Q \in \mathbb{R}^{n \times c}$, "
     assert verdict(declared + r"$(n \times c) \cdot (c \times n)$", "cdot").verdict == "holds"
     assert verdict(declared + r"$(n \times c) \cdot (n \times c)$", "cdot").verdict == "wrong"
+
+
+def test_an_arrow_between_numbers_maps_no_sizes() -> None:
+    found = list(findings("logits = [200, 100, 50] → softmax ≈ [1.0, 0.0, 0.0]"))
+    assert all(finding.verdict != "wrong" for _, _, finding in found)

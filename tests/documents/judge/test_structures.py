@@ -7,14 +7,9 @@ from derivations.documents.judge.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding
+from tests.documents.judge.trees import FakeScope
 
 MASK = "attention.causal_weights"
-
-
-class Nothing:
-    """A scope of which nothing is known."""
-
-    convention = None
 
 
 def judged(text: str) -> list[list[Finding]]:
@@ -23,7 +18,7 @@ def judged(text: str) -> list[list[Finding]]:
     statements = [
         Statement(chain, passage, Block("paragraph", (passage,))) for chain in read_formula(text, "latex").statements
     ]
-    return [list(check_canonical(each, link, Nothing())) for each in statements for link in each.links or (None,)]
+    return [list(check_canonical(each, link, FakeScope())) for each in statements for link in each.links or (None,)]
 
 
 @pytest.mark.parametrize(

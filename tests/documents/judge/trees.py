@@ -6,11 +6,11 @@ with bounds, `number("4.8 億", ...)` is built by hand.
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from derivations.documents.passages import Block, Passage, Place
+from derivations.documents.passages import Block, Document, Passage, Place
+from derivations.documents.scope import Scope, read_scopes
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Aggregate,
@@ -100,28 +100,40 @@ def statement(*sides: Node | str, relations: str | Sequence[str] = "=", prose: s
     return Statement(Chain(nodes, between), passage, Block("paragraph", (Passage("prose", prose, AT), passage)))
 
 
-@dataclass
-class FakeScope:
-    """What a scope knows, given by hand."""
+class FakeScope(Scope):
+    """The scope of an empty document, in which some things are known: they are given by hand."""
 
-    values: Mapping[str, Any] = field(default_factory=dict)
-    definitions: Mapping[str, Node] = field(default_factory=dict)
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    before: Sequence[Statement] = ()
-    around: str = ""
+    def __init__(
+        self,
+        values: Mapping[str, Any] | None = None,
+        definitions: Mapping[str, Node] | None = None,
+        meanings: Mapping[str, str] | None = None,
+        before: Sequence[Statement] = (),
+        around: str = "",
+        shapes: Mapping[str, tuple[Any, ...]] | None = None,
+        convention: str | None = None,
+    ) -> None:
+        super().__init__(read_scopes(Document("", (Block("paragraph", ()),)), ()), 0, 0)
+        self.known_values, self.known_definitions = dict(values or {}), dict(definitions or {})
+        self.known_meanings, self.known_shapes = dict(meanings or {}), dict(shapes or {})
+        self.before, self.around, self.given = before, around, convention
+
+    @property
+    def convention(self) -> Any:
+        return self.given
 
     def value(self, name: Name) -> Any:
-        return self.values.get(name.key)
+        return self.known_values.get(name.key)
 
     def definition(self, name: Name) -> Node | None:
-        return self.definitions.get(name.key)
+        return self.known_definitions.get(name.key)
 
     def meaning(self, name: Name) -> frozenset[str]:
-        found = self.meanings.get(name.key)
+        found = self.known_meanings.get(name.key)
         return frozenset({found} if found else ())
 
     def shape(self, node: Node) -> tuple[Any, ...] | None:
-        return None
+        return self.known_shapes.get(node.key) if isinstance(node, Name) else None
 
     def earlier(self, statement: Statement) -> Sequence[Statement]:
         return self.before

@@ -28,6 +28,14 @@ def test_marks_of_byte_order_are_no_characters(tmp_path: Path, encoding: str) ->
     assert document.blocks[0].formulas[0].place(0) == Place(1, 2)
 
 
+@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\x80"])
+def test_broken_utf_8_that_begins_like_utf_16_is_read(mark: bytes) -> None:
+    """Taken as UTF-16 the whole of the text would be ideographs."""
+    text, problems = decoded(mark + b" and $x$")
+    assert text.endswith(" and $x$")
+    assert ["not UTF-8" in problem.message for problem in problems] == [True]
+
+
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".unknown", ".MD"])
 def test_every_suffix_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"

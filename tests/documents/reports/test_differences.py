@@ -35,17 +35,18 @@ def test_the_diff_is_that_of_the_standard_library(seed: int):
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("text", ["one\r\ntwo\r\nthree", "one\ntwo\nthree\n", "two", "x\ntwo\f\x0b\u2028three\n中\n"])
-def test_git_applies_it(tmp_path: Path, text: str):
+def test_git_applies_it(tmp_path: Path, text: str, encoding: str):
     path = tmp_path / "x"
-    path.write_bytes(text.encode("utf-8"))
+    path.write_bytes(text.encode(encoding))
     start = text.index("two")
     changes = [Replacement(start, start + 3, "2"), Replacement(len(text.rstrip()), len(text.rstrip()), "!")]
-    (tmp_path / "d").write_bytes(unified_diff("x", text, changes).encode("utf-8"))
+    (tmp_path / "d").write_bytes(unified_diff("x", text, changes, encoding).encode("utf-8"))
     subprocess.run(
         ["git", "apply", "d"], cwd=tmp_path, check=True, env={"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     )
-    assert path.read_bytes().decode("utf-8") == repaired(text, changes)
+    assert path.read_bytes() == repaired(text, changes).encode(encoding)
 
 
 def test_nothing_changed_is_no_diff():

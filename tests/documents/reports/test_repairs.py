@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from derivations.documents import checking
+from derivations.documents import claims
 from derivations.documents.originals import Original, read_original
 from derivations.documents.passages import Passage, Place
 from derivations.documents.replacing import Replacement, repaired, write
@@ -81,7 +81,7 @@ def sums(monkeypatch: pytest.MonkeyPatch) -> None:
             if (at := text.find(digit)) >= 0:
                 yield Finding("wrong", "arithmetic", f"not {digit}", repair=Repair(at, at + 1, better))
 
-    monkeypatch.setattr(checking, "CHECKS", (check,))
+    monkeypatch.setattr(claims, "CHECKS", (check,))
 
 
 @pytest.mark.usefixtures("sums")

@@ -1,0 +1,73 @@
+"""How much work one formula may cost: loops count their steps, and what costs more is left unknown.
+
+Definition   a step is a part of a formula that is visited, or as much work as that; whoever does more says so
+Result       `spend` raises `TooCostly` where the steps of the formula are used up, or its seconds of processor time
+Assumes      the steps decide, so that a document is judged alike on every machine; the seconds are for what no loop
+             counts. Outside of a budget nothing is limited
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from time import thread_time
+
+__all__ = ["MOST_SECONDS", "MOST_STEPS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
+
+MOST_STEPS = 300_000
+MOST_SECONDS = 1.2  # of the processor; a step that is under way is not interrupted, and one formula has two seconds
+BETWEEN = 256  # steps between two looks at the clock
+
+
+class TooCostly(Exception):
+    """A formula costs more than its budget."""
+
+
+@dataclass
+class Budget:
+    """What is left to one formula."""
+
+    steps: float
+    seconds: float = inf
+    spent: int = 0
+    until_look: int = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps away."""
+        self.spent += steps
+        if self.spent > self.steps:
+            raise TooCostly(f"more than {self.steps} steps")
+        self.until_look -= steps
+        if self.until_look < 0 and self.seconds < inf:
+            self.until_look = BETWEEN
+            if thread_time() > self.seconds:
+                raise TooCostly("more time than a formula has")
+
+
+_current: ContextVar[Budget] = ContextVar("budget", default=Budget(inf))  # noqa: B039  # shared, and has no end
+
+
+@contextmanager
+def budget_of(steps: int = MOST_STEPS, seconds: float = MOST_SECONDS) -> Iterator[Budget]:
+    """Limit what is spent inside; a budget inside another one takes nothing from it."""
+    token = _current.set(Budget(steps, thread_time() + seconds))
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)
+
+
+def current_budget() -> Budget:
+    """Return the budget of the formula that is judged."""
+    return _current.get()
+
+
+def spend(steps: int = 1) -> None:
+    """Count work for the formula that is judged.
+
+    Raises       TooCostly
+    """
+    _current.get().spend(steps)

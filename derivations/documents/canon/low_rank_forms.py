@@ -1,0 +1,32 @@
+"""Canonical right sides of low-rank adaptation: the adapted matrix, and the layer that it makes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from derivations.documents.canon.forms import Form, result
+from derivations.language.expression import Scaled
+from derivations.low_rank_adaptation import A, B, W, X, adapted
+from derivations.symbols import scalar
+
+__all__ = ["low_rank_forms"]
+
+LAYER, MERGED = "low_rank_adaptation.definition", "low_rank_adaptation.merges"
+ONE = ("the factor in front of the product is 1",)
+
+
+@cache
+def low_rank_forms() -> tuple[Form, ...]:
+    """The matrix and the layer, with the factor alpha / r, with one letter for it, and without."""
+    layer, letter = result(LAYER).claims[0].steps[-1].expression, scalar("s", positive=True)
+    scale = next(iter(adapted.atoms(Scaled))).args[0]
+    change, changed = A @ B, X @ A @ B
+    return (
+        Form(MERGED, adapted),
+        Form(LAYER, layer, rows=("X",)),
+        Form(LAYER, X @ W + scale * changed, rows=("X",)),
+        Form(MERGED, W + letter * change),
+        Form(LAYER, X @ W + letter * changed, rows=("X",)),
+        Form(MERGED, W + change, assumed=ONE),
+        Form(LAYER, X @ W + changed, rows=("X",), assumed=ONE),
+    )

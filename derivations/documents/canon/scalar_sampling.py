@@ -1,0 +1,148 @@
+"""Quick numbers of scalars: sizes, indices, letters and entries get numbers that depend on their names alone.
+
+Raises       NoNumber where an expression has none here; errors of arithmetic as Python has them
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+from zlib import crc32
+
+from sympy import (
+    Add,
+    E,
+    Indexed,
+    Integer,
+    KroneckerDelta,
+    Max,
+    Min,
+    Mul,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    cos,
+    erf,
+    exp,
+    log,
+    pi,
+    sin,
+    tanh,
+)
+from sympy.core.function import AppliedUndef
+
+from derivations.language.shapes import total
+
+__all__ = [
+    "SIZES",
+    "NoNumber",
+    "drawn",
+    "drawn_entry",
+    "drawn_symbol",
+    "drawn_unknown",
+    "power_of",
+    "scalar_number",
+    "size_number",
+]
+
+SIZES = {"n": 3, "m": 4, "d_k": 2, "d_v": 5, "d_model": 6, "d_ff": 7, "d": 4, "d_in": 3, "d_out": 5, "h": 2, "vocab": 5,
+         "r": 3}  # fmt: skip
+PLACES = {"i": 1, "k": 0, "j": 2, "l": 1, "c": 1, "pos": 3, "u": 2}
+
+
+class NoNumber(Exception):
+    """An expression that has no number here."""
+
+
+def drawn(name: str, *, signed: bool = False) -> float:
+    """Return a number between 1/4 and 7/4 that depends on the name alone, or one of either sign."""
+    share = (crc32(name.encode()) % 100_003) / 100_003
+    return 3 * share - 1.6 if signed else 0.25 + 1.5 * share
+
+
+def size_number(expression: Any, bound: Mapping[Any, float] = MappingProxyType({})) -> int:
+    """Return the number of a size."""
+    value = scalar_number(total(expression), bound)
+    if value != int(value) or not 0 <= value < 100:
+        raise NoNumber(f"a size of {value}")
+    return int(value)
+
+
+def scalar_number(node: Any, bound: Mapping[Any, float]) -> float:
+    """Return the number of a scalar in which some symbols have the numbers given."""
+    if node in bound:
+        return bound[node]
+    for kind, rule in _SCALARS:
+        if isinstance(node, kind):
+            return float(rule(node, bound))
+    raise NoNumber(type(node).__name__)
+
+
+def _symbol(node: Any, bound: Mapping[Any, float]) -> float:
+    known = SIZES if node.is_positive else PLACES if node.is_integer else {}
+    return known[node.name] if node.name in known else drawn(node.name, signed=not node.is_positive)
+
+
+def _entry(node: Any, bound: Mapping[Any, float]) -> float:
+    if not isinstance(node.base.label, Symbol):
+        raise NoNumber("an entry of what is no array")
+    return drawn(f"{node.base.label.name}{[int(scalar_number(place, bound)) for place in node.indices]}", signed=True)
+
+
+def _sum(node: Any, bound: Mapping[Any, float]) -> float:
+    (place, first, last), *rest = node.limits
+    if rest:
+        raise NoNumber("a sum over several indices")
+    low, high = int(scalar_number(first, bound)), int(scalar_number(last, bound))
+    if high - low > 200:
+        raise NoNumber("a long sum")
+    return sum(scalar_number(node.function, {**bound, place: at}) for at in range(low, high + 1))
+
+
+def power_of(base: float, exponent: float) -> float:
+    """Return a power; a root of a negative number is that of its size, for numbers are a filter and no proof."""
+    return abs(base) ** exponent if base < 0 and exponent != int(exponent) else base**exponent
+
+
+def drawn_unknown(value: float) -> float:
+    """Return what a function gives of which nothing is known: one that is neither even nor linear."""
+    return math.sin(1.3 * value + 0.4)
+
+
+# --- what formulas of entries need ---
+
+
+def drawn_symbol(symbol: Symbol) -> float:
+    """Return the number of a size, an index or a scalar."""
+    return _symbol(symbol, {})
+
+
+def drawn_entry(name: str, places: Sequence[int]) -> float:
+    """Return the number of an entry of an array."""
+    return drawn(f"{name}{list(places)}", signed=True)
+
+
+_SCALARS: tuple[tuple[Any, Callable[[Any, Mapping[Any, float]], float]], ...] = (
+    (Symbol, _symbol),
+    ((Rational, Integer), lambda node, bound: int(node.p) / int(node.q)),
+    (Indexed, _entry),
+    (Add, lambda node, bound: sum(scalar_number(part, bound) for part in node.args)),
+    (Mul, lambda node, bound: math.prod(scalar_number(part, bound) for part in node.args)),
+    (exp, lambda node, bound: math.exp(scalar_number(node.args[0], bound))),
+    (Pow, lambda node, bound: power_of(scalar_number(node.base, bound), scalar_number(node.exp, bound))),
+    (Sum, _sum),
+    (KroneckerDelta, lambda node, bound: float(len({scalar_number(part, bound) for part in node.args}) == 1)),
+    (log, lambda node, bound: math.log(abs(scalar_number(node.args[0], bound)))),
+    (sin, lambda node, bound: math.sin(scalar_number(node.args[0], bound))),
+    (cos, lambda node, bound: math.cos(scalar_number(node.args[0], bound))),
+    (tanh, lambda node, bound: math.tanh(scalar_number(node.args[0], bound))),
+    (erf, lambda node, bound: math.erf(scalar_number(node.args[0], bound))),
+    (Max, lambda node, bound: max(scalar_number(part, bound) for part in node.args)),
+    (Min, lambda node, bound: min(scalar_number(part, bound) for part in node.args)),
+    (type(pi), lambda node, bound: math.pi),
+    (type(E), lambda node, bound: math.e),
+    (AppliedUndef, lambda node, bound: drawn_unknown(scalar_number(node.args[0], bound))),
+)

@@ -1,0 +1,64 @@
+"""Where a claim stands, and what all checks together say of it.
+
+Definition   a claim is one link of a chain with what stands on both sides of it, or a chain that has no link
+Result       `claim_of` is a claim on a stretch, `stretch_of` the stretch of a link, `findings_of` what the checks find
+Raises       nothing: a check that fails says so of this claim, and the rest is judged
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derivations.documents.budget import TooCostly
+from derivations.documents.judge import CHECKS
+from derivations.documents.passages import Passage
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.verdicts import Claim, Finding, settled
+
+__all__ = ["FAILED", "claim_of", "findings_of", "stretch_of"]
+
+FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
+
+
+def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Finding]:
+    """Return what the checks find; where one fails, that is said of this claim."""
+    findings: list[Finding] = []
+    for check in CHECKS:
+        try:
+            findings.extend(check(statement, link, scope))
+        except TooCostly:
+            return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
+        except Exception as error:
+            reason = f"a check failed on this formula ({type(error).__name__}); please report it"
+            findings.append(Finding("unknown", FAILED, reason))
+    return findings
+
+
+def stretch_of(statement: Statement, link: int | None) -> tuple[int, int]:
+    """Return where a claim stands: a link with its left side if it is the first, else from the side before on."""
+    chain = statement.chain
+    if link is None:
+        return chain.start, chain.end
+    first = chain.sides[0].start if link == 0 else chain.sides[link].end
+    last = chain.end if link == len(chain.relations) - 1 else chain.sides[link + 1].end
+    return first, last
+
+
+def claim_of(passage: Passage, start: int, end: int, findings: Sequence[Finding]) -> Claim:
+    """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs."""
+    start, end = _in_pairs(passage.text, start, end)
+    text = passage.text[start:end]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    first, last = passage.place(start), passage.place(start + len(text))
+    return Claim(text, first, last, settled(findings), tuple(findings), passage)
+
+
+def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:
+    r"""Return a stretch that takes along the braces which close what it opened: `\mathbf{0.73` and the brace behind."""
+    start += len(text[start:end]) - len(text[start:end].lstrip("} \n"))
+    missing = text.count("{", start, end) - text.count("}", start, end)
+    while missing > 0 and end < len(text) and text[end] == "}":
+        end, missing = end + 1, missing - 1
+    return start, end

@@ -1,0 +1,76 @@
+"""What the rules that read a formula as an array share: the reader, as they see it, and names with places.
+
+Definition   a place is a letter of the indices, a number behind such a letter, or an expression in such letters
+Raises       NotRead where a formula has something that is no array and no number
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
+
+from sympy import Expr, Symbol
+
+from derivations.documents import syntax
+from derivations.documents.syntax import Name, Node
+from derivations.language.expression import Array
+
+__all__ = ["NotRead", "Reading", "Value", "function_word", "indices_of", "rank"]
+
+Value: TypeAlias = Expr | Array
+
+
+class NotRead(Exception):
+    """A formula, or a part of it, that is not read as an array or a number."""
+
+
+class Reading(Protocol):
+    """What a rule needs: what letters mean, which indices are bound, and the values of parts."""
+
+    meaning: Mapping[str, Value]
+    columns: bool
+    bound: dict[str, Symbol]
+
+    def value(self, node: Node) -> Value:
+        """Return what a part means."""
+
+    def scalar(self, node: Node) -> Expr:
+        """Return what a part means, if it is a number."""
+
+
+def rank(value: Value) -> int:
+    """Return the number of axes: 0 for a number."""
+    return len(value.shape) if isinstance(value, Array) else 0
+
+
+def function_word(name: Name) -> str:
+    """Return the word of a function, in small letters without spaces and hyphens."""
+    if name.base == "Phi":  # a distribution, where phi is a density or any function
+        return name.base
+    return "".join(letter for letter in name.base.lower() if letter.isalnum())
+
+
+def indices_of(name: Name, indices: frozenset[str]) -> tuple[Name, tuple[Node, ...]]:
+    """Return a name without the subscripts at its end that are places, and those places.
+
+    A place is a letter of `indices`, a number behind such a letter, or an expression in such letters.
+    """
+    places: list[Node] = []
+    rest = [part for each in name.subscripts for part in _parts(each)]
+    while rest and _is_place(rest[-1], indices):
+        places.insert(0, rest.pop())
+    return Name(name.base, tuple(rest), name.superscripts, name.primes, name.accent), tuple(places)
+
+
+def _parts(subscript: Node) -> tuple[Node, ...]:
+    match subscript:
+        case syntax.List(items=items) | syntax.Fence(inside=syntax.List(items=items)):
+            return items
+        case syntax.Product(factors=factors) if all(isinstance(f, Name) and len(f.base) == 1 for f in factors):
+            return factors
+    return (subscript,)
+
+
+def _is_place(node: Node, indices: frozenset[str]) -> bool:
+    letters = [each.key for each in node.walk() if isinstance(each, Name)]
+    return bool(letters) and all(letter in indices for letter in letters)

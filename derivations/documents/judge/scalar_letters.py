@@ -1,0 +1,87 @@
+"""Letters of scalar formulas: which are written as sizes are, and whether capitals may be matrices.
+
+Definition   a size is a whole number, at least 1: d_k, n, h, `batch_size`; any other letter is real
+"""
+
+from __future__ import annotations
+
+from itertools import chain, product
+
+from sympy import Symbol
+
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
+from derivations.symbols import scalar, size
+
+__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_order", "is_size", "symbol"]
+
+_SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
+    "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
+    "num_layers", "vocab", "vocab_size", "V", "hidden_size", "d_model", "d_ff", "d_k", "d_v", "d_head", "head_dim",
+}  # fmt: skip
+VARIANCES = frozenset({"Var", "var", "Variance", "𝕍", "V"})
+EXPECTATIONS = frozenset({"E", "𝔼", "Mean"})
+_SIZES_OF_CODE = frozenset("NDLHBTCP")
+_SIZE_BASES = frozenset("ndNLhHm")
+
+
+def is_size(name: Name) -> bool:
+    """Say whether a letter is written as sizes are: d_k, n, L, batch_size."""
+    if name.accent or name.primes or name.superscripts:
+        return False
+    return name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
+
+
+def symbol(name: Name, *, sized: bool = False) -> Symbol:
+    """Return the symbol of a letter."""
+    return size(name.key) if sized or is_size(name) else scalar(name.key)
+
+
+def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
+    """Say whether letters that may be matrices have one order in all products, so that it says nothing.
+
+    Brackets are looked into: A (B C) has A before B and C. An inverse, a power or a function of a product of matrices
+    is none of the factors.
+    """
+    before: set[tuple[str, str]] = set()
+    among = {
+        each.key for node in nodes for each in node.walk() if isinstance(each, Name) and _may_be_matrix(each, scope)
+    }
+    if among <= _SIZES_OF_CODE:
+        among = set()  # batch, time, channels: sizes, where no other capital stands beside them
+    for part in chain.from_iterable(node.walk() for node in nodes):
+        if isinstance(part, Transpose):
+            return False
+        if isinstance(part, Product):
+            if "at" in part.operators:
+                return False
+            factors = [_letters(each) & among for each in part.factors]
+            behind: frozenset[str] = frozenset()
+            for letters in reversed(factors):
+                before.update(product(letters, behind))
+                behind |= letters
+        elif isinstance(part, Power | Call) and not _is_moment(part) and len(_letters(part) & among) > 1:
+            return False
+    return not any((second, first) in before for first, second in before if first != second)
+
+
+def _is_moment(node: Node) -> bool:
+    return isinstance(node, Call) and node.function.base in VARIANCES | EXPECTATIONS
+
+
+def _letters(node: Node) -> frozenset[str]:
+    return frozenset(each.key for each in node.walk() if isinstance(each, Name))
+
+
+def _may_be_matrix(name: Name, scope: Scope | None) -> bool:
+    """Say whether a letter may be an array: a capital of which nothing is known, and no entry S_{ij} of one."""
+    if len(name.subscripts) > 1 and all(_is_place(each) for each in name.subscripts):
+        return False
+    shape = scope.shape(name) if scope is not None else None
+    if shape is not None:
+        return shape != ()
+    return len(name.base) == 1 and name.base.isupper()
+
+
+def _is_place(node: Node) -> bool:
+    return isinstance(node, Number) or (isinstance(node, Name) and len(node.base) == 1 and node.base.islower())

@@ -1,0 +1,116 @@
+r"""Sizes that must be the same for a formula to fit: what clashes, what is assumed, what they were found to be.
+
+Definition   two sizes agree if the document says so, or if nothing tells them apart and the condition that they are
+             the same is noted; a size of which nothing is declared is free, and is found to be what it meets
+Result       `clashes` where two sizes are surely different, `conditions` where nothing tells that they are the same
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sympy import Dummy, Expr, cancel
+
+from derivations.documents.scope.shape import Clash, ClashKind, Shape
+from derivations.documents.syntax import Node
+
+if TYPE_CHECKING:
+    from derivations.documents.scope.scopes import Scope
+
+__all__ = ["Agreement"]
+
+
+@dataclass
+class Agreement:
+    """What one reading of a formula says of its sizes."""
+
+    scope: Scope
+    alike: Set[frozenset[Expr]] = frozenset()  # pairs of sizes that the formula itself takes to be the same
+    clashes: list[Clash] = field(default_factory=list)
+    conditions: dict[tuple[Expr, Expr], None] = field(default_factory=dict)
+    compared: int = 0  # how often two sizes met that are both declared
+    counts: set[Expr] = field(default_factory=set)  # how many parts are joined, which is more than one
+    _bound: dict[Expr, Expr] = field(default_factory=dict)
+    _free: dict[Expr, bool] = field(default_factory=dict)  # sizes to be found, and whether they count positions
+
+    def new(self, positions: bool = False) -> Expr:
+        """Return a size that is to be found."""
+        size = Dummy()
+        self._free[size] = positions
+        return size
+
+    def is_new(self, size: Expr) -> bool:
+        """Say whether a size was not declared, but is to be found or was."""
+        return size in self._free
+
+    def found(self, size: Expr | None) -> Expr | None:
+        """Return what a size was found to be; None if it may be anything."""
+        size = None if size is None else self._followed(size)
+        return None if size is None or size.has(Dummy) else size
+
+    def _followed(self, size: Expr) -> Expr:
+        while size in self._bound:
+            size = self._bound[size]
+        return size
+
+    def settled(self, shape: Shape) -> Shape:
+        """Return a shape with the sizes that were found."""
+        return Shape(tuple(map(self.found, shape.sizes)), shape.open, shape.turned)
+
+    def same(
+        self,
+        kind: ClashKind,
+        node: Node, left: Node, right: Node, a: Shape, b: Shape, first: Expr | None, second: Expr | None,
+    ) -> bool:  # fmt: skip
+        """Say whether two sizes may be the same; note a clash, or the condition that they are."""
+        if first is None or second is None:
+            return True
+        first, second = self._divided(self._followed(first), self._followed(second))
+        if first in self._free or second in self._free:
+            if self._bind(first, second):
+                return True
+            self.clashes.append(Clash(kind, node, left, right, first, second, a, b))
+            return False
+        relation = self.scope.compare(first, second).relation
+        apart = relation == "different" or (
+            relation == "unsure"
+            and bool(self.counts)
+            and bool({cancel(first / second), cancel(second / first)} & self.counts)
+        )
+        if apart and frozenset((first, second)) not in self.alike:
+            self.clashes.append(Clash(kind, node, left, right, first, second, a, b))
+            return False
+        if relation in ("unsure", "different"):
+            self.conditions[first, second] = None
+        else:
+            self.compared += 1
+        return True
+
+    def _divided(self, first: Expr, second: Expr) -> tuple[Expr, Expr]:
+        """Return w and d for h w and h d, where w is a size to be found."""
+        for size in (first, second):
+            for free in size.free_symbols & self._free.keys():
+                factor = size.coeff(free)
+                if size == factor * free and factor != 1:
+                    other = cancel((second if size is first else first) / factor)
+                    return (free, other) if not other.as_numer_denom()[1].free_symbols else (first, second)
+        return first, second
+
+    def is_same(self, first: Expr | None, second: Expr | None) -> bool:
+        """Say whether two sizes are surely the same."""
+        known = first is not None and second is not None and not {first, second} & self._free.keys()
+        return known and self.scope.compare(first, second).relation in ("equal", "given")
+
+    def _bind(self, first: Expr, second: Expr) -> bool:
+        """Find a free size to be another; a number of positions is no width."""
+        if first == second:
+            return True
+        if first not in self._free or (second in self._free and self._free[first]):
+            first, second = second, first
+        if self._free[first] and self.scope.document.distinctions.is_width(second):
+            return False
+        if not second.has(first):
+            self._bound[first] = second
+        return True

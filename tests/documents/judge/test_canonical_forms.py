@@ -1,0 +1,102 @@
+"""Canonical formulas of training and of adaptation: right forms in several spellings, and slips of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.documents.judge.claims import last
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        (r"\frac{\partial L}{\partial z} = \text{softmax}(z) - y", "proved"),
+        (r"\frac{\partial L}{\partial z_i} = \frac{1}{N}(\hat{y}_i - y_i)", "conditional"),
+        (r"D_{KL}(p \| q) = \sum_i p_i \log \frac{p_i}{q_i}", "proved"),
+        (r"D_{KL}(p \| q) = \sum_i p_i (\log p_i - \log q_i)", "proved"),
+        (r"D_{KL}(P \| Q) = \sum_x P(x) \log \frac{P(x)}{Q(x)}", "proved"),
+        (r"H(p) = -\sum_i p_i \log p_i", "proved"),
+        (r"\text{PPL} = \exp\left(-\frac{1}{N} \sum_{i=1}^{N} \log p(x_i | x_{<i})\right)", "proved"),
+        (r"\text{Perplexity} = e^{L}", "proved"),
+        (r"\text{LSE}(x) = m + \log \sum_{i=1}^n e^{x_i - m}", "proved"),
+        (r"W' = W + \frac{\alpha}{r} B A", "proved"),
+        (r"h = W_0 x + \frac{\alpha}{r} B A x", "proved"),
+        (r"h = W_0 x + B A x", "conditional"),
+        (r"y = x W + \frac{\alpha}{r} x A B", "proved"),
+        (r"\text{SwiGLU}(x, W, V) = \text{Swish}(xW) \odot xV", "proved"),
+        (r"\text{GEGLU}(x, W, V, b, c) = \text{GELU}(xW + b) \otimes (xV + c)", "proved"),
+        (r"\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_{i=1}^d x_i^2 + \epsilon}} \odot \gamma", "proved"),
+        (r"\text{RMSNorm}(x) = \gamma \odot \frac{x}{\text{RMS}(x)}", "proved"),
+        (r"\bar{a}_i = \frac{a_i}{\text{RMS}(a)} g_i", "proved"),
+        (r"\text{LN}(x) = \gamma \odot \frac{x - \text{E}[x]}{\sqrt{\text{Var}[x] + \epsilon}} + \beta", "proved"),
+        (r"\text{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2} + \epsilon} + \beta", "conditional"),
+        (r"R = \begin{pmatrix} \cos a & -\sin a \\ \sin a & \cos a \end{pmatrix}", "proved"),
+        (r"R = \begin{pmatrix} \cos a & \sin a \\ -\sin a & \cos a \end{pmatrix}", "proved"),
+    ],
+)
+def test_what_is_right(formula: str, verdict: str) -> None:
+    finding = last(formula)
+    assert (finding.check, finding.verdict) == ("canonical", verdict)
+    assert finding.result
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\frac{\partial L}{\partial z} = y - \text{softmax}(z)",
+        r"D_{KL}(p \| q) = \sum_i p_i \log \frac{q_i}{p_i}",
+        r"D_{KL}(p \| q) = \sum_i q_i \log \frac{p_i}{q_i}",
+        r"\text{PPL} = \exp\left(\frac{1}{N} \sum_{i=1}^{N} \log p_i\right)",
+        r"\text{PPL} = \exp\left(-\sum_{i=1}^{N} \log p_i\right)",
+        r"\text{LSE}(x) = m + \log \sum_{i=1}^n e^{x_i + m}",
+        r"h = W_0 x + \frac{r}{\alpha} B A x",
+        r"\text{SwiGLU}(x) = (\text{SiLU}(x W_1) + x W_3) W_2",
+        r"\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_{i=1}^d x_i + \epsilon}} \odot \gamma",
+        r"\text{RMSNorm}(x) = \gamma \odot x \text{RMS}(x)",
+        r"\text{LN}(x) = \gamma \odot \frac{x - \text{E}[x]}{\text{Var}[x] + \epsilon} + \beta",
+        r"R = \begin{pmatrix} \cos a & \sin a \\ \sin a & \cos a \end{pmatrix}",
+    ],
+)
+def test_a_slip_is_wrong(formula: str) -> None:
+    """The check says no; what it would write instead is right."""
+    finding = last(formula)
+    assert (finding.check, finding.verdict) == ("canonical", "wrong")
+    assert finding.right is None or last(finding.right).verdict in ("proved", "conditional")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"o = \text{softmax}\left(\frac{q^T K^T}{\sqrt{d_k}}\right) V",
+        r"\text{Attention}(q, K, V) = \text{softmax}\left(\frac{q^T K^T}{\sqrt{d_k}}\right) V",
+        r"J = \text{diag}(y) - y y^T",
+        r"\text{FFN}(x) = W_2 \max(0, W_1 x + b_1) + b_2",
+        r"L = \sum_i y_i \log \hat{y}_i",
+        r"M = \begin{pmatrix} \cos a & \sin a \\ \sin a & \cos a \end{pmatrix}",
+        r"M = \begin{pmatrix} \cos a & \sin a \\ \sin a & -\cos a \end{pmatrix}",
+    ],
+)
+def test_columns_among_rows_are_no_mistake(formula: str) -> None:
+    """Vectors are columns in many texts whose matrices stack rows."""
+    rows = "$Q = X W_Q$\n\n$K = X W_K$\n\n$V = X W_V$\n\n$Y = Z W$"
+    assert last(formula, rows).verdict != "wrong"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\text{PPL} = 2^{-\frac{1}{N} \sum_{i=1}^{N} \log_2 p_i}",
+        r"\text{PPL} = \exp\left(\frac{1}{N} \sum_{i=1}^{N} \ell_i\right)",
+        r"D_{KL}(p \| q) = H(p, q) - H(p)",
+        r"\text{KL}(q \| p) = \frac{1}{2} \sum_i (\mu_i^2 + \sigma_i^2 - 1 - \log \sigma_i^2)",
+        r"W = W_0 + \Delta W",
+        r"\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{n}\|x\|^2 + \epsilon}} g",
+        r"\text{GLU}(a, b) = a \odot \sigma(b)",
+        r"\log(\hat{y}_j) = \log \frac{e^{o_j}}{\sum_k e^{o_k}}",
+        r"\frac{\partial h}{\partial x} = \text{diag}(a) + b b^T",
+        r"M = \text{diag}(y) + y y^T",
+        r"y = x + W_2 \text{ReLU}(W_1 \text{LN}(x))",
+    ],
+)
+def test_other_right_formulas_are_left_alone(formula: str) -> None:
+    assert last(formula).verdict != "wrong"

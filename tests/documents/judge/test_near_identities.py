@@ -1,0 +1,108 @@
+r"""Equations that are an identity but for one slip are wrong, with what mends them; conditions are left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.documents.checking import check_text
+from derivations.documents.formulas import read_formula
+from derivations.documents.judge.sampled import sampled
+from derivations.documents.verdicts import Finding
+
+
+def said(formula: str, before: str = "So") -> Finding:
+    """Return what is said of a formula in a sentence."""
+    return check_text(f"{before} ${formula}$ here.", "markdown").claims[0].finding
+
+
+@pytest.mark.parametrize(
+    ("formula", "right"),
+    [
+        (r"(a + b)(a - b) = a^2 + b^2", "a^{2} - b^{2}"),
+        (r"(a + b)^2 = a^2 - 2 a b + b^2", "a^{2} + 2 a b + b^{2}"),
+        (r"1 - \frac{1}{1 + e^{-t}} = \frac{1}{1 - e^t}", r"\frac{1}{1 + e^{t}}"),
+        (
+            r"\frac{e^{S_{ij} + t_i}}{\sum_{l=1}^{m} e^{S_{il} + t_i}} = \frac{e^{S_{ij}}}{\sum_{l=1}^{m} S_{il}}",
+            "e^{S",
+        ),
+        (r"\sum_{j=1}^{m} (u_j + v_j) = \sum_{j=1}^{m} u_j + \sum_{j=1}^{m-1} v_j", r"\sum_{j = 1}^{m} v_{j}"),
+    ],
+)
+def test_a_slip_in_an_identity_is_wrong_and_is_mended(formula: str, right: str) -> None:
+    finding = said(formula)
+    assert finding.verdict == "wrong"
+    assert right in (finding.right or "")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "n d^2 = n^2 d", "4 n^2 d = 8 n d^2", "x^2 = x", r"\sigma(-x) = \sigma(x)", "n m = n + m",
+        "a x + b = c x + d", "e^{-x} = x - 1", r"\sum_{i=1}^n w_i x_i = \sum_{i=1}^n x_i", "A B = B A",
+        r"y_i (\delta_{ij} - y_j) = y_j \delta_{ij} - y_i y_j", r"\log p + \log q = \log r + \log s",
+        "P^2 x = P x", "A (B + C) = A B + C A", "w_1 x + w_2 y = x + y",
+    ],
+)  # fmt: skip
+def test_an_equation_that_may_be_a_condition_is_not_refuted(formula: str) -> None:
+    assert said(formula).verdict != "wrong"
+
+
+def test_words_make_a_condition_of_an_equation() -> None:
+    assert said("(a + b)(a - b) = a^2 + b^2", "This holds only if").verdict == "unknown"
+
+
+def test_letters_that_are_defined_by_one_another_are_left_alone() -> None:
+    text = "Let $c = a - b$.\n\nThen $(a + b)(a + c) = a^2 + b^2$ here."
+    claims = check_text(text, "markdown").claims
+    assert all(claim.finding.verdict != "wrong" for claim in claims)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "(Y W) A U = A (Y (W U))", "(A B)^{-1} = A^{-1} B^{-1}", "(A + B)(A - B) = A^2 - B^2",
+        r"\exp(A + B) = \exp(A) \exp(B)", r"\sum_{j=1}^n a_{ij} = \sum_{j=1}^n a_{ji}",
+        r"\sum_{i=1}^{n} x_{i+1} = n x_{i+1}",
+    ],
+)  # fmt: skip
+def test_what_holds_for_numbers_is_not_proved_of_matrices_and_entries(formula: str) -> None:
+    """Matrices do not commute, a_ij is not a_ji, and x_{i+1} is another entry for each i."""
+    assert said(formula).verdict == "unknown"
+
+
+def test_products_of_matrices_are_associative() -> None:
+    assert said("A (Y W) U = A (Y (W U))").verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("defined", "used", "verdict"),
+    [
+        ("z_1 = X W_1 + b_1", r"a = \text{ReLU}(z_1) = \text{ReLU}(X W_1 - b_1)", "wrong"),
+        ("z_1 = X W_1 + b_1", r"a = \text{ReLU}(z_1) = \text{ReLU}(X W_1 + b_1)", "proved"),
+        ("z_1 = X W_1 + b_1", r"a = \text{ReLU}(z_1) = \text{ReLU}(W_1 X + b_1)", "unknown"),
+        ("z_1 = X W_1 + b_1", r"a = \text{ReLU}(z_1) = \text{ReLU}(x W_1 + b_1)", "unknown"),
+        ("z = x - y", r"r = |z| = |y - x|", "unknown"),
+        ("z = x + c", r"p = \text{softmax}(z) = \text{softmax}(x - c)", "unknown"),
+    ],
+)
+def test_a_letter_stands_for_what_defined_it(defined: str, used: str, verdict: str) -> None:
+    """Another sign is a slip; another order may be another convention, and some functions give the same for both."""
+    claims = check_text(f"First ${defined}$ is made.\n\n$${used}$$", "markdown").claims
+    assert claims[-1].finding.verdict == verdict
+
+
+@pytest.mark.parametrize("line", ["v = A @ v", "v = v @ A", "x = x + x"])
+def test_a_name_of_code_may_be_set_anew(line: str) -> None:
+    claims = check_text(f"```python\nA = v\n{line}\n```", "markdown").claims
+    assert all(claim.finding.verdict != "wrong" for claim in claims)
+
+
+def number(formula: str, draw: int) -> float | None:
+    """Return the number of a formula in one draw of its letters."""
+    return sampled(read_formula(formula, "latex").statements[0].sides[0], draw)
+
+
+def test_numbers_of_formulas_depend_on_names_alone() -> None:
+    total = number(r"\sum_{j=1}^{2} q_j", 1)
+    assert total == number(r"\sum_{l=1}^{2} q_l", 1) != number(r"\sum_{l=1}^{2} q_l", 2)
+    assert number("K^T", 1) is None

@@ -1,0 +1,132 @@
+"""The oracle and the kinds of mistakes: both are seen to say yes, no, and that they cannot tell."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from derivations.documents.formulas import read_formula
+from derivations.documents.syntax import Chain, Node
+from tests.documents.mutants.kinds import KINDS, changes
+from tests.documents.mutants.oracle import (
+    declarations_differ,
+    declared_in,
+    shapes_differ,
+    values_differ,
+)
+from tests.documents.mutants.places import edited, spots
+from tests.documents.mutants.printed_numbers import numbers_differ
+
+
+def chain(formula: str) -> Chain:
+    return read_formula(formula, "latex").statements[0]
+
+
+def side(formula: str) -> Node:
+    return chain(formula).sides[0]
+
+
+@pytest.mark.parametrize(
+    ("formula", "other", "answer"),
+    [
+        (r"\text{softmax}(Q K^T) V", r"\text{softmax}(K Q^T) V", "different"),
+        (r"\text{softmax}(Q K^T) V", r"\text{softmax}(Q K) V", "different"),
+        (r"\text{softmax}(Q K^T) V", r"(\text{softmax}(Q K^T)) V", "same"),
+        (r"\frac{Q K^T}{\sqrt{d_k}}", r"\frac{1}{\sqrt{d_k}} Q K^T", "same"),
+        (r"\frac{Q K^T}{\sqrt{d_k}}", r"\frac{Q K^T}{d_k}", "different"),
+        (r"\max(0, x W_1 + b_1) W_2 + b_2", r"\max(0, x W_1 - b_1) W_2 + b_2", "different"),
+        (r"\max(0, x W_1 + b_1) W_2 + b_2", r"b_2 + \max(0, b_1 + x W_1) W_2", "same"),
+        (r"y_i (1 - y_i)", r"y_i (1 - y_j)", "different"),
+        (r"y_i (1 - y_i)", r"y_i - y_i^2", "same"),
+        (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_i}}", "different"),
+        (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{l=1}^{n} e^{x_l}}", "same"),
+        (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{j=1}^{n-1} e^{x_j}}", "different"),
+        (r"\{x \mid x > 0\}", r"\{x \mid x < 0\}", "cannot tell"),
+    ],
+)
+def test_values(formula: str, other: str, answer: str) -> None:
+    assert values_differ(side(formula), side(other), {}) == answer
+
+
+def test_shapes_need_not_fit_for_every_letter_that_is_not_declared() -> None:
+    """W X may fit where nothing is said of W, and does not where X W is what the declarations allow."""
+    before, after = chain("Y = X W + b").sides, chain("Y = W X + b").sides
+    declared = declared_in([chain(r"X \in \mathbb{R}^{n \times d}"), chain(r"W \in \mathbb{R}^{d \times p}")])
+    assert shapes_differ(before, after, {}) == "same"
+    assert shapes_differ(before, after, declared) == "different"
+
+
+def test_declarations_are_held_against_formulas() -> None:
+    used = [chain("Y = X W").sides]
+    right = declared_in([chain(r"X \in \mathbb{R}^{n \times d}"), chain(r"W \in \mathbb{R}^{d \times p}")])
+    turned = {**right, **declared_in([chain(r"W \in \mathbb{R}^{p \times d}")])}
+    assert declarations_differ(right, turned, used) == "different"
+    assert declarations_differ(right, {**right, "V": ("p", "d")}, used) == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("link", "answer"),
+    [
+        (r"e^2 \approx 7.39", "same"), (r"e^2 \approx 7.38", "different"), (r"512 / 8 = 64", "same"),
+        (r"512 / 8 = 65", "different"), (r"d_k / 8 = 8", "same"), (r"d_k / 8 = 9", "different"),
+        (r"d_v / 8 = 9", "cannot tell"), (r"e^{10} \approx 22,000", "same"), (r"e^{10} \approx 23,000", "different"),
+        (r"0.73 \times 0.27 \approx 0.197", "same"), (r"0.73 \times 0.27 \approx 1.97", "different"),
+    ],
+)  # fmt: skip
+def test_numbers(link: str, answer: str) -> None:
+    found = chain(link)
+    assert numbers_differ(found.sides[0], str(found.relations[0]), found.sides[1], {"d_k": Fraction(64)}) == answer
+
+
+MADE = {
+    "scaling dropped": (r"\frac{Q K^T}{\sqrt{d_k}}", r"Q K^{T}"),
+    "root of the scaling dropped": (r"\frac{a}{\sqrt{d_k}}", r"\frac{a}{d_{k}}"),
+    "multiplied by the scaling": (r"\frac{a}{\sqrt{b}}", r"a \cdot \sqrt{b}"),
+    "other width": ("d_v", "d_{k}"),
+    "transpose on the left": ("Q K^T", "Q^{T} K"),
+    "transpose dropped": ("Q K^T", "Q K"),
+    "transposed factors exchanged": ("Q K^T", "K Q^{T}"),
+    "order turned": ("X W", "W X"),
+    "mask inside the scale": (r"\frac{S}{c} + M", r"\frac{S + M}{c}"),
+    "letter exchanged": ("Q K", "K K"),
+    "weights exchanged": ("W_1 W_2", "W_{2} W_2"),
+    "softmax over the other axis": (r"\text{softmax}(S, dim=-1)", r"\text{softmax}\left( S, \dim = 0 \right)"),
+    "softmax of one scalar": (r"\text{softmax}(x)_i", r"\text{softmax}\left( x_{i} \right)"),
+    "index in the denominator": (r"x_i \sum_{j=1}^{n} x_j", r"x_i \sum_{j = 1}^{n} x_{i}"),
+    "index changed": ("y_i (1 - y_i)", "y_j (1 - y_i)"),
+    "exp dropped": ("e^{x}", "x"),
+    "last term left out": (r"\sum_{j=1}^{n} x_j", r"\sum_{j = 1}^{n - 1} x_{j}"),
+    "sign turned": ("a + b", "a - b"),
+    "factor of two dropped": ("2 i", "i"),
+    "base a thousand": ("10000^{a}", "1000^{a}"),
+    "sine for cosine": (r"\sin(x)", r"\cos\left( x \right)"),
+    "smallest for largest": (r"\max(0, x)", r"\min\left( 0, x \right)"),
+    "exponent lost": ("x^3", "x"),
+    "exponent doubled": (r"\sigma^2", r"\sigma^{4}"),
+    "fraction turned": (r"\frac{a}{b}", r"\frac{b}{a}"),
+    "sizes exchanged": (r"\mathbb{R}^{n \times d}", r"\mathbb{R}^{d \times n}"),
+    "factor of the count": ("4 n d", "2 n d"),
+    "term forgotten": ("4 d_k + n h", "n h"),
+    "whole number off by one": ("12", "13"),
+    "last digit": ("0.73", "0.72"),
+    "unit slip": ("0.73", "7.3"),
+    "inequality turned": (r"\sum_{j \le i} x_j", r"\sum_{j \geq i} x_j"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_makes_its_mistake(kind: str) -> None:
+    formula, mistake = MADE[kind]
+    made = [
+        edited(formula, spot, new, "latex").of(formula)
+        for spot in spots(side(formula))
+        for found, new in changes(spot)
+        if found == kind
+    ]
+    assert mistake in made, made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_kind_applies_to_a_letter_that_stands_alone(kind: str) -> None:
+    assert not [new for spot in spots(side("y")) for found, new in changes(spot) if found == kind]

@@ -1,0 +1,74 @@
+"""Runs the harnesses of `derivations check`, prints their figures and keeps them in docs/check_figures.md.
+
+python -m tests.documents.report
+
+Assumes      the five documents and the file of claims judged by hand lie beside the checkout; without them the page is
+             left as it is
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from tests.documents import gold, reworded
+from tests.documents.mutants import harness
+
+__all__ = ["PAGE", "page"]
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "check_figures.md"
+_HEAD = """# Checking documents, measured
+
+Printed by `python -m tests.documents.report`; an ordinary test run repeats a part of it. The times are in
+[Performance](performance.md).
+"""
+_PARTS: tuple[tuple[str, str, Callable[[], None]], ...] = (
+    (
+        "Five documents, judged by hand",
+        """Five documents on the mathematics of the Transformer, and a file that says of each of their claims whether it
+is correct, needs an assumption, is imprecise or wrong. Claims of formulas that agree with it, by kind, and what is said
+of all of them; `none` is where no claim is made of the words. `python -m tests.documents.gold -v` names the others.""",
+        gold.main,
+    ),
+    (
+        "The same documents, written otherwise",
+        """Letters renamed, lines moved, clauses reworded, other notations, other formats: how many verdicts agree, and
+what becomes of those of the original.""",
+        reworded.main,
+    ),
+    (
+        "Mistakes put into formulas that are right",
+        """Every formula of the five documents and of these pages that was not wrong or unknown, with one plausible
+mistake. What an independent evaluator does not call different is left out. `elsewhere`: another formula, which no
+longer agrees with it, is called wrong.""",
+        harness.main,
+    ),
+)
+
+
+def page() -> str:
+    """Return the page, measured now."""
+    parts = [_HEAD]
+    for title, text, run in _PARTS:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            run()
+        print(title, printed.getvalue(), sep="\n", flush=True)
+        parts.append(f"## {title}\n\n{text}\n\n```text\n{printed.getvalue().rstrip()}\n```\n")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Measure, print, and write the page."""
+    if not gold.CLAIMS.exists():
+        print(f"the documents are not at {gold.DOCUMENTS}: nothing is measured")
+        return
+    sys.argv[1:] = []
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What a formula may cost: the steps are counted, what costs more is unknown, and what follows is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import pytest
+
+from derivations.documents import budget
+from derivations.documents.budget import Budget, TooCostly, budget_of, spend
+from derivations.documents.checking import check_text
+from derivations.documents.formulas import read_formula
+
+
+def test_nothing_is_limited_outside_of_a_budget() -> None:
+    spend(10**12)
+    with budget_of(steps=1):
+        pass
+    spend(10**12)
+
+
+def test_the_last_step_is_allowed_and_the_next_is_not() -> None:
+    with budget_of(steps=5) as account:
+        spend(3)
+        spend(2)
+        with pytest.raises(TooCostly, match="5 steps"):
+            spend()
+    assert account.spent == 6
+
+
+def test_what_was_used_up_stays_so() -> None:
+    with budget_of(steps=5), pytest.raises(TooCostly):
+        spend(6)
+        raise AssertionError("spend has to raise")
+    with budget_of(steps=5) as account:
+        for _ in range(3):
+            with pytest.raises(TooCostly):
+                spend(6)
+    assert account.spent == 18
+
+
+def test_a_budget_inside_another_takes_nothing_from_it() -> None:
+    with budget_of(steps=5) as outer:
+        with budget_of(steps=50):
+            spend(40)
+        spend(5)
+    assert outer.spent == 5
+
+
+def test_the_clock_stops_what_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(1000))
+    monkeypatch.setattr(budget, "thread_time", lambda: next(ticks) / 10)
+    with budget_of(seconds=1.05), pytest.raises(TooCostly, match="time"):  # one of many steps raises
+        for _ in range(100 * budget.BETWEEN):
+            spend()
+    assert next(ticks) == 12  # the start, and eleven looks
+
+
+@pytest.mark.parametrize("formula", ["x", "a + b", r"\frac{a}{b + 1} = c_i^T", r"\sum_{i=1}^n x_i"])
+def test_a_walk_spends_a_step_a_part(formula: str) -> None:
+    (chain,) = read_formula(formula, "latex").statements
+    parts = sum(1 for _ in chain.walk())
+    with budget_of() as account:
+        assert len(list(chain.walk())) == parts
+    assert account.spent == parts > 1
+
+
+TWO = r"$$ 4 \times 512^2 + 2 \times 512 \times 2048 = 1 $$" + "\n\n$7 \\times 8 = 54$\n"
+
+
+def limited(steps: int) -> Callable[..., object]:
+    """Return what gives a formula so many steps."""
+    return partial(budget_of, steps=steps)
+
+
+def test_a_formula_over_its_budget_is_unknown_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("derivations.documents.checking.budget_of", limited(2))
+    findings = [claim.finding for claim in check_text(TWO, "markdown").claims]
+    assert [(each.verdict, each.check) for each in findings] == 2 * [("unknown", "too costly")]
+    assert "several" in findings[0].reason
+
+
+def test_each_formula_has_a_budget_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n\n".join([r"$7 \times 8 = 54$"] * 50)
+    monkeypatch.setattr("derivations.documents.checking.budget_of", limited(1_000))
+    verdicts = {claim.finding.verdict for claim in check_text(text, "markdown").claims}
+    assert verdicts == {"wrong"}
+
+
+def test_the_steps_count_what_a_slow_formula_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one side is compared with another again and again, the steps grow, and end."""
+    budgets: list[Budget] = []
+
+    @contextmanager
+    def recorded() -> Iterator[Budget]:
+        with budget_of(steps=20_000) as account:
+            yield account
+        budgets.append(account)
+
+    monkeypatch.setattr("derivations.documents.checking.budget_of", recorded)
+    head = r"\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)"
+    shapes = r"$Q, K, V \in \mathbb{R}^{n \times d}$ and $W_i^Q, W_i^K, W_i^V \in \mathbb{R}^{d \times k}$"
+    report = check_text(f"{shapes}\n\n$${' = '.join([head] * 12)}$$\n\n{TWO}", "markdown")
+    assert 2_000 < max(account.spent for account in budgets) <= 20_000 + 100
+    assert report.claims[-1].finding.verdict == "wrong"

@@ -1,0 +1,67 @@
+"""Documents written for these tests: what is right in them is never called wrong, nor what is wrong right."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from derivations.documents.checking import FAILED, check_file
+from derivations.documents.verdicts import Claim
+from tests.documents.reworded import changes
+from tests.documents.rewording import versions
+
+CORPUS = Path(__file__).parent / "corpus"
+
+#: What is mistaken in a document: a piece of each claim that is. Everything else is right.
+MISTAKES = {
+    "attention_mistakes.md": (
+        "Q K}{", "W_Q X", r"\frac{x_i}{\sum_j", "= 32", "[0.5, 0.3, 0.1]", "0.2 + 0.3 + 0.4", "1000^", r"\sigma^4",
+    ),
+    "zh_errors.md": (
+        "W_1 X", "= 96", r"QK^T}{d_k}", r"\delta_{ij} + y_j", "7.29", "22.36", "{,}269", r"(x_i - \mu)",
+        r"W^O \in",
+    ),
+}  # fmt: skip
+CAUGHT = 15  # of the mistakes; those that are not are unknown
+
+
+def _is_mistaken(name: str, claim: Claim) -> bool:
+    return any(piece in claim.text for piece in MISTAKES.get(name, ()))
+
+
+@pytest.fixture(scope="module")
+def claims() -> dict[str, tuple[Claim, ...]]:
+    return {path.name: check_file(path).claims for path in sorted(CORPUS.iterdir())}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
+def test_nothing_right_is_called_wrong(claims: dict[str, tuple[Claim, ...]], name: str) -> None:
+    assert claims[name]
+    alarms = [claim for claim in claims[name] if claim.finding.verdict == "wrong" and not _is_mistaken(name, claim)]
+    assert [(claim.start.line, claim.text, claim.finding.reason) for claim in alarms] == []
+    assert not any(claim.finding.check == FAILED for claim in claims[name])
+
+
+def test_the_mistakes_are_found_or_left_open(claims: dict[str, tuple[Claim, ...]]) -> None:
+    mistaken = [claim for name in MISTAKES for claim in claims[name] if _is_mistaken(name, claim)]
+    found = [claim.text for claim in mistaken if claim.finding.verdict == "wrong"]
+    assert [c.text for c in mistaken if c.finding.verdict not in ("wrong", "unknown")] == []
+    assert len(found) >= CAUGHT
+
+
+def test_most_of_what_is_right_is_decided(claims: dict[str, tuple[Claim, ...]]) -> None:
+    right = [claim for name in claims for claim in claims[name] if not _is_mistaken(name, claim)]
+    decided = sum(claim.finding.verdict in ("proved", "holds", "conditional") for claim in right)
+    assert decided / len(right) > 0.7
+
+
+@pytest.mark.parametrize("name", ["attention_chapter.md", "zh_hant.md", "columns.md", "zh_errors.md"])
+def test_in_other_letters_words_and_notations_nothing_right_becomes_wrong(
+    claims: dict[str, tuple[Claim, ...]], name: str
+) -> None:
+    text = (CORPUS / name).read_text(encoding="utf-8")
+    for version in random.Random(name).sample([*versions(text, seed=3)], 5):
+        found = changes(claims[name], version)
+        turned = [each for each in found if each.kind in ("made wrong", "made right")]
+        assert [(version.name, each.before.text, each.after) for each in turned] == []
+        assert sum(each.kind in ("same", "other positive") for each in found) / len(found) > 0.7
