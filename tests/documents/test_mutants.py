@@ -1,9 +1,6 @@
 """Mutants in their documents: what the oracle says is different is called wrong, and is never proved.
 
-The whole table is printed by `python -m tests.documents.mutants`; here a seeded sample of it is judged. Wanted are 95%
-called wrong and none proved. Reached are 97% in the document below and 86% in the five documents, where a width of
-another letter is still taken for that of a head (`d_k = d_v / h`) and an entry for another (`ReLU(z_i) = max(0, z_j)`):
-the floors below say what is reached, and are to be raised.
+The whole table is printed by `python -m tests.documents.mutants`; here a seeded sample of it is judged.
 """
 
 from __future__ import annotations
@@ -18,8 +15,7 @@ from tests.documents.mutants.harness import Judged, Mutant, all_mutants, judged,
 from tests.documents.mutants.texts import SHARED, Text, documents
 
 SEED, SAMPLE = 6, 40
-FLOOR_OWN, FLOOR_FIVE = 0.93, 0.8
-MOST_PROVED = 2
+FLOOR = 0.95
 CAUGHT = ("wrong", "elsewhere")
 OWN = Text(
     "own.md",
@@ -69,8 +65,8 @@ def share(rows: list[Judged]) -> float:
 def test_mistakes_in_an_own_document_are_called_wrong() -> None:
     rows = [judged(mutant) for mutant in sampled([OWN])]
     assert len(rows) > SAMPLE // 2
-    assert len([row for row in rows if row.verdict == "proved"]) <= MOST_PROVED
-    assert share(rows) >= FLOOR_OWN
+    assert not [row for row in rows if row.verdict == "proved"]
+    assert share(rows) >= FLOOR
 
 
 def test_the_document_as_it_is_has_no_mistake() -> None:
@@ -81,5 +77,5 @@ def test_the_document_as_it_is_has_no_mistake() -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the five documents are not there")
 def test_mistakes_in_the_five_documents_are_called_wrong() -> None:
     rows = [judged(mutant) for mutant in sampled(text for text in documents() if text.name.endswith(".txt"))]
-    assert len([row for row in rows if row.verdict == "proved"]) <= MOST_PROVED
-    assert share(rows) >= FLOOR_FIVE
+    assert not [row for row in rows if row.verdict == "proved"]
+    assert share(rows) >= FLOOR

@@ -69,7 +69,9 @@ CONCEPTS: tuple[Concept, ...] = (
         attention_forms.output_row_forms,
         "",
         "weighted-sum",
-        letters=letters_of(A="a alpha A w p attention", V="v V value values"),
+        letters=letters_of(
+            A="a alpha A w p attention attentionweight attentionweights weight weights", V="v V value values"
+        ),
     ),
     concept("softmax", softmax_forms.softmax_forms, "softmax", "exp sum quotient", arguments="x", letters=LOGITS),
     concept(

@@ -27,7 +27,7 @@ from derivations.documents.judge.rounding import BYTES, COUNTED, check_rounding,
 from derivations.documents.judge.values import MOST_BITS, Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Quotient
+from derivations.documents.syntax import Name, Node, Number, Power, Product, Quotient
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_arithmetic"]
@@ -36,6 +36,7 @@ EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
 EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow", "⇔", "⟺", "iff", "if and only if")
 BILLION = 10**9
+SCALES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 CONSTANTS = ("e", "π", "pi")
 
 
@@ -51,7 +52,7 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
     found = tuple(_decided(question))
     if any(each.verdict == "wrong" for each in found):
         uncertain = ambiguous(left, right) or _is_equivalent(statement) or (link == 0 and _may_be_cut(question))
-        uncertain = uncertain or _is_share(left, right)
+        uncertain = uncertain or _is_share(left, right) or _is_order_of_magnitude(question) or _is_scaled(question)
         in_bytes = NumberLink(statement, _in_bytes(left), _in_bytes(right), relation, scope)
         if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
             return
@@ -66,6 +67,27 @@ def _is_share(left: Node, right: Node) -> bool:
             numbers = [part for part in other.walk() if isinstance(part, Number)]
             divided = any(isinstance(part, Quotient) for part in other.walk())
             return not divided and all(each.exact and "%" not in each.text for each in numbers)
+    return False
+
+
+def _is_order_of_magnitude(question: NumberLink) -> bool:
+    """Say whether a power of ten is told of a number of that size: 1024 ≈ 10^3."""
+    for side, other in ((question.left, question.right), (question.right, question.left)):
+        if question.loose and isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
+            power, value = (question.enclosures(each, each) for each in (side, other))
+            return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
+    return False
+
+
+def _is_scaled(question: NumberLink) -> bool:
+    """Say whether a number without a unit is one of kilobytes or more, which are bytes on the other side."""
+    for side, other in ((question.left, question.right), (question.right, question.left)):
+        if BYTES.keys() & units_of(other) and not BYTES.keys() & units_of(side):
+            for scale in SCALES:
+                scaled = Product((side, Number(str(scale), Fraction(scale), exact=True)), ("times",))
+                found = _decided(replace(question, left=scaled, right=other))
+                if all(each.verdict != "wrong" for each in found):
+                    return True
     return False
 
 

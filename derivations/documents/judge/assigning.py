@@ -126,7 +126,8 @@ def _is_other_width(key: str, role: str) -> bool:
 
 def _is_usual(letter: Name, usual: tuple[str, ...]) -> bool:
     """Say whether a letter is one of the usual ones but for its labels; x with a hat is another letter than x."""
-    return letter.base in usual and letter.accent in FONTS
+    words = letter.base.lower().replace(" ", "")  # `Attention Weight` is spelled in one word among the usual letters
+    return (letter.base in usual or words in usual) and letter.accent in FONTS
 
 
 def _conventions(

@@ -10,9 +10,12 @@ Assumes      a false alarm is worse than a miss: formulas that are right and oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
+from derivations.documents.canon.attention_forms import UNSCALED
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.norm_forms import BARE
@@ -21,13 +24,15 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.assigning import Assignment, assignments
 from derivations.documents.judge.inputs_of_heads import other_inputs
 from derivations.documents.judge.left_sides import plain, word_of
+from derivations.documents.judge.letters import rebuilt
 from derivations.documents.judge.matching import Match, equal_forms
-from derivations.documents.judge.mending import NAMED, Judged, repaired
+from derivations.documents.judge.mending import NAMED, Judged, letter_of, repaired
 from derivations.documents.judge.probabilities import with_entries
 from derivations.documents.judge.recognition import (
     formula_of,
     is_about,
     is_one_formula,
+    of_the_same_entry,
     softmax_of_a_score,
     words_of,
 )
@@ -42,6 +47,8 @@ from derivations.documents.syntax import (
     Node,
     Number,
     Product,
+    Quotient,
+    Root,
 )
 from derivations.documents.verdicts import Finding
 from derivations.language.expression import Array
@@ -49,6 +56,8 @@ from derivations.language.expression import Array
 __all__ = ["check_canonical"]
 
 CHECK = "canonical"
+ATTENTION = "scaled dot-product attention"
+INPUTS = (Name("Q"), Name("K"), Name("V"))
 MOST_PARTS = 200
 EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
 MEANINGS = {
@@ -73,9 +82,10 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         return
     subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
     known = _foreign(scope, right), _said(scope, right), scope.convention
-    found = judged(left, right, *known)
+    met = all(scope.is_used(letter) for letter in INPUTS)
+    found = judged(left, right, *known, met=met)
     if found is None and subject is not left:
-        found = judged(subject, right, *known)
+        found = judged(subject, right, *known, met=met)
     if found is None:
         yield from _named(statement, link, scope)
         return
@@ -83,11 +93,30 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
         inputs = other_inputs(statement, left, plain(right), scope)
         verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
+    if verdict == "conditional" and UNSCALED in assumed:
+        width = _width_left_out(right, scope)
+        if width is not None:
+            verdict, assumed, mended = "wrong", (), _scaled(right, width)
+            reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
     shown = None
     if mended is not None:
         text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
         shown = f"{statement.text(left.start, left.end)} = {text}"
     yield Finding(verdict, CHECK, reason, shown, result, assumed)
+
+
+def _width_left_out(right: Node, scope: Scope) -> Name | None:
+    """Return the width of the keys where the text explains it behind a formula in which it does not stand."""
+    letters = {part.key for part in right.walk() if isinstance(part, Name)}
+    widths = (letter_of(key) for key in KEY_WIDTHS.split())
+    return next((each for each in widths if each.key not in letters and scope.is_explained_behind(each)), None)
+
+
+def _scaled(node: Any, width: Name) -> Any:
+    """Return a formula with the scores under its softmax divided by the root of a width."""
+    if isinstance(node, Call) and word_of(node) == "softmax":
+        return replace(node, arguments=(Quotient(node.arguments[0], Root(width)), *node.arguments[1:]))
+    return rebuilt(node, lambda part: _scaled(part, width))
 
 
 def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
@@ -108,7 +137,10 @@ def _factors(node: Node) -> tuple[Node, ...]:
 
 
 def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved."""
+    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved.
+
+    Entry j of the function is no entry i of the name; an entry of it written as softmax(x_i) is meant so.
+    """
     sides, relations = statement.chain.sides, statement.chain.relations
     if link or len(relations) < 2 or relations[1] not in EQUAL or not isinstance(sides[0], Name):
         return
@@ -116,8 +148,23 @@ def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     if isinstance(function, Call | Entry) and word_of(function) not in ("", word_of(sides[0])):
         for finding in check_canonical(statement, 1, scope):
             if finding.verdict == "proved":
-                reason = f"a name is given to what the next link is proved of: {finding.reason}"
-                yield Finding("holds", CHECK, reason, result=finding.result)
+                yield _name_given(sides[0], function, finding)
+
+
+def _name_given(name: Name, function: Call | Entry, proved: Finding) -> Finding:
+    """Say that a name is given to a function of which the next link is proved."""
+    reason = f"a name is given to what the next link is proved of: {proved.reason}"
+    places = name.subscripts
+    if isinstance(function, Entry) and places and function.indices != places:
+        given, taken = (
+            ", ".join(formula_text(each, "plain") for each in indices) for indices in (places, function.indices)
+        )
+        return Finding("wrong", CHECK, f"entry {given} is named, and entry {taken} is given", result=proved.result)
+    argument = function.arguments[0] if isinstance(function, Call) and len(function.arguments) == 1 else None
+    if places and isinstance(argument, Name) and argument.subscripts == places and word_of(function) == "softmax":
+        meant = f"{formula_text(function, 'plain')} is the entry at that place of the softmax of all"
+        return Finding("conditional", CHECK, reason, result=proved.result, assumptions=(meant,))
+    return Finding("holds", CHECK, reason, result=proved.result)
 
 
 def _foreign(scope: Scope, right: Node) -> frozenset[str]:
@@ -148,9 +195,18 @@ def _declares_key_width(scope: Scope) -> bool:
 
 @lru_cache(maxsize=4096)
 def judged(
-    left: Node, right: Node, foreign: frozenset[str], said: frozenset[tuple[str, str]], convention: str | None
+    left: Node,
+    right: Node,
+    foreign: frozenset[str],
+    said: frozenset[tuple[str, str]],
+    convention: str | None,
+    *,
+    met: bool = False,
 ) -> Judged | None:
-    """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing."""
+    """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing.
+
+    `met` says that queries, keys and values are letters of the document, so that attention may lack one of them.
+    """
     if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
         return None  # the prime of a function is another function, its derivative as a rule
     right = with_entries(plain(right))
@@ -158,6 +214,12 @@ def judged(
     if scalar is not None:
         reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
         return "wrong", reason, None, "attention.scalar_softmax_is_one", ()
+    other = of_the_same_entry(left, right)
+    if other is not None:
+        found = judged(left, other, foreign, said, convention)
+        if found is None or found[0] != "proved":
+            return None
+        return "wrong", "the two sides are of other entries", other, found[3], ()
     candidates = [concept for concept in CONCEPTS if is_about(concept, left, right)]
     by_word = [concept for concept in candidates if word_of(left) in concept.words and concept.words]
     candidates = by_word or candidates
@@ -184,7 +246,8 @@ def judged(
         return _equal(*best, convention, named=bool(by_word))
     if unproved or not is_one_formula(right):  # it may well be right
         return None
-    found = repaired(right, tried, formula, convention, names, lacking=bool(by_word))
+    lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
+    found = repaired(right, tried, formula, convention, names, lacking=lacking)
     if found is None or found[2] is None or not functions:
         return found
     return found[0], found[1], as_written(found[2], functions), *found[3:]

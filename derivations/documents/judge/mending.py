@@ -73,6 +73,8 @@ def repaired(
 def _is_free(slip: str, right: Node) -> bool:
     """Say whether an author is free to write so: other letters, a gain of one's own, weights inside a named network."""
     words = slip.split()
+    if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
+        return words[0] != "d"  # q at another time
     if slip.endswith("have changed places") and len(words) == 6:
         return {words[0], words[2]} in FREE_PAIRS
     if slip.endswith("is too many"):

@@ -6,7 +6,9 @@ Result       `is_about(concept, left, right)`; `formula_of(left, right)`: the ri
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from derivations.documents import syntax
 from derivations.documents.canon.concept import Concept
@@ -22,6 +24,7 @@ from derivations.documents.judge.left_sides import (
     product_of,
     word_of,
 )
+from derivations.documents.judge.letters import rebuilt
 from derivations.documents.syntax import (
     Aggregate,
     Call,
@@ -33,7 +36,7 @@ from derivations.documents.syntax import (
     Quotient,
 )
 
-__all__ = ["formula_of", "is_about", "is_one_formula", "softmax_of_a_score", "words_of"]
+__all__ = ["formula_of", "is_about", "is_one_formula", "of_the_same_entry", "softmax_of_a_score", "words_of"]
 
 
 ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "sqrt", "max", "min"})
@@ -86,7 +89,7 @@ def words_of(left: Node) -> frozenset[str]:
 def is_about(concept: Concept, left: Node, right: Node) -> bool:
     """Say whether a link is about a concept."""
     word = word_of(left)
-    if not left_fits(concept, left, right) or _has_other_entries(left, right):
+    if not left_fits(concept, left, right):
         return False
     if concept.words and word in concept.words:
         return True
@@ -101,21 +104,25 @@ def is_about(concept: Concept, left: Node, right: Node) -> bool:
     return concept.marks <= _marks(right)
 
 
-def _has_other_entries(left: Node, right: Node) -> bool:
-    """Say whether a right side is of another entry than the left: ReLU(z_j) = max(0, z_i)."""
+def of_the_same_entry(left: Node, right: Node) -> Node | None:
+    """Return a right side with the entry of the left, where it has another: ReLU(z_j) = max(0, z_i); else None."""
     if not isinstance(left, Call) or len(left.arguments) != 1:
-        return False
+        return None
     argument = left.arguments[0]
     if not isinstance(argument, Name) or not argument.subscripts:
-        return False
-    pending, others = [right], False
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Name):
-            others = others or (part.base == argument.base and part.key != argument.key)
-        elif not isinstance(part, Aggregate):  # the entries under a sum are all of them
-            pending.extend(part.arguments if isinstance(part, Call) else part.children)
-    return others
+        return None
+
+    def with_entry(node: Any) -> Any:
+        if isinstance(node, Name):
+            return argument if node.base == argument.base else node
+        if isinstance(node, Aggregate):  # the entries under a sum are all of them
+            return node
+        if isinstance(node, Call):
+            return replace(node, arguments=tuple(map(with_entry, node.arguments)))
+        return rebuilt(node, with_entry)
+
+    mended: Node = with_entry(right)
+    return mended if mended != right else None
 
 
 @lru_cache(maxsize=4096)

@@ -27,12 +27,14 @@ _PLACE = Name("u")
 def in_letters(node: Node) -> tuple[Node, Mapping[Node, Node]]:
     """Return a formula in which letters stand for statistics, and the functions that they stand for."""
     functions: dict[Node, Node] = {}
+    has_mean = any(isinstance(part, Call) and function_word(part.function) in _MEANS for part in node.walk())
 
     def lettered(part: Node) -> Node:
         match part:
             case Call(function=function, arguments=(Name() as row,)):
-                new = _letter(function_word(function), row)
-                if new is not None:
+                word = function_word(function)
+                new = _letter(word, row)
+                if new is not None and (has_mean or word != "sigma"):  # by itself \sigma(x) is the sigmoid
                     functions[new] = part
                     return new
         return part

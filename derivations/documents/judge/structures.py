@@ -8,14 +8,32 @@ Assumes      letters are free
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from derivations.documents.judge.left_sides import parity, places_of
 from derivations.documents.judge.residuals import Seen, residual
 from derivations.documents.judge.rotations import rotation
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Cases, Chain, Fence, MatrixLiteral, Name, Negative, Node, Number, Words
+from derivations.documents.syntax import (
+    Call,
+    Cases,
+    Chain,
+    Fence,
+    MatrixLiteral,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Quotient,
+    Words,
+)
 
 __all__ = ["Seen", "by_structure"]
 
 CAUSAL = "attention.causal_weights"
+WAVES = "positional_encoding.definition"
+HEAD_WIDTH = "multi_head.head_width"
+NO_MODEL_WIDTHS = ("d_k", "d_v", "d_ff")
 TURNED = {"<": ">", ">": "<", "≤": "≥", "≥": "≤"}
 OPPOSITE = {"<": "≥", "≥": "<", ">": "≤", "≤": ">"}
 
@@ -26,7 +44,37 @@ def by_structure(left: Node | None, right: Node, scope: Scope) -> Seen | None:
         return _mask(left, right)
     if isinstance(right, MatrixLiteral):
         return rotation(left, right)
+    if isinstance(left, Name) and isinstance(right, Quotient):
+        return _width(left, right)
+    if left is not None and isinstance(right, Call) and parity(left):
+        return _wave(left, right)
     return residual(right, scope) if left is None or isinstance(left, Name) else None
+
+
+def _wave(left: Node, right: Call) -> Seen | None:
+    """Return that columns of a positional encoding that have one frequency are not told apart."""
+    column, places, letters = map(_letters, (places_of(left)[-1:], places_of(left), right.arguments))
+    if right.function.base not in ("sin", "cos") or len(column) != 1 or column & letters or not letters <= places:
+        return None  # another letter may stand for the angle
+    return Seen("wrong", f"the frequency does not depend on the column, {column.pop()} is missing", WAVES)
+
+
+def _letters(nodes: Iterable[Node]) -> set[str]:
+    parts = (part for node in nodes for part in node.walk() if isinstance(part, Name | Words))
+    return {part.text if isinstance(part, Words) else part.key for part in parts}
+
+
+def _width(left: Name, right: Quotient) -> Seen | None:
+    """Return that the width of a head is no share of that width itself, nor of another that a head has."""
+    whole, count = right.numerator, right.denominator
+    if (
+        left.key in ("d_k", "d_v")
+        and isinstance(whole, Name)
+        and whole.key in NO_MODEL_WIDTHS
+        and isinstance(count, Name)
+    ):
+        return Seen("wrong", "the width of a head is that of the model divided by the number of heads", HEAD_WIDTH)
+    return None
 
 
 # --- causal masks ---

@@ -34,6 +34,8 @@ __all__ = ["Scope"]
 _MOST_NAMES = 8
 _FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
 
+_LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
+
 
 @dataclass
 class Scope:
@@ -213,6 +215,12 @@ class Scope:
     def said_beside(self, statement: Statement, name: Name) -> frozenset[str]:
         """Return what the words beside a letter that stands alone call it."""
         return self.document.said_at.get((name.key, statement.passage.place(0)), frozenset())
+
+    def is_explained_behind(self, name: Name) -> bool:
+        """Say whether the "where ..." right behind this block says what a letter is."""
+        _, behind = self.document.meanings.nearest(name.key, self.section, self.block)
+        explains = self.block + 1 in self.document.explaining
+        return behind is not None and explains and behind[0] <= self.block + _LONGEST_EXPLANATION
 
     def all_meanings(self, name: Name) -> frozenset[str]:
         """Return all that the words in reach call a letter."""

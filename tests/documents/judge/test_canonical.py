@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sympy import Symbol
 
+from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.documents.judge.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
@@ -112,3 +113,25 @@ def test_strange_formulas_are_no_trouble(text: str) -> None:
     if reading.stopped is None:
         finding = judged(text)
         assert finding is None or finding.verdict in ("wrong", "unknown", "conditional")
+
+
+UNSCALED = r"$$\text{Attention}(Q, K, V) = \text{softmax}(QK^T) V$$"
+
+
+def test_a_width_that_is_explained_must_stand_in_the_formula() -> None:
+    """Unscaled attention is right under its name; where the text explains d_k behind it, the scaling was lost."""
+    (said, *_) = check_text(f"{UNSCALED}\n\nwhere $d_k$ is the dimension of the keys.", "markdown").claims
+    assert (said.finding.verdict, said.finding.right is not None) == ("wrong", True)
+    assert r"\sqrt{d_{k}}" in said.finding.right
+    for behind in ("where $Q$ are the queries.", "We divide by $\\sqrt{d_k}$ later.", ""):
+        (said, *_) = check_text(f"{UNSCALED}\n\n{behind}", "markdown").claims
+        assert said.finding.verdict == "conditional"
+
+
+def test_attention_may_lack_one_of_its_inputs() -> None:
+    """K K^T is a slip in a document whose queries are Q, and unknown where no letter tells."""
+    formula = r"$\text{Output} = \text{softmax}(\frac{KK^T}{\sqrt{d_k}}) V$"
+    *_, said = check_text(f"The queries are $Q = X W_Q$.\n\n{formula}", "markdown").claims
+    assert said.finding.verdict == "wrong" and "Q" in said.finding.right
+    *_, said = check_text(formula, "markdown").claims
+    assert said.finding.verdict == "unknown"

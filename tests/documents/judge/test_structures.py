@@ -79,3 +79,25 @@ def test_x_and_hat_x_in_either_case_are_no_mistake() -> None:
     assert not any(
         each.verdict == "wrong" for found in judged(r"\text{LN}(x) = \gamma \hat{X} + \beta") for each in found
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (r"PE_{(pos, 2i)} = \sin(pos / 10000)", "wrong"),
+        (r"PE_{(pos, 2i)} = \sin(\theta)", None),
+        (r"PE_{(pos, 2i)} = \sin(pos \, \omega_i)", None),
+        (r"d_k = d_v / h", "wrong"),
+        (r"d_h = d_k / h", None),  # where d_k is the width of all keys together
+        (r"d_k = d_{model} / h", "proved"),
+        (r"\text{ReLU}(z_{i1}) = \max(0, z_{j1})", "wrong"),
+        (r"\text{ReLU}(z_{i1}) = \max(0, z_{i1})", "proved"),
+        (r"y_i = \text{softmax}(x)_j = \frac{e^{x_i}}{\sum_j e^{x_j}}", "wrong"),
+        (r"y_i = \text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}", "holds"),
+        (r"y_i = \text{softmax}(x_i) = \frac{e^{x_i}}{\sum_j e^{x_j}}", "conditional"),
+    ],
+)
+def test_indices_and_widths_must_be_those_that_are_meant(text, verdict) -> None:
+    """What the structure tells, and what it leaves alone because another letter may stand for what is missing."""
+    found = [each for link in judged(text)[:1] for each in link]
+    assert ([each.verdict for each in found] or [None]) == [verdict]

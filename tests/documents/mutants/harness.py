@@ -140,13 +140,22 @@ def _is_equality(chain: Chain) -> bool:
 
 
 def judged(mutant: Mutant) -> Judged:
-    """Judge a document with a mistake; what is said of the formula, and of others."""
+    """Judge a document with a mistake; where its section does not tell that it is wrong, the whole of it."""
     target = mutant.target
-    text = target.text
-    start = text.offset(target.passage.place(mutant.edit.start))
+    found = _judged(mutant, target.text, target.claim)
+    if found.verdict in ("wrong", "elsewhere") or target.document is target.text:
+        return found
+    return _judged(mutant, target.document, target.original)
+
+
+def _judged(mutant: Mutant, text: Text, right: Claim) -> Judged:
+    """Judge a text with a mistake in what was right; what is said of the formula, and of others."""
+    passage = right.passage
+    assert passage is not None
+    start = text.offset(passage.place(mutant.edit.start))
     end = start + mutant.edit.end - mutant.edit.start
     claims = check_text(text.text[:start] + mutant.edit.written + text.text[end:], "markdown").claims
-    own = [claim for claim in claims if claim.passage is not None and claim.passage.place(0) == target.passage.place(0)]
+    own = [claim for claim in claims if _is_in(claim, passage)]
     wrong = [claim for claim in own if claim.finding.verdict == "wrong"]
     if wrong:
         return Judged(mutant, "wrong", wrong[0].finding.reason)
@@ -154,7 +163,7 @@ def judged(mutant: Mutant) -> Judged:
     others = [claim for claim in claims if claim.finding.verdict == "wrong" and claim.text not in before]
     if others:
         return Judged(mutant, "elsewhere", others[0].finding.reason)
-    stood = [claim.start for claim in text.claims if _is_in(claim, target.passage)].index(target.claim.start)
+    stood = [claim.start for claim in text.claims if _is_in(claim, passage)].index(right.start)
     same = own[stood] if stood < len(own) else None
     if same is None:
         return Judged(mutant, "unknown", "no claim")

@@ -87,10 +87,12 @@ class Text:
 
 @dataclass(frozen=True)
 class Target:
-    """A claim that is right: the link of a chain that it is, in the text in which it is judged."""
+    """A claim that is right: the link of a chain that it is, in the text in which it is judged, and in the document."""
 
     text: Text
     claim: Claim
+    document: Text
+    original: Claim  # in the document
     passage: Passage
     statement: int
     link: int | None
@@ -131,10 +133,10 @@ def targets(document: Text) -> Iterator[Target]:
             place = Place(claim.start.line + shift, claim.start.column)
             same = next((each for each in text.claims if each.start == place and each.text == claim.text), None)
             if same is not None and _said(same) == _said(claim):
-                yield from _located(text, same)
+                yield from _located(text, same, document, claim)
                 break
         else:
-            yield from _located(document, claim)
+            yield from _located(document, claim, document, claim)
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def _said(claim: Claim) -> tuple[str, str, str | None]:
     return claim.finding.verdict, claim.finding.check, claim.finding.result
 
 
-def _located(text: Text, claim: Claim) -> Iterator[Target]:
+def _located(text: Text, claim: Claim, document: Text, original: Claim) -> Iterator[Target]:
     """Find the link that a claim is."""
     passage = claim.passage
     if passage is None or passage.syntax == "prose":
@@ -179,5 +181,5 @@ def _located(text: Text, claim: Claim) -> Iterator[Target]:
             stretch = passage.text[start:end].strip(" }\n")
             alone = link is None and claim.finding.check in ("canonical", "shapes.fit")
             if claim.text.strip(" }\n") == stretch and claim.start >= passage.place(start) and not alone:
-                yield Target(text, claim, passage, number, link)
+                yield Target(text, claim, document, original, passage, number, link)
                 return
