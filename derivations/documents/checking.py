@@ -22,7 +22,7 @@ from derivations.documents.passages import Block, Document, Passage, Place, Prob
 from derivations.documents.readers import read_document, read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
 from derivations.documents.sentences.judging import spoken_claims
-from derivations.documents.sentences.reading import spoken
+from derivations.documents.sentences.reading import Spoken, spoken
 from derivations.documents.sentences.remarks import Remark, remarks
 from derivations.documents.sentences.worded import with_words_read
 from derivations.documents.settings import Settings
@@ -84,10 +84,20 @@ def _report(document: Document, settings: Settings) -> Report:
         if id(block) not in given:
             written = [pair for each in here for pair in _written(each, scopes)]
             understood = {id(each.passage): each.statements for each in here if each.stop is None}
-            told = list(spoken_claims(spoken(block, understood, section, before), number, scopes))
+            told = _told(block, spoken(block, understood, section, before), number, scopes)
             remarked = [claim_of(each.passage, each.start, each.end, [each.finding]) for each in said[id(block)]]
             claims += _together(written, [*told, *_apart_from(told, remarked)])
     return Report(document.file, tuple(claims), document.problems)
+
+
+def _told(block: Block, said: Iterator[Spoken], number: int, scopes: Scopes) -> list[Claim]:
+    """Return what the words of a block claim; where reading them fails, that is said of its first passage."""
+    try:
+        return list(spoken_claims(said, number, scopes))
+    except Exception as error:
+        reason = f"reading these words failed ({type(error).__name__}); please report it"
+        first = block.passages[0]  # a block without passages has no words
+        return [claim_of(first, 0, len(first.text), [Finding("unknown", FAILED, reason)])]
 
 
 def _together(written: Sequence[tuple[Claim, bool]], told: Sequence[Claim]) -> list[Claim]:

@@ -57,6 +57,45 @@ RULES = {
             "The formula was matched with a result of the catalogue up to letters and convention. `derivations show ID "
             "--steps` prints the result with its derivation.",
         ),
+        Rule(
+            "equation",
+            "A known rule of training or of evaluation must be the known rule",
+            "The formula was matched with an optimiser's update, an initialisation or a schedule, term by term. Mend "
+            "the term that is named.",
+        ),
+        Rule(
+            "gradient",
+            "A gradient must be that of the document's own formula",
+            "The derivative was computed from the definition in reach. Mend the order of the product, the transpose or "
+            "the layout.",
+        ),
+        Rule(
+            "layers",
+            "A call of a layer must fit the layer",
+            "The widths of the layers that the text names were put together. Mend the width or the order of the calls.",
+        ),
+        Rule(
+            "entries",
+            "Rows, columns and entries must be those that are named",
+            "Row i of Q is q_i, column j of K^T is row j of K, and entry (i, j) of a product is a row times a column. "
+            "Mend the index, or the word for row and column.",
+        ),
+        Rule(
+            "products",
+            "A product that is mentioned must be the one that is meant",
+            "What a mention leaves out is named: softmax, scale, bias. Write it, or say that it is left out.",
+        ),
+        Rule(
+            "naming",
+            "A name must be given to one thing, and a named model has the sizes it has",
+            "The letter is also an index or a size, or the size is another one in the published model. Rename the "
+            "letter, or print the size that is given.",
+        ),
+        Rule(
+            "meaning",
+            "A letter must be what the words beside it say",
+            "The words, the spelling and the shapes of the letter were put together. Mend the one that differs.",
+        ),
     )
 }
 
