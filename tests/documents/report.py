@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
+from textwrap import indent
 
 from tests.documents import gold, reworded
 from tests.documents.mutants.harness import judged, mutants, table
@@ -76,7 +77,8 @@ def page() -> str:
         with redirect_stdout(printed):
             run()
         print(title, printed.getvalue(), sep="\n", flush=True)
-        parts.append(f"## {title}\n\n{text}\n\n```text\n{printed.getvalue().rstrip()}\n```\n")
+        figures = indent(printed.getvalue().rstrip(), "    ")
+        parts.append(f"## {title}\n\n{text}\n\n{figures}\n")
     return "\n".join(parts)
 
 
