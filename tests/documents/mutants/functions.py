@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
-__all__ = ["ENTRYWISE", "WHOLE", "Differ", "Value", "attention", "softmax", "unknown_function"]
+__all__ = ["DIGITS", "ENTRYWISE", "WHOLE", "Differ", "Value", "attention", "softmax", "unknown_function"]
 
 Value: TypeAlias = Any  # a number of mpmath, or an array
-mpmath.mp.dps = 50
+DIGITS = 50
 
 
 class Differ(Exception):

@@ -26,7 +26,7 @@ from derivations.documents.syntax import (
     Space,
 )  # fmt: skip
 from tests.documents.mutants.arrays import INDICES, Unread, World, sized, split
-from tests.documents.mutants.functions import Differ, Value
+from tests.documents.mutants.functions import DIGITS, Differ, Value
 
 __all__ = [
     "Answer",
@@ -136,11 +136,13 @@ def _merged(world: World, first: tuple[int, ...], second: tuple[int, ...], *, fi
 # --- identities and shapes ---
 
 
+@mpmath.workdps(DIGITS)
 def values_differ(original: Node, mutated: Node, declared: Declared) -> Answer:
     """Say whether two formulas have other values."""
     return _told(_compared(world, original, mutated) for world in _worlds(original, declared))
 
 
+@mpmath.workdps(DIGITS)
 def shapes_differ(before: tuple[Node, ...], after: tuple[Node, ...], declared: Declared) -> Answer:
     """Say whether sides that are said to be equal no longer fit, whatever the shapes of what is not declared."""
     if not _fits(before, declared):
@@ -197,6 +199,7 @@ def declared_in(chains: Iterable[Chain]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+@mpmath.workdps(DIGITS)
 def declarations_differ(before: Declared, after: Declared, sides: Iterable[tuple[Node, ...]]) -> Answer:
     """Say whether a formula that fits the declarations before does not fit those after.
 

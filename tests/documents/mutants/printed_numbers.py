@@ -14,7 +14,7 @@ import numpy as np
 
 from derivations.documents.syntax import Annotated, Fence, Negative, Node, Number, Power, Product
 from tests.documents.mutants.arrays import World
-from tests.documents.mutants.functions import Differ
+from tests.documents.mutants.functions import DIGITS, Differ
 from tests.documents.mutants.oracle import Answer, letters, value_of
 
 __all__ = ["numbers_differ"]
@@ -60,6 +60,7 @@ def _exact(node: Node, given: Mapping[str, Fraction]) -> mpmath.mpf | None:
     return None if value is None or value is Differ or isinstance(value, np.ndarray) else value
 
 
+@mpmath.workdps(DIGITS)
 def numbers_differ(left: Node, relation: str, right: Node, given: Mapping[str, Fraction]) -> Answer:
     """Say whether a link between numbers does not hold: by more than printed digits leave open."""
     first, second = _exact(left, given), _exact(right, given)
