@@ -103,5 +103,7 @@ def test_compiling_and_calling_are_measured() -> None:
     figures = overhead.measured(3, depths=(2,), processes=1)
     lines = table("overhead", figures)
     assert [line.split("|")[1].strip() for line in lines[2:4]] == ["GPT-2", "Transformer"]
-    places = [line.split("|")[1].strip() for line in lines[-4:]]
-    assert places == ["in a stack, hot", "alone, hot", "in a stack, cold", "alone, cold"]
+    places = [line.split("|")[1].strip() for line in lines[-6:]]
+    assert places == [
+        f"{place}, {caches}" for caches in ("hot", "at best", "cold") for place in ("in a stack", "alone")
+    ]
