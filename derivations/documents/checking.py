@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from derivations.documents.budget import budget_of
-from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
+from derivations.documents.claims import FAILED, claim_of, failed, findings_of, stretch_of
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
 from derivations.documents.passages import Block, Document, Passage, Place, Problem
@@ -95,9 +95,8 @@ def _told(block: Block, said: Iterator[Spoken], number: int, scopes: Scopes) -> 
     try:
         return list(spoken_claims(said, number, scopes))
     except Exception as error:
-        reason = f"reading these words failed ({type(error).__name__}); please report it"
         first = block.passages[0]  # a block without passages has no words
-        return [claim_of(first, 0, len(first.text), [Finding("unknown", FAILED, reason)])]
+        return [claim_of(first, 0, len(first.text), [failed("reading these words failed", error)])]
 
 
 def _together(written: Sequence[tuple[Claim, bool]], told: Sequence[Claim]) -> list[Claim]:

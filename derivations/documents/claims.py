@@ -16,9 +16,14 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Claim, Finding, settled
 
-__all__ = ["FAILED", "claim_of", "findings_of", "stretch_of"]
+__all__ = ["FAILED", "claim_of", "failed", "findings_of", "stretch_of"]
 
 FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
+
+
+def failed(what: str, error: Exception) -> Finding:
+    """Return that something went wrong where nothing should; the rest of the document is judged."""
+    return Finding("unknown", FAILED, f"{what} ({type(error).__name__}); please report it")
 
 
 def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Finding]:
@@ -30,8 +35,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
         except TooCostly:
             return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
         except Exception as error:
-            reason = f"a check failed on this formula ({type(error).__name__}); please report it"
-            findings.append(Finding("unknown", FAILED, reason))
+            findings.append(failed("a check failed on this formula", error))
     return findings
 
 

@@ -8,7 +8,7 @@ Assumes      order is kept: products are not sorted, nothing is simplified; labe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from derivations.documents.budget import current_budget
 __all__ = [
     "Aggregate", "Annotated", "Arrow", "Call", "Cases", "Chain", "Derivative", "Dots", "Entry", "Fence", "List",
     "MatrixLiteral", "Name", "Negative", "Node", "Number", "Power", "Product", "Quotient", "Root", "Set", "Space",
-    "Sum", "Transpose", "Words",
+    "Sum", "Transpose", "Words", "rebuilt",
 ]  # fmt: skip
 
 
@@ -44,6 +44,19 @@ class Node:
             budget.spend()
             yield node
             pending.extend(reversed(node.children))
+
+
+def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:
+    """Return a node with a function applied to each of its fields, a tuple with it applied to each member.
+
+    A rule that changes formulas answers for the nodes it is about and leaves all else to this: what is neither a node
+    nor a tuple comes back as it is.
+    """
+    if isinstance(value, tuple):
+        return tuple(of(each) for each in value)
+    if isinstance(value, Node):
+        return type(value)(**{each.name: of(getattr(value, each.name)) for each in fields(value)})
+    return value
 
 
 def _nodes(values: Any) -> Iterator[Node]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import random
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -87,7 +86,6 @@ def main() -> None:
     if not gold.CLAIMS.exists():
         print(f"the documents are not at {gold.DOCUMENTS}: nothing is measured")
         return
-    sys.argv[1:] = []
     PAGE.write_text(page(), encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +21,7 @@ from derivations.documents.syntax import (
     Quotient,
     Sum,
     Transpose,
+    rebuilt,
 )
 
 __all__ = [
@@ -168,13 +169,7 @@ def _reindexed(node: Any, names: dict[str, str], inside: bool = False) -> Any:
         if base in ("d", "D") and not inside:
             return node
         return replace(node, base=base, subscripts=tuple(_reindexed(each, names, True) for each in node.subscripts))
-    if isinstance(node, tuple):
-        return tuple(_reindexed(each, names, inside) for each in node)
-    if isinstance(node, Node):
-        return replace(
-            node, **{each.name: _reindexed(getattr(node, each.name), names, inside) for each in fields(node)}
-        )
-    return node
+    return rebuilt(node, lambda each: _reindexed(each, names, inside))
 
 
 def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
@@ -191,11 +186,7 @@ def renamed(node: Any, names: Mapping[Name, Name]) -> Any:
     """Return a formula with other names in the place of some, wherever they stand."""
     if isinstance(node, Name):
         return names.get(node, node)
-    if isinstance(node, tuple):
-        return tuple(renamed(each, names) for each in node)
-    if isinstance(node, Node):
-        return replace(node, **{each.name: renamed(getattr(node, each.name), names) for each in fields(node)})
-    return node
+    return rebuilt(node, lambda each: renamed(each, names))
 
 
 def ranges(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from derivations.documents.judge.letters import ambiguous, rebuilt
+from derivations.documents.judge.letters import ambiguous
 from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.orders import ORDERS, check_order
 from derivations.documents.judge.printed import Printed, decimal, printed
@@ -27,7 +27,7 @@ from derivations.documents.judge.rounding import BYTES, COUNTED, check_rounding,
 from derivations.documents.judge.values import MOST_BITS, Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Power, Product, Quotient
+from derivations.documents.syntax import Name, Node, Number, Power, Product, Quotient, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_arithmetic"]

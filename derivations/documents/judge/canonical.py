@@ -24,7 +24,6 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.assigning import Assignment, assignments
 from derivations.documents.judge.inputs_of_heads import other_inputs
 from derivations.documents.judge.left_sides import plain, word_of
-from derivations.documents.judge.letters import rebuilt
 from derivations.documents.judge.matching import Match, equal_forms
 from derivations.documents.judge.mending import NAMED, Judged, letter_of, repaired
 from derivations.documents.judge.probabilities import with_entries
@@ -49,6 +48,7 @@ from derivations.documents.syntax import (
     Product,
     Quotient,
     Root,
+    rebuilt,
 )
 from derivations.documents.verdicts import Finding
 from derivations.language.expression import Array

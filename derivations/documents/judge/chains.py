@@ -20,13 +20,13 @@ from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primer
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.dot_products import check_bounds, with_sums
-from derivations.documents.judge.letters import ambiguous, bare, rebuilt
+from derivations.documents.judge.letters import ambiguous, bare
 from derivations.documents.judge.moments import check_moments, says_unit_variance, shown
 from derivations.documents.judge.near_identities import mended, slip_between
 from derivations.documents.judge.scalars import in_one_order, is_size, scalar, symbol
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node
+from derivations.documents.syntax import Name, Node, rebuilt
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance

@@ -14,11 +14,21 @@ from typing import Any
 
 from sympy import Expr, expand
 
-from derivations.documents.judge.letters import rebuilt
 from derivations.documents.judge.scalars import EXPECTATIONS, VARIANCES, is_size
 from derivations.documents.judge.wording import size_text
 from derivations.documents.scope.sizes import size_of
-from derivations.documents.syntax import Aggregate, Annotated, Call, Name, Node, Number, Product, Root, Transpose
+from derivations.documents.syntax import (
+    Aggregate,
+    Annotated,
+    Call,
+    Name,
+    Node,
+    Number,
+    Product,
+    Root,
+    Transpose,
+    rebuilt,
+)
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_bounds", "vectors_of", "with_sums"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -14,9 +13,9 @@ from derivations.documents.judge.printed import printed
 from derivations.documents.judge.values import Letters
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Number, Power, Product, Quotient
+from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Number, Power, Product, Quotient, rebuilt
 
-__all__ = ["ambiguous", "bare", "letters_of", "rebuilt", "sources_of"]
+__all__ = ["ambiguous", "bare", "letters_of", "sources_of"]
 
 _DEPTH = 6
 
@@ -87,15 +86,6 @@ def _powered_bracket(node: Node) -> bool:
 
 def _side_by_side(node: Node) -> bool:
     return isinstance(node, Product) and "" in node.operators
-
-
-def rebuilt(node: Any, of: Any) -> Any:
-    """Return a node with a function applied to its parts."""
-    if isinstance(node, tuple):
-        return tuple(of(each) for each in node)
-    if isinstance(node, Node):
-        return type(node)(**{each.name: of(getattr(node, each.name)) for each in fields(node)})
-    return node
 
 
 def bare(node: Any) -> Any:

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from derivations.documents.judge.letters import letters_of, rebuilt
+from derivations.documents.judge.letters import letters_of
 from derivations.documents.judge.number_links import CHECK, touch
 from derivations.documents.judge.printed import decimal, printed
 from derivations.documents.judge.sums import WrittenOut, written_out
 from derivations.documents.judge.values import Enclosure, enclose
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Quotient, Sum
+from derivations.documents.syntax import Name, Node, Number, Quotient, Sum, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_named_numbers"]

@@ -8,10 +8,9 @@ Result       `with_entries(node)`: the formula with such entries in the place of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
-from derivations.documents.syntax import Aggregate, Call, Name, Node
+from derivations.documents.syntax import Aggregate, Call, Name, Node, rebuilt
 
 __all__ = ["with_entries"]
 
@@ -27,15 +26,15 @@ def with_entries(node: Node) -> Node:
 
 
 def _changed(value: Any, rule: Callable[[Node], Node]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_changed(each, rule) for each in value)
-    if not isinstance(value, Node) or isinstance(value, Name):
+    if isinstance(value, Name):
         return value
+    if not isinstance(value, Node):
+        return rebuilt(value, lambda each: _changed(each, rule))
     inner = _entry_of(value.index[0]) if isinstance(value, Aggregate) and len(value.index) == 1 else rule
     new = inner(value)
     if new is not value:
         return new
-    return replace(value, **{each.name: _changed(getattr(value, each.name), inner) for each in fields(value)})
+    return rebuilt(value, lambda each: _changed(each, inner))
 
 
 def _entry_of(index: Name) -> Callable[[Node], Node]:

@@ -24,7 +24,6 @@ from derivations.documents.judge.left_sides import (
     product_of,
     word_of,
 )
-from derivations.documents.judge.letters import rebuilt
 from derivations.documents.syntax import (
     Aggregate,
     Call,
@@ -34,6 +33,7 @@ from derivations.documents.syntax import (
     Power,
     Product,
     Quotient,
+    rebuilt,
 )
 
 __all__ = ["formula_of", "is_about", "is_one_formula", "of_the_same_entry", "softmax_of_a_score", "words_of"]

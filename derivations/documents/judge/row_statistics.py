@@ -8,12 +8,12 @@ Result       `in_letters(node)` is the formula in letters, with the functions th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from derivations.documents.judge.arrays import function_word
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Power, Product, Quotient, Root
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Power, Product, Quotient, Root, rebuilt
 
 __all__ = ["as_written", "in_letters"]
 
@@ -64,11 +64,7 @@ def _letter(word: str, row: Name) -> Node | None:
 
 
 def _changed(value: Any, rule: Callable[[Node], Node]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_changed(each, rule) for each in value)
-    if not isinstance(value, Node):
-        return value
-    new = rule(value)
+    new = rule(value) if isinstance(value, Node) else value
     if new is not value or isinstance(value, Name):
         return new
-    return replace(value, **{each.name: _changed(getattr(value, each.name), rule) for each in fields(value)})
+    return rebuilt(value, lambda each: _changed(each, rule))

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from derivations.documents.judge.letters import rebuilt
 from derivations.documents.judge.printed import printed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Fence, List, Name, Node, Number, Sum
+from derivations.documents.syntax import Aggregate, Fence, List, Name, Node, Number, Sum, rebuilt
 
 __all__ = ["WrittenOut", "entries", "written_out"]
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from derivations.documents.formulas.building import unfenced
 from derivations.documents.judge.row_vectors import Line, index_text, line_of
-from derivations.documents.syntax import Dots, Entry, Fence, Name, Node, Number, Product, Sum
+from derivations.documents.syntax import Dots, Entry, Name, Node, Number, Product, Sum
 from derivations.documents.verdicts import Finding
 
 __all__ = ["of_weighted_sum"]
@@ -76,8 +77,7 @@ def _terms(whole: Node) -> tuple[_Term, ...]:
 
 
 def _term(node: Node) -> _Term | None:
-    while isinstance(node, Fence) and node.bracket == "(":
-        node = node.inside
+    node = unfenced(node)
     if not isinstance(node, Product) or len(node.factors) != 2 or node.operators[0] not in ("", "dot", "times", "star"):
         return None
     weight, line = node.factors[0], line_of(node.factors[1])

@@ -17,7 +17,10 @@ from derivations.documents.sentences.phrases import Words as Sentence
 from derivations.documents.syntax import Fence, Name, Node, Number, Power, Product, Sum, Words
 from derivations.documents.syntax import List as Listed
 
-__all__ = ["ARRAY", "MATRIX", "PAIR", "PLACE", "SPACES", "VECTOR", "matrix_of", "pair_of", "place_of"]
+__all__ = [
+    "ARRAY", "MATRIX", "NUMERALS", "ORDINALS", "PAIR", "PLACE", "SPACES", "VECTOR", "matrix_of", "number_of_word",
+    "pair_of", "place_of",
+]  # fmt: skip
 
 SPACES = r"\s{0,3}"
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -45,10 +48,16 @@ def place_of(words: Sentence, start: int, end: int) -> Node | None:
         return node if isinstance(node, Number | Sum) or (isinstance(node, Name) and not node.subscripts) else None
     if text.isdecimal():
         return printed_number(text, 0, 0)
-    if text.lower() in ORDINALS or text in NUMERALS:
-        number = 1 + (ORDINALS.index(text.lower()) if text.isascii() else NUMERALS.index(text))
-        return printed_number(str(number), 0, 0)
-    return Name(text)
+    number = number_of_word(text)
+    return Name(text) if number is None else printed_number(str(number), 0, 0)
+
+
+def number_of_word(word: str) -> int | None:
+    """Return 3 of "third" and of 三; None for any other word."""
+    for words in (ORDINALS, NUMERALS):
+        if word.lower() in words:
+            return words.index(word.lower()) + 1
+    return None
 
 
 def pair_of(words: Sentence, start: int, end: int) -> tuple[Node, Node] | None:

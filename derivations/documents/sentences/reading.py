@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from derivations.documents.denials import denies
@@ -22,7 +22,7 @@ from derivations.documents.sentences.joined import FILLER, Sentence, joined, sen
 from derivations.documents.sentences.phrases import FORMULA, OPAQUE, Phrase, Words
 from derivations.documents.sentences.registry import READERS
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Chain, Entry, Node, Product
+from derivations.documents.syntax import Call, Chain, Entry, Node, Product, rebuilt
 from derivations.documents.syntax import List as Listed
 
 __all__ = ["Cell", "Spoken", "readings_of_lines", "reduced", "spoken"]
@@ -123,12 +123,8 @@ def _shown(statements: Sequence[Statement], at: int) -> Node | None:
 
 def _moved(node: Any, offset: int) -> Any:
     """Return a node that stands so much further on."""
-    if isinstance(node, tuple):
-        return tuple(_moved(each, offset) for each in node)
-    if isinstance(node, Node):
-        parts = {each.name: _moved(getattr(node, each.name), offset) for each in fields(node)}
-        return type(node)(**{**parts, "start": node.start + offset, "end": node.end + offset})
-    return node
+    moved = rebuilt(node, lambda each: _moved(each, offset))
+    return replace(moved, start=node.start + offset, end=node.end + offset) if isinstance(node, Node) else moved
 
 
 def reduced(cells: list[Cell], row: Literal["行", "列"] = "行", unsure: bool = False) -> list[Cell]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from derivations.documents.budget import TooCostly, budget_of
-from derivations.documents.claims import FAILED
+from derivations.documents.claims import failed
 from derivations.documents.denials import denies
 from derivations.documents.judge.moments import check_said_moment
 from derivations.documents.passages import Block, Document, Passage
@@ -129,8 +129,7 @@ def _heard(sentence: Sentence, line: int, scope: Scope, memory: _Memory) -> list
     except TooCostly:
         return []
     except Exception as error:
-        reason = f"a check failed on this sentence ({type(error).__name__}); please report it"
-        return [(0, len(sentence.text), Finding("unknown", FAILED, reason))]
+        return [(0, len(sentence.text), failed("a check failed on this sentence", error))]
 
 
 def _found(

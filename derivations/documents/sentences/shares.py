@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from derivations.documents.judge.printed import printed
 from derivations.documents.sentences.joined import Sentence
+from derivations.documents.sentences.places import NUMERALS, ORDINALS, number_of_word
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import List, MatrixLiteral
 from derivations.documents.verdicts import Finding, Verdict
@@ -25,11 +26,9 @@ from derivations.documents.verdicts import Finding, Verdict
 __all__ = ["Row", "check_shares", "row_in"]
 
 CHECK = "arithmetic"
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_DIGITS = "一二三四五六七八九十"
 _THING = r"(?:字|詞|词|個|个|token|word|位置|position|key|單詞|单词|番目|トークン|単語)"
 _PLACES = re.compile(
-    rf"第\s*(\d{{1,3}}|[{_DIGITS}])\s*[個个]?\s*{_THING}?|\b({'|'.join(_ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))\b"
+    rf"第\s*(\d{{1,3}}|[{NUMERALS}])\s*[個个]?\s*{_THING}?|\b({'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))\b"
     r"|\b(?:token|word|position|key)\s+(\d{1,3})\b|(\d{1,3})\s*(?:番目|つ目)",
     re.ASCII | re.IGNORECASE,
 )
@@ -144,11 +143,8 @@ def _number(place: re.Match[str] | None) -> int | None:
     if place is None:
         return None
     word = next(each for each in place.groups() if each is not None).lower()
-    if word in _ORDINALS:
-        return _ORDINALS.index(word) + 1
-    if word in _DIGITS:
-        return _DIGITS.index(word) + 1
-    return int(re.sub(r"\D", "", word))
+    number = number_of_word(word)
+    return int(re.sub(r"\D", "", word)) if number is None else number
 
 
 def _shown(value: Fraction) -> str:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from derivations.documents.judge.letters import rebuilt
 from derivations.documents.sentences.phrases import FORMULA
 from derivations.documents.sentences.reading import Cell, readings_of_lines, reduced
-from derivations.documents.syntax import Chain, Node, Product, Words
+from derivations.documents.syntax import Chain, Node, Product, Words, rebuilt
 
 __all__ = ["with_words_read"]
 
