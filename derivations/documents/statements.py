@@ -13,6 +13,9 @@ from derivations.documents.syntax import Chain
 
 __all__ = ["Statement"]
 
+_NEAR = 40  # characters between a statement and the sign beside it
+_EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow", "⇔", "⟺", "iff", "if and only if")
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -32,3 +35,10 @@ class Statement:
     def text(self, start: int, end: int) -> str:
         """Return a stretch of the passage as it is written."""
         return self.passage.text[start:end]
+
+    @property
+    def is_equivalent(self) -> bool:
+        r"""Say whether it is one side of an equivalence, so that it is not said to hold: `p \iff 2 = 3`."""
+        text, start, end = self.passage.text, self.chain.start, self.chain.end
+        before, after = text[max(start - _NEAR, 0) : start].rstrip(" &{\n"), text[end : end + _NEAR].lstrip(" &}\n")
+        return before.endswith(_EQUIVALENT) or after.startswith(_EQUIVALENT)

@@ -34,7 +34,6 @@ __all__ = ["check_arithmetic"]
 
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
-EQUIVALENT = ("\\iff", "\\Leftrightarrow", "\\Longleftrightarrow", "⇔", "⟺", "iff", "if and only if")
 BILLION = 10**9
 SCALES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 CONSTANTS = ("e", "π", "pi")
@@ -51,7 +50,7 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
     question = NumberLink(statement, left, right, relation, scope)
     found = tuple(_decided(question))
     if any(each.verdict == "wrong" for each in found):
-        uncertain = ambiguous(left, right) or _is_equivalent(statement) or (link == 0 and _may_be_cut(question))
+        uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
         uncertain = uncertain or _is_share(left, right) or _is_order_of_magnitude(question) or _is_scaled(question)
         in_bytes = NumberLink(statement, _in_bytes(left), _in_bytes(right), relation, scope)
         if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
@@ -107,13 +106,6 @@ def _in_bytes(node: Any) -> Any:
                 node, text=digits, value=node.value / BILLION, half_unit=Fraction(1, 2), exact=True, unit="B"
             )
     return rebuilt(node, _in_bytes)
-
-
-def _is_equivalent(statement: Statement) -> bool:
-    r"""Say whether a statement is one side of an equivalence, so that it is not said to hold: `p \iff 2 = 3`."""
-    text, chain = statement.passage.text, statement.chain
-    before, after = text[: chain.start].rstrip(" &{\n"), text[chain.end :].lstrip(" &}\n")
-    return before.endswith(EQUIVALENT) or after.startswith(EQUIVALENT)
 
 
 def _may_be_cut(question: NumberLink) -> bool:

@@ -1,7 +1,8 @@
 """Why a formula does not fit: because of itself, or because of one declaration.
 
 Definition   a declaration is suspected if the formula fits without it, and no other statement needs it as it stands;
-             it is blamed if the shape that it should have breaks nothing else, and the formula is written as others are
+             it is blamed if the shape that it should have breaks nothing else, and the formula is written as others
+             are; where a letter meets itself, `W W` for `X W`, the formula has a slip, and which one is not known
 Result       `diagnose`; where both may be the mistake, the formula is wrong and the declaration contested
 """
 
@@ -34,7 +35,11 @@ class Diagnosis:
 
 def diagnose(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool) -> Diagnosis:
     """Weigh a formula that does not fit against the declarations it does not fit."""
+    if any(clash.left == clash.right for clash in found.clashes):
+        return Diagnosis()
     repair = next((each for each in repairs(sides, found.clashes) if not fit(each, scope, code).clashes), None)
+    if any(clash.kind == "quotient" for clash in found.clashes):
+        return Diagnosis(repair)
     suspects: list[tuple[int, Name, tuple[Expr | None, ...]]] = []
     for key, name in found.inference.met.items():
         candidates = scope.shape_candidates(name)

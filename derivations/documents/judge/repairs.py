@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 
 from derivations.documents.scope.shape import Clash
-from derivations.documents.syntax import Chain, Name, Node, Number, Product, Space, Transpose
+from derivations.documents.syntax import Chain, Name, Node, Number, Product, Quotient, Space, Transpose
 
 __all__ = ["rebuilt", "repairs", "reversed_products"]
 
 
 def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
-    """Yield small changes: two factors in the other order, all products in the other order, one factor transposed."""
+    """Yield small changes: a fraction turned, factors in the other order, in one product or all, one transposed."""
     for clash in clashes[:2]:
+        if isinstance(clash.node, Quotient) and not isinstance(clash.left, Number):
+            yield _replaced(sides, clash.node, replace(clash.node, numerator=clash.right, denominator=clash.left))
         if clash.kind != "product" or not isinstance(clash.node, Product):
             continue
         yield from _moved_transposes(sides, clash)

@@ -67,6 +67,8 @@ def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:
         case "product":
             entries = "entries" if len(clash.right_shape.sizes) == 1 else "rows"
             return f"{left}, so {first} {second} needs {a} {entries} on the right, and {right}, which has {b}"
+        case "quotient":
+            return f"{right}, and nothing is divided by a matrix"
         case "sum":
             return f"{left} and {right}, so they cannot be added: {a} is not {b}"
         case "keys":

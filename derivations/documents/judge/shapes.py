@@ -24,6 +24,7 @@ from derivations.documents.syntax import (
     MatrixLiteral,
     Name,
     Node,
+    Product,
     Space,
 )
 from derivations.documents.verdicts import Finding
@@ -78,9 +79,19 @@ def _is_computed(node: Node) -> bool:
     return not isinstance(node, Name)
 
 
+def _stands_side_by_side(node: Node, scope: Scope) -> bool:
+    """Say whether arrays with the same rows stand side by side as blocks of a matrix, `[W^Q W^K W^V]`."""
+    if not isinstance(node, Product) or len(node.factors) < 3 or any(node.operators):
+        return False
+    shapes = [scope.shape(each) if isinstance(each, Name) else None for each in node.factors]
+    return all(shape and shapes[0] and shape[:-1] == shapes[0][:-1] for shape in shapes)
+
+
 def _of_expression(statement: Statement, scope: Scope) -> Iterator[Finding]:
     """Judge a formula that stands alone: nothing is said where it fits, but a product may be impossible."""
     side = statement.chain.sides[0]
+    if statement.is_equivalent or _stands_side_by_side(side, scope):
+        return
     code = statement.passage.syntax == "code"
     found = fit((side,), scope, code)
     if found.clashes:

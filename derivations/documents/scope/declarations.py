@@ -77,7 +77,7 @@ def _in_statement(
 ) -> Iterator[Declaration]:
     chain = statement.chain
     place = statement.passage.place(chain.start)
-    conditional = number > 0 and ends_with_word(pieces[number - 1].text, IF)
+    conditional = statement.is_equivalent or (number > 0 and ends_with_word(pieces[number - 1].text, IF))
     for link, relation in enumerate(chain.relations[:MOST_LINKS]):
         left, right = chain.sides[link], chain.sides[link + 1]
         if relation == "∈" and isinstance(right, Space):

@@ -24,6 +24,7 @@ from derivations.documents.scope.call_shapes import shape_of_call
 from derivations.documents.scope.letter_shapes import shape_of_entry, shape_of_name
 from derivations.documents.scope.letters import flat
 from derivations.documents.scope.product_shapes import shape_of_product
+from derivations.documents.scope.quotient_shapes import shape_of_quotient
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape, turned
 from derivations.documents.scope.sizes import size_of
 from derivations.documents.scope.sum_shapes import shape_of_sum
@@ -122,8 +123,8 @@ class Inference:
                 return self.shape(inner)
             case Fence(bracket=bracket, inside=inside):
                 return SCALAR if bracket in ("|", "||", "‖", "⟨") else self.shape(inside)
-            case Quotient(numerator=above, denominator=below):
-                return self._quotient(above, below)
+            case Quotient():
+                return shape_of_quotient(self, node)
             case Power(base=base, exponent=exponent):
                 return self._power(base, exponent)
             case Transpose(operand=operand):
@@ -148,10 +149,6 @@ class Inference:
             case Annotated(of=of, note=note):
                 return shape_of_noted(self, node, self.shape(of), note)
         return UNKNOWN
-
-    def _quotient(self, above: Node, below: Node) -> Shape:
-        a, b = self.shape(above), self.shape(below)
-        return a if b.is_scalar or not a.is_scalar else (a if b == UNKNOWN else b)
 
     def _power(self, base: Node, exponent: Node) -> Shape:
         a, b = self.shape(base), self.shape(exponent)

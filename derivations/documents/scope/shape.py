@@ -14,7 +14,7 @@ from derivations.documents.syntax import Node
 
 __all__ = ["SCALAR", "UNKNOWN", "Clash", "ClashKind", "Shape", "turned"]
 
-ClashKind = Literal["product", "sum", "keys", "values", "note", "relation"]
+ClashKind = Literal["product", "quotient", "sum", "keys", "values", "note", "relation"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ UNKNOWN = Shape(open=True)
 
 @dataclass(frozen=True)
 class Clash:
-    """Two sizes that should be the same and are surely not, with the parts that they come from."""
+    """Two sizes that should be the same and are surely not, with the parts that they come from; or a matrix below."""
 
     kind: ClashKind
     node: Node

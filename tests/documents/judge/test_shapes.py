@@ -117,3 +117,54 @@ def test_a_table_of_positions_may_be_longer_than_the_rows_it_is_added_to() -> No
     text = declared + "$Z = X + P$"
     assert verdict(text, "Z =").assumptions == ("n = m",)
     assert verdict(text.replace(r"m \times c}$, $A", r"m \times e}$, $A"), "Z =").verdict == "wrong"
+
+
+KEYS = r"$Q \in \mathbb{R}^{n \times c}$, $K \in \mathbb{R}^{m \times c}$, $v \in \mathbb{R}^{n}$, "
+
+
+@pytest.mark.parametrize(
+    "formula", [r"S = \frac{\sqrt{c}}{Q K^T}", r"S = \sqrt{c} / (Q K^T)", "S = v / Q", r"S = \frac{\sqrt{v}}{Q}"]
+)
+def test_nothing_is_divided_by_a_matrix(formula: str) -> None:
+    finding = verdict(f"{KEYS} ${formula}$", "S =")
+    assert (finding.verdict, finding.check) == ("wrong", "shapes.clash")
+    assert finding.right is not None
+    assert finding.right.index("Q") < finding.right.index("sqrt" if "sqrt" in formula else "v")
+
+
+@pytest.mark.parametrize(
+    "side", [
+        r"\frac{Q K^T}{\sqrt{c}}", r"\frac{1}{1 + e^{-Q K^T}}", r"\frac{1}{\exp(Q K^T)}", r"Q / (Q \odot Q)",
+        r"\frac{Q}{v}", r"\frac{1}{Q}", r"\frac{Q K^T}{Q K^T + 1}", r"\frac{1}{v^T Q c}",
+    ],
+)  # fmt: skip
+def test_entries_may_be_divided(side: str) -> None:
+    assert all(finding.verdict != "wrong" for _, _, finding in findings(rf"{KEYS} $S = {side}$"))
+
+
+@pytest.mark.parametrize("formula", ["Y = W W + b", "Y = W W", r"Y = \text{ReLU}(W W)"])
+def test_where_a_letter_meets_itself_the_formula_is_wrong_and_not_its_declaration(formula: str) -> None:
+    text = rf"$G \in \mathbb{{R}}^{{n \times e}}$, $W \in \mathbb{{R}}^{{e \times c}}$, $b \in \mathbb{{R}}^{{c}}$, ${formula}$"
+    finding = verdict(text, "Y =")
+    assert (finding.verdict, finding.right) == ("wrong", None)
+    assert verdict(text, r"W \in").verdict == "holds"
+
+
+@pytest.mark.parametrize("sign", [r"\iff", r"\Leftrightarrow", "⟺"])
+def test_an_equivalence_sets_no_size(sign: str) -> None:
+    text = r"$X \in \mathbb{R}^{n \times c}$, $W \in \mathbb{R}^{m \times c}$. "
+    condition = rf"$X W \text{{ conforms}} {sign} c = m$. "
+    assert verdict(f"{text}$c = m$. $Z = X W$", "Z =").verdict == "holds"
+    assert verdict(f"{text}{condition}$Z = X W$", "Z =").verdict != "holds"
+
+
+def test_what_stands_beside_an_equivalence_is_a_condition_and_no_product() -> None:
+    text = r"$X \in \mathbb{R}^{n \times c}$, $W \in \mathbb{R}^{m \times c}$. "
+    assert [each for _, said, each in findings(rf"{text} $X W \text{{ is tall}}$") if "X W" in said]
+    assert not [each for _, said, each in findings(rf"{text} $X W \text{{ conforms}} \iff c = m$") if "X W" in said]
+
+
+def test_blocks_of_one_shape_side_by_side_are_no_product() -> None:
+    shapes = r"$A \in \mathbb{R}^{n \times c}$, $B \in \mathbb{R}^{n \times c}$, $C \in \mathbb{R}^{n \times c}$, "
+    assert not [said for _, said, _ in findings(rf"{shapes} and \[A B C\]") if said == "A B C"]
+    assert verdict(rf"{shapes} and $$A B$$", "A B").verdict == "wrong"
