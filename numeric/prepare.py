@@ -25,6 +25,7 @@ from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
 from derivations.language.inlining import inlined
 from derivations.language.layer import Gradient, Layer
+from numeric.blas_threads import one_thread_in_blas
 from numeric.checks import InputContract, InputError
 from numeric.formula_printer import CompileError
 from numeric.lowering.choices import SWITCHES, Choice
@@ -33,7 +34,7 @@ from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.optimize.packing import at_path
 from numeric.structure import WeightTree, applications, identifier, weight_tree
-from numeric.tiles import FEW, default_threads, one_thread_in_blas
+from numeric.tiles import FEW, default_threads
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
 

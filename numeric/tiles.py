@@ -14,14 +14,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+
+from numeric.blas_threads import forget_limits, limit_this_thread, one_thread_in_blas
 
 __all__ = [
     "Tiles",
@@ -30,7 +30,6 @@ __all__ = [
     "each_tile",
     "flat_rows",
     "items_of",
-    "one_thread_in_blas",
     "online_step",
     "product_of_heads",
     "product_of_rows",
@@ -247,17 +246,14 @@ _memory = _Memory()
 
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
-_before: list[tuple[Any, int]] = []  # libraries with the threads that they had before the loops that run
-_limits: list[None] = []  # one for each loop that runs
 
 
 def _afresh() -> None:
-    """Begin again in a process that was forked: its threads are gone, and so are the loops of its parent."""
+    """Begin again in a process that was forked: the threads of its parent are gone."""
     global _lock
     _lock = threading.Lock()
     _pools.clear()
-    _limits.clear()
-    _restore()
+    forget_limits()
 
 
 if hasattr(os, "register_at_fork"):
@@ -293,36 +289,5 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     """Return the threads of this process that help callers with so many threads."""
     with _lock:
         if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="tiles")
+            _pools[threads] = ThreadPoolExecutor(threads - 1, "tiles", initializer=limit_this_thread)
         return _pools[threads]
-
-
-@lru_cache(maxsize=1)
-def _libraries() -> list[Any]:
-    """Return what sets the threads of each library of linear algebra in this process."""
-    found: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return found
-
-
-@contextmanager
-def one_thread_in_blas() -> Iterator[None]:
-    """Let BLAS use one thread while any loop in this process asks for it."""
-    with _lock:
-        if not _limits:
-            _before.extend((library, library.get_num_threads()) for library in _libraries())
-            for library, _ in _before:
-                library.set_num_threads(1)
-        _limits.append(None)
-    try:
-        yield
-    finally:
-        with _lock:
-            _limits.pop()
-            if not _limits:
-                _restore()
-
-
-def _restore() -> None:
-    while _before:
-        library, threads = _before.pop()
-        library.set_num_threads(threads)

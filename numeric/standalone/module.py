@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from derivations.language.layer import Layer
-from numeric import tiles
+from numeric import blas_threads, tiles
 from numeric.compile import PRIMITIVES
 from numeric.formula_printer import CompileError
 from numeric.lowering.module import LoweredLayer, lowered
@@ -30,6 +30,7 @@ from numeric.structure import identifier
 __all__ = ["optimised_source"]
 
 STANDARD = {"math": "import math", "reduce": "from functools import reduce"}
+MACHINERY = (tiles, blas_threads)
 LIBRARIES = {"np": "import numpy as np", "special": "from scipy import special"}
 
 
@@ -45,7 +46,7 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
     whole = [renamed(compiled, name) for name, compiled in code.plain.items()]
     own = [definitions(code.text), *whole, weights.functions]
     primitives = needed(PRIMITIVES, own)
-    machinery = needed(definitions(inspect.getsource(tiles)), [*own, primitives])
+    machinery = needed(_machinery(), [*own, primitives])
     names = [name for part in (*own, primitives, machinery) for name in part]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -53,6 +54,10 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
     sections = [*(text for part in (*own, primitives) for text in part.values()), *_grouped(machinery)]
     text = "\n\n".join(sections)
     return f"{_head(layer, code, weights)}\n\n{_imports(names_in([text]))}\n\n{text}"
+
+
+def _machinery() -> dict[str, str]:
+    return {name: text for module in MACHINERY for name, text in definitions(inspect.getsource(module)).items()}
 
 
 def _grouped(machinery: Mapping[str, str]) -> list[str]:
@@ -77,13 +82,17 @@ def _imports(used: set[str]) -> str:
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for is_standard, lines in ((True, STANDARD), (False, LIBRARIES)):
         found[is_standard] |= {line for name, line in lines.items() if name in used}
-    for node in ast.parse(inspect.getsource(tiles)).body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
+    for node in (each for module in MACHINERY for each in ast.parse(inspect.getsource(module)).body):
+        if isinstance(node, ast.Import | ast.ImportFrom) and not _is_ours(node):
             names = [alias for alias in node.names if (alias.asname or alias.name) in used]
             if names:
                 kept = type(node)(**{**vars(node), "names": names})
                 found[_is_standard(node)].add(ast.unparse(kept))
     return "\n\n".join("\n".join(sorted(lines, key=_order)) for lines in found.values() if lines) + "\n"
+
+
+def _is_ours(node: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numeric.")
 
 
 def _is_standard(node: ast.Import | ast.ImportFrom) -> bool:

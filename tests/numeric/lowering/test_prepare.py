@@ -26,7 +26,7 @@ from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
 from derivations.symbols import d, m, n, scalar
 from derivations.transformer import transformer
-from numeric import tiles
+from numeric import blas_threads, tiles
 from numeric.checks import InputError
 from numeric.compile import compile_layer
 from numeric.formula_printer import CompileError
@@ -181,12 +181,12 @@ def test_one_thread_is_all_that_blas_has_while_a_layer_with_one_thread_is_called
         seen = []
 
         def asked(*arguments: object, seen: list = seen, **named: object) -> None:
-            seen.append(bool(tiles._limits))
+            seen.append(bool(blas_threads._limits))
 
         code = replace(prepared.code, function=asked)
         replace(prepared, code=code)(np.ones((2, 3)))
         assert seen == [expected]
-    assert not tiles._limits
+    assert not blas_threads._limits
 
 
 @pytest.mark.parametrize("masked", [False, True])

@@ -1,0 +1,84 @@
+"""The threads of BLAS: one for each product while loops of this package divide their work among threads themselves.
+
+Definition   a library of linear algebra counts its threads either for the whole process (OpenBLAS with threads of its
+             own, MKL, BLIS), or for each thread that calls it (OpenBLAS on OpenMP)
+Result       `one_thread_in_blas()` limits both, from whichever thread it is entered, and puts back what was before when
+             the last that entered it leaves
+Assumes      nothing else changes the number in between: what it is set to then is lost
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["forget_limits", "limit_this_thread", "one_thread_in_blas"]
+
+_entering = threading.Lock()
+_limits: list[None] = []  # one for each that has entered
+_before: list[tuple[Any, int]] = []  # libraries with the threads that they had before the first entered
+
+
+@contextmanager
+def one_thread_in_blas() -> Iterator[None]:
+    """Let BLAS use one thread while any thread of this process asks for it."""
+    here = [(library, library.get_num_threads()) for library in _libraries(of_each_thread=True)]
+    with _entering:
+        if not _limits:
+            _before.extend((library, library.get_num_threads()) for library in _libraries(of_each_thread=False))
+            for library, _ in _before:
+                _set(library, 1)
+        _limits.append(None)
+    limit_this_thread()
+    try:
+        yield
+    finally:
+        for library, threads in here:
+            _set(library, threads)
+        with _entering:
+            _limits.pop()
+            if not _limits:
+                _restore()
+
+
+def limit_this_thread() -> None:
+    """Let BLAS use one thread for the calls of this thread, where it counts for each thread by itself."""
+    for library in _libraries(of_each_thread=True):
+        _set(library, 1)
+
+
+@lru_cache(maxsize=2)
+def _libraries(*, of_each_thread: bool) -> Sequence[Any]:
+    """Return what sets the threads of each library of linear algebra in this process."""
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    return [each for each in found if _counts_for_each_thread(each) is of_each_thread]
+
+
+def _counts_for_each_thread(library: Any) -> bool:
+    return bool(library.internal_api == "openblas" and library.threading_layer == "openmp")
+
+
+def _set(library: Any, threads: int) -> None:
+    """Set the threads of a library, whichever thread has set them last: OpenBLAS listens to that one alone."""
+    let_go = getattr(library, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go(force=True)
+    library.set_num_threads(threads)
+    if let_go is not None:
+        let_go(force=True)
+
+
+def forget_limits() -> None:
+    """Begin again in a process that was forked: the loops of its parent are gone."""
+    global _entering
+    _entering = threading.Lock()
+    _limits.clear()
+    _restore()
+
+
+def _restore() -> None:
+    while _before:
+        _set(*_before.pop())
