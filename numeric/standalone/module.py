@@ -82,21 +82,21 @@ def _imports(used: set[str]) -> str:
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for is_standard, lines in ((True, STANDARD), (False, LIBRARIES)):
         found[is_standard] |= {line for name, line in lines.items() if name in used}
+    members: dict[str, set[str]] = {}
     for node in (each for module in MACHINERY for each in ast.parse(inspect.getsource(module)).body):
-        if isinstance(node, ast.Import | ast.ImportFrom) and not _is_ours(node):
-            names = [alias for alias in node.names if (alias.asname or alias.name) in used]
-            if names:
-                kept = type(node)(**{**vars(node), "names": names})
-                found[_is_standard(node)].add(ast.unparse(kept))
+        match node:
+            case ast.Import(names=names):
+                kept = [each for each in names if (each.asname or each.name) in used]
+                found[_is_standard(names[0].name)] |= {ast.unparse(ast.Import([each])) for each in kept}
+            case ast.ImportFrom(module=str(module), names=names) if not module.startswith("numeric."):
+                members.setdefault(module, set()).update(each.name for each in names if each.name in used)
+    for module, kept_names in members.items():
+        if kept_names:
+            found[_is_standard(module)].add(f"from {module} import {', '.join(sorted(kept_names))}")
     return "\n\n".join("\n".join(sorted(lines, key=_order)) for lines in found.values() if lines) + "\n"
 
 
-def _is_ours(node: ast.Import | ast.ImportFrom) -> bool:
-    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numeric.")
-
-
-def _is_standard(node: ast.Import | ast.ImportFrom) -> bool:
-    module = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
+def _is_standard(module: str) -> bool:
     return module.partition(".")[0] not in ("numpy", "threadpoolctl")
 
 
