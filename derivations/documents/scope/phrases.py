@@ -64,7 +64,7 @@ def _text_after(pieces: Sequence[Piece], number: int) -> str:
         if piece.statements or (piece.cell != pieces[number].cell and text.strip()):
             break
         text += piece.text if piece.cell == pieces[number].cell else f": {piece.text}"
-    return text[: _LONGEST_PHRASE + FARTHEST]
+    return text[: _LONGEST_PHRASE + FARTHEST].replace("\n", " ")
 
 
 def _text_before(pieces: Sequence[Piece], number: int) -> str:

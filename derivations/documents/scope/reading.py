@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from derivations.documents.passages import Document
@@ -96,9 +96,11 @@ def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> Non
     scopes.numbers[id(statement.chain)] = number
     keys: dict[str, None] = {}
     for side in statement.chain.sides:
+        labels = {id(each) for node in side.walk() if isinstance(node, Name) for each in _labels(node)}
         for node in side.walk():
             if isinstance(node, Name):
-                keys[fold_key(node.key)] = None
+                if id(node) not in labels:
+                    keys[fold_key(node.key)] = None
                 for index in node.subscripts:
                     if isinstance(index, Name) and len(index.base) == 1 and index.base in "ijlmrst":
                         scopes.indices.add((index.key, section))
@@ -106,6 +108,13 @@ def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> Non
         scopes.users[key].append(number)
     votes = scopes.votes_of(statement.chain)
     scopes.votes.add(votes, scopes.blocks.get(id(statement.passage), 0), section)
+
+
+def _labels(name: Name) -> Iterator[Name]:
+    """Yield the capitals that tell names apart, Q of `W^Q`: no use of a letter."""
+    for each in (*name.subscripts, *name.superscripts):
+        if isinstance(each, Name) and each.base.isupper() and not each.subscripts:
+            yield each
 
 
 def _keep_sizes(scopes: Scopes) -> None:

@@ -2,7 +2,8 @@ r"""Shapes of documents: what fits holds, what does not is wrong, and what canno
 
 import pytest
 
-from tests.documents.judge.findings import findings, verdict
+from derivations.documents.syntax import Name
+from tests.documents.judge.findings import findings, read, verdict
 
 NETWORK = r"""# Network
 Let $X \in \mathbb{R}^{n \times a}$, where $n$ is the number of tokens.
@@ -144,7 +145,8 @@ def test_entries_may_be_divided(side: str) -> None:
 
 @pytest.mark.parametrize("formula", ["Y = W W + b", "Y = W W", r"Y = \text{ReLU}(W W)"])
 def test_where_a_letter_meets_itself_the_formula_is_wrong_and_not_its_declaration(formula: str) -> None:
-    text = rf"$G \in \mathbb{{R}}^{{n \times e}}$, $W \in \mathbb{{R}}^{{e \times c}}$, $b \in \mathbb{{R}}^{{c}}$, ${formula}$"
+    shapes = r"$G \in \mathbb{R}^{n \times e}$, $W \in \mathbb{R}^{e \times c}$, $b \in \mathbb{R}^{c}$"
+    text = f"{shapes}, ${formula}$"
     finding = verdict(text, "Y =")
     assert (finding.verdict, finding.right) == ("wrong", None)
     assert verdict(text, r"W \in").verdict == "holds"
@@ -168,3 +170,9 @@ def test_blocks_of_one_shape_side_by_side_are_no_product() -> None:
     shapes = r"$A \in \mathbb{R}^{n \times c}$, $B \in \mathbb{R}^{n \times c}$, $C \in \mathbb{R}^{n \times c}$, "
     assert not [said for _, said, _ in findings(rf"{shapes} and \[A B C\]") if said == "A B C"]
     assert verdict(rf"{shapes} and $$A B$$", "A B").verdict == "wrong"
+
+
+def test_a_label_is_no_use_of_a_letter() -> None:
+    statements, scopes = read(r"$H = X W^G$ and $Y = X W_{i}^{Q} + v_B$")
+    scope = scopes.at(statements[0])
+    assert [scope.is_used(Name(base)) for base in ("X", "H", "G", "Q", "B")] == [True, True, False, False, False]

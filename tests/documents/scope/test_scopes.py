@@ -104,3 +104,18 @@ def test_the_words_and_formulas_around_are_at_hand() -> None:
     assert scope.earlier(statements[1]) == (statements[0],)
     assert "second" in scope.words(statements[1])
     assert "Heading" in scope.words(statements[1])
+
+
+def test_a_meaning_may_run_over_the_end_of_a_line() -> None:
+    scope = last_scope("Here $d_k$\nis the dimension\nof the keys. $d_k$")
+    assert scope.meaning(Name("d", (Name("k"),))) == last_scope(
+        "Here $d_k$ is the dimension of the keys. $d_k$"
+    ).meaning(Name("d", (Name("k"),)))
+    assert scope.meaning(Name("d", (Name("k"),)))
+
+
+def test_what_ends_with_a_colon_speaks_of_the_next_two_blocks() -> None:
+    text = "The FLOPs of the network are{}\n\nA remark.\n\n$4 n p$"
+    for end, expected in ((":", True), ("：", True), (".", False)):
+        statements, scopes = read(text.format(end))
+        assert ("FLOPs" in scopes.at(statements[-1]).words(statements[-1])) is expected
