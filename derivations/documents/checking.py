@@ -45,10 +45,11 @@ class Report:
 
 @dataclass(frozen=True)
 class _Read:
-    """A formula of a block with what was read of it."""
+    """A formula of a block with what was read of it; `beside` are the blocks before and behind."""
 
     passage: Passage
     block: Block
+    beside: tuple[Block | None, Block | None]
     statements: tuple[Statement, ...]
     stop: Stop | None
 
@@ -79,13 +80,14 @@ def _report(document: Document, settings: Settings) -> Report:
     claims: list[Claim] = []
     before = 0  # statements, up to the end of a block
     for number, (block, section) in enumerate(zip(whole.blocks, section_numbers(whole), strict=True)):
-        here = by_block[id(block)]
+        here = by_block.get(id(block), [])
         before += sum(len(each.statements) for each in here)
         if id(block) not in given:
             written = [pair for each in here for pair in _written(each, scopes)]
             understood = {id(each.passage): each.statements for each in here if each.stop is None}
             told = _told(block, spoken(block, understood, section, before), number, scopes)
-            remarked = [claim_of(each.passage, each.start, each.end, [each.finding]) for each in said[id(block)]]
+            heard = said.get(id(block), ())
+            remarked = [claim_of(each.passage, each.start, each.end, [each.finding]) for each in heard]
             claims += _together(written, [*told, *_apart_from(told, remarked)])
     return Report(document.file, tuple(claims), document.problems)
 
@@ -126,12 +128,13 @@ def _place(claim: Claim) -> Place:
 def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
     """Read every formula of a document, in order."""
     number = 0
-    for block, section in zip(document.blocks, section_numbers(document), strict=True):
+    beside = zip((None, *document.blocks), (*document.blocks, None)[1:], strict=False)
+    for block, around, section in zip(document.blocks, beside, section_numbers(document), strict=True):
         for place, passage in enumerate(block.passages):
             if passage.syntax == "prose":
                 continue
             reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
-            yield _Read(passage, block, _statements(reading, passage, block, section, number), reading.stopped)
+            yield _Read(passage, block, around, _statements(reading, passage, block, section, number), reading.stopped)
             number += len(reading.statements)
 
 
@@ -156,7 +159,8 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
         scope = scopes.at(statement)
         for link in statement.links or (None,):
             findings = findings_of(statement, link, scope)
-            if any(finding.verdict == "wrong" for finding in findings) and is_denied(read.passage, read.block):
+            wrong = any(finding.verdict == "wrong" for finding in findings)
+            if wrong and is_denied(read.passage, read.block, *read.beside):
                 findings = [Finding("unknown", "denied", "the sentence around it says that it does not hold")]
             if findings or link is not None:
                 yield claim_of(read.passage, *stretch_of(statement, link), findings), link is None

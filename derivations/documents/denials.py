@@ -1,6 +1,7 @@
 """What a document itself calls mistaken: a formula that its sentence denies is no claim of the author.
 
-Definition   the sentence is what stands before the formula since the last full stop, and behind it up to the next
+Definition   the sentence is what stands before the formula since the last full stop, and behind it up to the next; it
+             runs into a displayed formula from the block before, and goes on in the block behind with a small letter
 Assumes      words, not sentences: a small lexicon in English, Chinese and Japanese; it errs towards silence, since a
              false alarm is worse than a miss
 """
@@ -8,6 +9,7 @@ Assumes      words, not sentences: a small lexicon in English, Chinese and Japan
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from derivations.documents.passages import Block, Passage
 
@@ -19,6 +21,8 @@ _DENIALS = re.compile(
     r"|不成立|不正確|不正确|錯誤|错误|並非|并非|誤り|間違|正しくない|成り立たない|ではない",
     re.IGNORECASE,
 )
+_NEAR = 64  # passages on both sides, among which the ends of the sentence are looked for
+_GOES_ON = re.compile(r"\s*(?:[a-z,;]|[，；是這这那此並并のはがと]|不成立)")
 _END = re.compile(r"[。！？!?]|\.(?=\s|$)")
 
 
@@ -27,16 +31,22 @@ def denies(sentence: str) -> bool:
     return bool(_DENIALS.search(sentence))
 
 
-def is_denied(passage: Passage, block: Block) -> bool:
-    """Say whether the sentence around a formula says that it does not hold."""
-    place = next(number for number, each in enumerate(block.passages) if each is passage)
-    return denies(_before(block, place)) or denies(_behind(block, place))
+def is_denied(passage: Passage, block: Block, previous: Block | None = None, following: Block | None = None) -> bool:
+    """Say whether the sentence around a formula, also in the blocks beside its own, says that it does not hold."""
+    place = block.number_of(passage) or 0
+    before, behind = block.passages[max(place - _NEAR, 0) : place], block.passages[place + 1 : place + 1 + _NEAR]
+    if passage.display and previous is not None and previous.kind != "heading" and all(e.is_formula for e in before):
+        before = (*previous.passages, *before)
+    if passage.display and following is not None and all(each.is_formula for each in behind):
+        goes_on = bool(following.passages) and _GOES_ON.match(following.passages[0].text)
+        behind = (*behind, *following.passages) if goes_on else behind
+    return denies(_before(before)) or denies(_behind(behind))
 
 
-def _before(block: Block, place: int) -> str:
-    """Return the prose of the sentence in front of a passage."""
+def _before(passages: Sequence[Passage]) -> str:
+    """Return the prose of the sentence that ends with these passages."""
     pieces: list[str] = []
-    for passage in reversed(block.passages[:place]):
+    for passage in reversed(passages):
         if passage.is_formula:
             continue
         ends = [found.end() for found in _END.finditer(passage.text)]
@@ -46,10 +56,10 @@ def _before(block: Block, place: int) -> str:
     return " ".join(reversed(pieces))
 
 
-def _behind(block: Block, place: int) -> str:
-    """Return the prose of the sentence behind a passage."""
+def _behind(passages: Sequence[Passage]) -> str:
+    """Return the prose of the sentence that goes on with these passages."""
     pieces: list[str] = []
-    for passage in block.passages[place + 1 :]:
+    for passage in passages:
         if passage.is_formula:
             continue
         end = _END.search(passage.text)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from derivations.documents.passages import Place
@@ -54,9 +55,9 @@ class Part:
     stretches: tuple[Stretch, ...]
 
     @cached_property
-    def lines(self) -> list[int]:
+    def lines(self) -> Sequence[int]:
         """Where each line starts."""
-        return [0, *(match.end() for match in _END_OF_LINE.finditer(self.text))]
+        return array("q", chain((0,), (match.end() for match in _END_OF_LINE.finditer(self.text))))
 
     def offset(self, place: Place) -> int | None:
         """Return how many characters of the part stand before a place; None where there is no such place."""

@@ -9,16 +9,22 @@ Assumes      lines and columns count from 1, columns in characters; cells of a n
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Literal
 
-__all__ = ["Block", "Document", "Passage", "Place", "Problem"]
+__all__ = ["Block", "Document", "Passage", "Place", "Problem", "headers_of"]
+
+MOST_COLUMNS = 40  # of a table whose heads tell something
+MOST_CHARACTERS = 100  # of one of them
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "code"]
 Syntax = Literal["prose", "latex", "plain", "code"]
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Place:
     """A character of a file; in a notebook, line and column count within the cell."""
 
@@ -27,7 +33,7 @@ class Place:
     cell: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A stretch of text: prose, or one formula in LaTeX, in plain characters (`2 × n × d`), or in code (`x @ w1`).
 
@@ -47,7 +53,8 @@ class Passage:
 
     def place(self, offset: int) -> Place:
         """Return where a character stands; the end of the text is one column after the last character."""
-        start, place = self.runs[max(bisect_right(self.runs, offset, key=lambda run: run[0]) - 1, 0)]
+        number = bisect_right(self.runs, offset, key=lambda run: run[0]) - 1 if len(self.runs) > 1 else 0
+        start, place = self.runs[max(number, 0)]
         return Place(place.line, place.column + offset - start, place.cell)
 
 
@@ -70,11 +77,24 @@ class Block:
         """The passages that are formulas."""
         return tuple(passage for passage in self.passages if passage.is_formula)
 
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {id(passage): number for number, passage in enumerate(self.passages)}
+
+    def number_of(self, passage: Passage) -> int | None:
+        """Return the number of a passage of this block, told by its identity; None for any other passage."""
+        return self._numbers.get(id(passage))
+
     def behind(self, number: int) -> str:
         """Return the prose right behind a passage, in the same cell of a table."""
         after = self.passages[number + 1 : number + 2]
         apart = number + 1 < len(self.columns) and self.columns[number + 1] != self.columns[number]
         return after[0].text if after and not after[0].is_formula and not apart else ""
+
+
+def headers_of(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return the head of a table for its rows: every formula of them looks at it, so that it is not long."""
+    return tuple(cell[:MOST_CHARACTERS] for cell in islice(cells, MOST_COLUMNS))
 
 
 @dataclass(frozen=True)

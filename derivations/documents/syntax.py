@@ -9,9 +9,10 @@ Assumes      order is kept: products are not sorted, nothing is simplified; labe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import is_
 from typing import Any
 
 from derivations.documents.budget import current_budget
@@ -21,6 +22,8 @@ __all__ = [
     "MatrixLiteral", "Name", "Negative", "Node", "Number", "Power", "Product", "Quotient", "Root", "Set", "Space",
     "Sum", "Transpose", "Words", "rebuilt",
 ]  # fmt: skip
+
+_WITHOUT_NODES = ("str", "int", "bool", "Fraction", "tuple[str, ...]", "tuple[int, ...]")  # the types of such fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,30 +36,49 @@ class Node:
     @cached_property
     def children(self) -> tuple[Node, ...]:
         """The parts of this part, in order of their fields."""
-        return tuple(_nodes(getattr(self, each.name) for each in fields(self) if each.compare))
+        return tuple(_nodes(getattr(self, name) for name in _parts(self)))
 
     def walk(self) -> Iterator[Node]:
         """Yield this part and all parts inside it, from the outside inwards; each is a step of the formula's budget."""
         pending: list[Node] = [self]
-        budget = current_budget()
+        spend = current_budget().spend
         while pending:
             node = pending.pop()
-            budget.spend()
+            spend()
             yield node
-            pending.extend(reversed(node.children))
+            if node.children:
+                pending.extend(node.children[::-1])
 
 
 def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:
-    """Return a node with a function applied to each of its fields, a tuple with it applied to each member.
+    """Return a node with a function applied to each field that holds nodes, a tuple with it applied to each member.
 
     A rule that changes formulas answers for the nodes it is about and leaves all else to this: what is neither a node
-    nor a tuple comes back as it is.
+    nor a tuple comes back as it is, and so does what does not change.
     """
     if isinstance(value, tuple):
-        return tuple(of(each) for each in value)
+        members = tuple(of(each) for each in value)
+        return value if all(map(is_, members, value)) else members
     if isinstance(value, Node):
-        return type(value)(**{each.name: of(getattr(value, each.name)) for each in fields(value)})
+        changed = {}
+        for name in _parts(value):
+            part = getattr(value, name)
+            new = of(part)
+            if new is not part:
+                changed[name] = new
+        return replace(value, **changed) if changed else value
     return value
+
+
+def _parts(node: Node) -> tuple[str, ...]:
+    """Return the fields of a node that hold nodes, which are the same for all of its kind."""
+    kind = type(node)
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(each.name for each in fields(kind) if each.type not in _WITHOUT_NODES)
+    return _PARTS[kind]
+
+
+_PARTS: dict[type[Node], tuple[str, ...]] = {}
 
 
 def _nodes(values: Any) -> Iterator[Node]:
@@ -103,6 +125,8 @@ class Name(Node):
     @cached_property
     def key(self) -> str:
         """The name as one text, without fonts: what is equal is one thing."""
+        if not self.subscripts and not self.superscripts:
+            return self.accent + self.base + "'" * self.primes
         lower = ",".join(_key(each) for each in self.subscripts)
         upper = ",".join(_key(each) for each in self.superscripts)
         return f"{self.accent}{self.base}" + (f"_{lower}" if lower else "") + (f"^{upper}" if upper else "") + (

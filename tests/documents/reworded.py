@@ -63,7 +63,9 @@ def changes(claims: Sequence[Claim], version: Version) -> list[Change]:
         after = new.get(line, [])
         alike = len(after) == len(before)
         texts = {MARKS.sub("", claim.text): claim for claim in reversed(after)}
-        found += [Change(c, after[n] if alike else texts.get(MARKS.sub("", c.text))) for n, c in enumerate(before)]
+        for number, claim in enumerate(before):
+            text = MARKS.sub("", version.said(claim.text))
+            found.append(Change(claim, after[number] if alike else texts.get(text)))
     return found
 
 

@@ -14,20 +14,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 
+from tests.documents.formats.latex import in_latex
+from tests.documents.formats.lines import FENCE
+from tests.documents.formats.restructured import in_restructured
+from tests.documents.formats.wrapped import wrapped
+
 __all__ = ["Version", "versions"]
 
+WIDTH = 40  # of lines that an editor breaks, in characters of which many are as wide as two
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.S)
-FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 @dataclass(frozen=True)
 class Version:
-    """A document in a format of `check_text`; `lines[n]` is the line that line n + 1 was made from."""
+    """A document in a format of `check_text`; `lines[n]` is the line that line n + 1 was made from.
+
+    `said` is how a formula of the document reads in it.
+    """
 
     name: str
     text: str
     lines: tuple[int, ...]
     form: str = "markdown"
+    said: Callable[[str], str] = str
 
 
 def versions(text: str, seed: int) -> Iterator[Version]:
@@ -35,9 +44,13 @@ def versions(text: str, seed: int) -> Iterator[Version]:
     chance = random.Random(seed)
     text = with_dollars(text)
     same = tuple(range(1, text.count("\n") + 2))
-    yield Version("usual other letters", in_formulas(text, renaming(unused(USUAL, text))), same)
-    yield Version("sizes renamed", in_formulas(text, renaming(unused(SIZES, text))), same)
-    yield Version("any other letters", in_formulas(text, renaming(fresh_letters(text, chance))), same)
+    for name, letters in (
+        ("usual other letters", unused(USUAL, text)),
+        ("sizes renamed", unused(SIZES, text)),
+        ("any other letters", fresh_letters(text, chance)),
+    ):
+        renamed = renaming(letters)
+        yield Version(name, in_words(in_formulas(text, renamed), in_prose(letters)), same, said=renamed)
     yield moved(text, chance)
     yield Version("reworded", in_words(text, lambda words: replaced(words, SYNONYMS)), same)
     simplified = str.maketrans(dict(zip(TRADITIONAL, SIMPLIFIED, strict=True)))
@@ -47,8 +60,13 @@ def versions(text: str, seed: int) -> Iterator[Version]:
     for name, change in NOTATIONS.items():
         yield Version(name, in_formulas(text, change), same)
     yield Version("notebook", notebook(text), same, "notebook")
-    yield as_latex(text)
-    yield as_restructured(text)
+    for name, form, written in (
+        ("wrapped", "markdown", wrapped(text, WIDTH)),
+        ("LaTeX", "latex", in_latex(text)),
+        ("reStructuredText", "restructuredtext", in_restructured(text)),
+    ):
+        lines, numbers = zip(*written, strict=True)
+        yield Version(name, "\n".join(lines), numbers, form)
 
 
 def with_dollars(text: str) -> str:
@@ -97,6 +115,9 @@ TOKEN = re.compile(
     r"|d_\{?\\?(?:text|mathrm)?\{?(?:model|ff|k|v)\}{0,2}|[A-Za-z]{3,}|PE|[A-Za-z]"
 )
 
+CODE = re.compile(r"`[^`\n]+`")
+ALONE = re.compile(r"(?<![\w'-])[B-HJ-Zb-z](?![\w'-])", re.ASCII)
+
 #: Letters that papers use in place of the usual ones.
 USUAL: Mapping[str, str] = {"i": "p", "j": "q", "k": "r", "q": "a", "n": "t", "x": "u", "z": "s"}
 SIZES: Mapping[str, str] = {"d_k": "r", "d_v": "s", "d_model": "D", "d_ff": "F", "n": "T", "L": "S", "h": "m"}
@@ -115,6 +136,17 @@ def renaming(letters: Mapping[str, str]) -> Callable[[str], str]:
         return letters.get(token, token) if len(token) == 1 else token
 
     return lambda formula: TOKEN.sub(renamed, formula)
+
+
+def in_prose(letters: Mapping[str, str]) -> Callable[[str], str]:
+    """Return the change of prose that renames letters in code and letters that stand alone, articles left out."""
+    renamed = renaming(letters)
+
+    def change(words: str) -> str:
+        coded = CODE.sub(lambda match: renamed(match.group()), words)
+        return ALONE.sub(lambda match: letters.get(match.group(), match.group()), coded)
+
+    return change
 
 
 def unused(letters: Mapping[str, str], text: str) -> Mapping[str, str]:
@@ -225,73 +257,3 @@ def notebook(text: str) -> str:
     """Return a notebook with one cell of Markdown."""
     cell = {"cell_type": "markdown", "metadata": {}, "source": text, "id": "a"}
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-
-
-def as_latex(text: str) -> Version:
-    """Return a LaTeX document, line by line: sections, items, tables; code between fences is verbatim."""
-    lines: list[str] = []
-    fenced = display = tabular = False
-    for line in text.split("\n"):
-        tabular, before = line.lstrip().startswith("|"), tabular
-        if tabular != before and lines:
-            lines[-1] += r"\begin{tabular}{llll}" if tabular else r"\end{tabular}"
-        if FENCE.match(line):
-            lines.append(r"\end{verbatim}" if fenced else r"\begin{verbatim}")
-            fenced = not fenced
-        elif fenced or display or line.strip().startswith("$$"):
-            lines.append(line)
-        else:
-            lines.append(_latex_line(line))
-        display ^= line.count("$$") % 2 == 1 and not fenced
-    return Version("LaTeX", "\n".join(lines), tuple(range(1, len(lines) + 1)), "latex")
-
-
-def _latex_line(line: str) -> str:
-    escaped = _between(line, lambda words: re.sub(r"([%&#_])", r"\\\1", re.sub(r"\*\*|`", "", words)))
-    heading = re.match(r"\s*((?:\\#)+)\s+(.*)", escaped)
-    if heading:
-        return rf"\{'sub' * (heading[1].count('#') - 1)}section{{{heading[2]}}}"
-    if line.lstrip().startswith("|"):
-        return "" if re.fullmatch(r"[\s|:-]+", line) else " & ".join(escaped.strip().strip("|").split("|")) + r" \\"
-    return re.sub(r"^\s*(?:[-*]|\d+\.)\s+", r"\\item ", escaped)
-
-
-def as_restructured(text: str) -> Version:
-    """Return a reStructuredText document: roles and directives for formulas, literal blocks for code."""
-    lines: list[str] = []
-    origin: list[int] = []
-    fenced = display = False
-    for number, line in enumerate(text.split("\n"), 1):
-        new = [line]
-        if FENCE.match(line):
-            new = [""] if fenced else ["::", ""]
-            fenced = not fenced
-        elif fenced:
-            new = [f"    {line}"]
-        elif display or line.strip().startswith("$$"):
-            opens = not display
-            display ^= line.count("$$") % 2 == 1
-            inside = line.replace("$$", "").strip()
-            new = [*(["", ".. math::", ""] if opens else []), *([f"    {inside}"] if inside else []),
-                   *([] if display else [""])]  # fmt: skip
-        else:
-            new = _restructured_lines(line)
-        lines += new
-        origin += [number] * len(new)
-    return Version("reStructuredText", "\n".join(lines), tuple(origin), "restructuredtext")
-
-
-def _restructured_lines(line: str) -> list[str]:
-    line = line.lstrip().replace("**", "")
-    written = FORMULA.sub(lambda match: f" :math:`{match.group()[1:-1]}` ", line)
-    heading = re.match(r"(#+)\s+(.*)", line)
-    if heading:
-        return [
-            "",
-            re.sub(r"\$", "", heading[2]),
-            "=-~^\"'"[min(len(heading[1]), 6) - 1] * (2 * len(heading[2]) + 2),
-            "",
-        ]
-    if line.lstrip().startswith("|"):
-        return [] if re.fullmatch(r"[\s|:-]+", line) else [written.replace("|", " "), ""]
-    return ["", written] if re.match(r"[-*>]|\d+\.", line) else [written]

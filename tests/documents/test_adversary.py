@@ -143,6 +143,10 @@ RIGHT = (
     ("markdown", r"$\text{softmax}([2.0, 1.0, 0.1]) = [0.659, 0.242, 0.099]$"),
     ("markdown", r"$PE_{(0, 0)} = \sin(0) = 0$ and $PE_{(0,1)} = \cos(0) = 1$"),
     ("markdown", r"$q = [1, 2]$, $k = [3, 4]$, so $q \cdot k = 1 \times 3 + 2 \times 4 = 11$"),
+    ("markdown", r"取 $H=32$、$G=8$。若改用多頭注意力（$G=H$），則 $2\times 32\times 32\times 128=262{,}144$。"),
+    ("markdown", r"$q_k = (1-\alpha)\,\delta_{k,y} + \alpha / K$ is a smoothed label."),
+    ("markdown", r"$2 \times 10^9 \text{ B} = 2 \text{ GB}$"),
+    ("markdown", r"$\frac{3.15 \times 10^{23}}{1000 \times 312 \times 10^{12} \times 0.4} \approx 29 \text{ days}$"),
 )
 
 WRONG = (
@@ -260,6 +264,12 @@ WRONG = (
     ("markdown", r"$\text{softmax}([2.0, 1.0, 0.1]) = [0.659, 0.242, 0.199]$"),
     ("markdown", r"$PE_{(0, 0)} = \sin(0) = 1$"),
     ("markdown", r"$q = [1, 2]$, $k = [3, 4]$, so $q \cdot k = 1 \times 3 + 2 \times 4 = 10$"),
+    ("markdown", r"$30 \text{ KB} = 30 \text{ MB}$"),
+    ("markdown", r"$\frac{3.15 \times 10^{23}}{1000 \times 312 \times 10^{12} \times 0.4} \approx 39 \text{ days}$"),
+    (
+        "markdown",
+        r"Adam has $\beta_1$ and $\beta_2$. $\hat m_t = m_t / (1 - \beta_1^t)$, $\hat v_t = v_t / (1 - \beta_1^t)$",
+    ),
 )
 
 OPEN = (
@@ -314,6 +324,18 @@ OPEN = (
     ("markdown", r"$-\infty + 5 = -\infty$"),
     ("markdown", r"$e^{-\infty} = 0$"),
     ("markdown", r"$\text{softmax}(x + c) = \text{softmax}(x)$"),
+    (
+        "markdown",
+        r"$Q = W_q X$, $K = W_k X$, $V = W_v X$ have a token in each column, so $o_i = \sum_{j=1}^{T} A_{ji} v_j$.",
+    ),
+    ("markdown", r"Messages come from $j$: $m_i = \sum_j \alpha_{ji} x_j$ with $\sum_j \alpha_{ji} = 1$."),
+    ("markdown", r"There are $h = 32$ heads in $G = 8$ groups, $h/G = 4$. MHA has $G = h$, and MQA $G = 1$."),
+    ("markdown", r"$\text{Attention}(Q,K,V) = \text{softmax}(\frac{QK^\top \odot M}{\sqrt{d_k}})V$"),
+    (
+        "markdown",
+        r"$6.1 \times 10^{26} / 3.1 \times 10^{20} \approx 1.97 \times 10^6 \text{ s} \approx 22.7 \text{ days}$",
+    ),
+    ("markdown", r"The Boltzmann distribution is $p_i = \frac{e^{-x_i}}{\sum_j e^{-x_j}}$"),
 )
 
 MISSED = (
@@ -348,6 +370,9 @@ MISSED = (
     ("markdown", r"$\text{softmax}(c x) = \text{softmax}(x)$"),
     ("markdown", r"$\text{softmax}(x) = \text{softmax}(-x)$"),
     ("markdown", r"$q = [1, 0]$, $k = [0, 1]$, so $q \cdot k = 1$"),
+    ("markdown", r"$\text{softmax}(x)_i = \frac{e^{-x_i}}{\sum_j e^{-x_j}}$"),
+    ("markdown", r"$\text{softmax}([0, 0]) = [1, 1]$"),
+    ("markdown", r"$2 \times 15 \text{ GB} \approx 30 \text{ days}$"),
 )
 
 

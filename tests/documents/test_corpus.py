@@ -21,8 +21,9 @@ MISTAKES = {
         "W_1 X", "= 96", r"QK^T}{d_k}", r"\delta_{ij} + y_j", "7.29", "22.36", "{,}269", r"(x_i - \mu)",
         r"W^O \in",
     ),
+    "ja_mistakes.rst": ("16{,}834{,}000", "= 46", r"{d_v \times d}", "KQ^", "2{,}097{,}152"),
 }  # fmt: skip
-CAUGHT = 15  # of the mistakes; those that are not are unknown
+CAUGHT = 20  # of the mistakes; those that are not are unknown
 
 
 def _is_mistaken(name: str, claim: Claim) -> bool:

@@ -31,5 +31,28 @@ def test_what_it_does_not_deny_is_one(text: str) -> None:
     assert verdicts(text) == ["wrong"]
 
 
+SLIP = r"\frac{\partial y_i}{\partial x_j} = y_i (1 - y_j)"
+GIVEN = r"Let $y = \text{softmax}(x)$ with $x \in \mathbb{R}^n$."
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "verdict"),
+    [
+        ("A common mistake is to write", "and so on.", "unknown"),
+        ("Some write:", "which is wrong.", "unknown"),
+        ("有人寫成", "，這是錯誤的。", "unknown"),
+        ("There are mistakes of signs. We have", "The wrong sign is harmless.", "wrong"),
+        ("We have", "for all entries.", "wrong"),
+    ],
+)
+def test_a_sentence_runs_through_a_displayed_formula(before: str, behind: str, verdict: str) -> None:
+    for text, form in (
+        (f"{GIVEN}\n\n{before}\n\n$${SLIP}$$\n\n{behind}\n", "markdown"),
+        (f"{GIVEN}\n\n{before}\n\\[{SLIP}\\]\n{behind}\n", "latex"),
+    ):
+        found = [claim for claim in check_text(text, form).claims if "partial" in claim.text]
+        assert [claim.finding.verdict for claim in found] == [verdict]
+
+
 def test_a_chain_without_end_is_not_judged_and_the_rest_is() -> None:
     assert verdicts(f"${' = '.join(['a'] * 150)}$ and $2 + 2 = 5$") == ["unknown", "wrong"]

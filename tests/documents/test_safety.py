@@ -75,6 +75,13 @@ TOO_LARGE = {
     "a square of digits": f"({'7' * MANY})^2 = 5",
     "a sum of letters to a power": "(a+b+c+d)^{50} = (d+c+b+a)^{51}",
     "a huge power of a sum": "(a+b)^{1000000} = 1",
+    "a sum in each of three sums": r"\sum_{a=1}^{40} \sum_{b=1}^{40} \sum_{c=1}^{40} a b c = 5",
+    "nine sums to n": "y + " + "".join(rf"\sum_{{i_{k}=1}}^{{n}}" for k in range(9)) + " x_{i_1} = y",
+    "fractions over one denominator": " + ".join(rf"\frac{{1}}{{x + {k}}}" for k in range(30)) + r" = \frac{1}{x}",
+    "fractions of many letters": (
+        " + ".join(rf"\frac{{a_{k}}}{{b_{k} + c_{k}}}" for k in range(8))
+        + rf" = \frac{{{' + '.join(f'a_{k}' for k in range(8))}}}{{{' + '.join(f'b_{k}' for k in range(8))}}}"
+    ),
 }
 
 

@@ -29,8 +29,8 @@ Value: TypeAlias = Expr | Array
 class Form:
     """A right side: `indices` are its free indices in the order of the left side.
 
-    `rows` are the arrays of which one row may stand alone. In a form of `scalars` every letter is one number. What is
-    `assumed` makes it conditional.
+    `rows` are the arrays of which one row may stand alone. In a form of `scalars` every letter is one number; `places`
+    are the indices of those that are entries. What is `assumed` makes it conditional.
     """
 
     result: str
@@ -41,6 +41,7 @@ class Form:
     assumed: tuple[str, ...] = ()
     title: str = ""
     condition: bool = False  # what is assumed is part of the statement, and no other formula
+    places: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @cached_property
     def roles(self) -> Mapping[str, Value]:
@@ -95,6 +96,8 @@ def right(name: str, claim: int = 0, step: int = -1) -> Expr:
 
 
 def scalar_form(name: str, value: Expr, assumed: tuple[str, ...] = (), title: str = "") -> Form:
-    """Return a form whose letters are numbers: every entry of an array is one, whatever its place."""
+    """Return a form whose letters are numbers: every entry of an array is one, whose place is kept beside it."""
     entries = {entry: scalar(entry.base.label.name) for entry in value.atoms(Indexed)}
-    return Form(name, value.xreplace(entries), scalars=True, assumed=assumed, title=title)
+    places = {role.name: tuple(map(str, entry.indices)) for entry, role in entries.items()}
+    told = tuple(sorted(places.items()))
+    return Form(name, value.xreplace(entries), scalars=True, assumed=assumed, title=title, places=told)

@@ -108,7 +108,7 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
                 if key != inner.key:
                     changed = (*node.subscripts[:number], put(other), *node.subscripts[number + 1 :])
                     yield replace(node, subscripts=changed), f"the index of {node.base} must be {key}, not {inner.key}"
-    if len(node.subscripts) == 2:
+    if len(node.subscripts) == 2 and node.subscripts[0] != node.subscripts[1]:
         yield replace(node, subscripts=node.subscripts[::-1]), f"the indices of {node.base} stand in the wrong order"
 
 

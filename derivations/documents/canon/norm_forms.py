@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from sympy import Function, Indexed, Integer, sqrt
@@ -30,11 +31,9 @@ BARE = "without scale and shift"
 def layer_norm_forms() -> tuple[Form, ...]:
     """Normalisation, entry by entry, with gamma and beta or without."""
     hat, whole = right("layer_norm.definition", 2), right("layer_norm.definition", 3)
-    spread, scaled = scalar("sigma", positive=True), {}
-    for entry in hat.atoms(Indexed):
-        if entry.base.label.name == "sigma2":
-            scaled[entry] = spread**2
-    hat = hat.xreplace(scaled)
+    spread = scalar("sigma", positive=True)
+    variance = next(entry for entry in hat.atoms(Indexed) if entry.base.label.name == "sigma2")
+    hat = hat.xreplace({variance: spread**2})
     inner = next(entry for entry in whole.atoms(Indexed) if entry.base.label.name == "X_hat")
     full = whole.xreplace({inner: hat})
     forms = []
@@ -46,8 +45,9 @@ def layer_norm_forms() -> tuple[Form, ...]:
         direct = value.xreplace({spread**2 + epsilon: (spread + epsilon) ** 2})
         outside = ("epsilon is added to the standard deviation",)
         forms.append(scalar_form("layer_norm.definition", direct, outside, title))
-    forms.append(scalar_form("layer_norm.definition", whole))
-    return tuple(forms)
+    place = ("sigma", tuple(map(str, variance.indices)))
+    spreads = (replace(form, places=(*form.places, place)) for form in forms)
+    return (*spreads, scalar_form("layer_norm.definition", whole))
 
 
 @cache

@@ -188,6 +188,8 @@ def groups(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             above = Product(node.factors[:at], node.operators[: at - 1]) if at > 1 else node.factors[0]
             below = Product(node.factors[at:], node.operators[at:]) if len(node.factors) - at > 1 else node.factors[at]
             yield Quotient(above, below), "it must be a quotient"
+            if len(node.factors) == 2:
+                yield Quotient(below, above), "it must be a quotient"
 
 
 def factors_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:

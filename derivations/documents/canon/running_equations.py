@@ -12,8 +12,9 @@ from derivations.documents.canon.running_forms import (
     turned_second,
 )
 
-__all__ = ["RUNNING"]
+__all__ = ["FIRST", "RUNNING", "SECOND"]
 
+FIRST, SECOND = "the first entry of a pair that is turned", "the second entry of a pair that is turned"
 ENTRIES = "x@ s@ z@ a@ x s"
 ROTATION = "rotary|rope|rotation|旋轉|旋转|回転"
 PAIR = {
@@ -34,11 +35,11 @@ RUNNING: tuple[Equation, ...] = (
         total="d@- l@- ell@- Z@- s@- L@- S@-", last="m@- M@-", largest="m@ M@", entry=ENTRIES,
     ),
     equation(
-        "the first entry of a pair that is turned", "x_1' q_1' tildex_1 x_2i' x_{2i}' q_2i' x_1^new y_1 hatx_1",
+        FIRST, "x_1' q_1' tildex_1 x_2i' x_{2i}' q_2i' x_1^new y_1 hatx_1",
         turned_first, words=ROTATION, **PAIR,
     ),
     equation(
-        "the second entry of a pair that is turned", "x_2' q_2' tildex_2 x_2i+1' q_2i+1' x_2^new y_2 hatx_2",
+        SECOND, "x_2' q_2' tildex_2 x_2i+1' q_2i+1' x_2^new y_2 hatx_2",
         turned_second, words=ROTATION, **PAIR,
     ),
     equation(

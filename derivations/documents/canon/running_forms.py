@@ -12,7 +12,16 @@ from derivations.documents.canon.equations import form
 from derivations.documents.canon.forms import Form, right
 from derivations.symbols import scalar
 
-__all__ = ["alibi_slope", "dropped_entry", "running_maximum", "running_sum", "turned_first", "turned_second"]
+__all__ = [
+    "OTHER_WAY",
+    "ROTARY",
+    "alibi_slope",
+    "dropped_entry",
+    "running_maximum",
+    "running_sum",
+    "turned_first",
+    "turned_second",
+]
 
 before, entry, largest, last, mask = map(scalar, ["before", "entry", "largest", "last", "mask"])
 total, rate, heads, head = (scalar(name, positive=True) for name in ["total", "rate", "heads", "head"])

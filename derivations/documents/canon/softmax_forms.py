@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from sympy import Integer, KroneckerDelta, exp
@@ -13,6 +14,7 @@ from derivations.softmax import softmax
 from derivations.symbols import i, k, n, scalar
 
 __all__ = [
+    "ENERGIES",
     "cross_entropy_forms",
     "cross_entropy_gradient_forms",
     "diagonal_forms",
@@ -25,6 +27,7 @@ __all__ = [
     "softmax_vector_forms",
 ]
 
+ENERGIES = "it is taken of energies, the lowest of which weighs most"
 temperature = scalar("T", positive=True)
 x, y, t = array("x", n), array("y", n), array("t", n)
 
@@ -36,7 +39,7 @@ def softmax_forms() -> tuple[Form, ...]:
         Form("softmax.definition", softmax().result(x).entry(i), ("i",)),
         Form("softmax.temperature", softmax().result(x / temperature).entry(i), ("i",)),
         Form("softmax.temperature", softmax().result(temperature * x).entry(i), ("i",)),
-        Form("softmax.definition", softmax().result(-x).entry(i), ("i",)),
+        Form("softmax.definition", softmax().result(-x).entry(i), ("i",), assumed=(ENERGIES,)),
     )
 
 
@@ -99,7 +102,7 @@ def cross_entropy_gradient_forms() -> tuple[Form, ...]:
     return (
         Form(name, entry, ("k",)),
         scalar_form(name, entry),
-        scalar_form(mean, entry / count, ("the loss is the mean over the rows",)),
+        replace(scalar_form(mean, entry / count, ("the loss is the mean over the rows",)), condition=True),
     )
 
 

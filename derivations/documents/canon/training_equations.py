@@ -60,7 +60,8 @@ TRAINING: tuple[Equation, ...] = (
     equation(
         "a smoothed label", "y'@ y_k' q@ tildey@ y@^LS y_LS q'@ y@' y@^smooth y_smooth haty@ tildey y'",
         smoothed_labels, "", "smooth|平滑|スムージング",
-        label="y@ y p@ q@ t@ delta@ onehot y_onehot", share="epsilon eps alpha varepsilon ls ε",
+        label="y@ y p@ q@ t@ delta@ onehot y_onehot delta@_y delta@_c delta@_t delta_y@ delta_c@ delta_t@",
+        share="epsilon eps alpha varepsilon ls ε",
         count="K C V n N vocab_size num_classes V_size", factor="u@ u",
     ),
     equation(

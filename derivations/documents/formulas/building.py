@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from derivations.documents.formulas.tokens import stop
+from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.syntax import (
     Aggregate,
     Cases,
@@ -17,6 +18,7 @@ from derivations.documents.syntax import (
     Name,
     Node,
     Number,
+    Power,
     Product,
     Set,
     Words,
@@ -47,7 +49,25 @@ def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
             *(each for op, (_, ops) in zip(operators, pairs[1:], strict=True) for each in (op, *ops)),
         ]
         factors = [factor for inner, _ in pairs for factor in inner]
+    measured = _measured(factors, operators)
+    if measured is not None:
+        return measured
     return Product(tuple(factors), tuple(operators), start=factors[0].start, end=factors[-1].end)
+
+
+def _measured(factors: Sequence[Node], operators: Sequence[str]) -> Node | None:
+    r"""Return a product that ends with a power of ten and a unit, `7 \times 10^9 \text{ bytes}`, the unit inside."""
+    match factors[-2:]:
+        case [Power(base=Number(value=10, unit="") as ten) as power, Words(text=unit) | Name(base=unit) as last]:
+            if operators[-1] or unit not in UNITS or (isinstance(last, Name) and last.font != "upright"):
+                return None
+            match factors[-3:-2], operators[-2:-1]:
+                case [Number(unit="") as digits], ["times" | "dot"]:
+                    factors = [*factors[:-3], replace(digits, unit=unit), power]
+                case _:
+                    factors = [*factors[:-2], replace(power, base=replace(ten, unit=unit))]
+            return replace(product(factors, operators[:-1]), end=last.end)
+    return None
 
 
 def _parts(node: Node) -> tuple[tuple[Node, ...], tuple[str, ...]]:

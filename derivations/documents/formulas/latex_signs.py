@@ -112,7 +112,8 @@ class SignLexer:
     def number(self, written: str, start: int, end: int, limit: int) -> int:
         """Add a number with what stands behind it."""
         before = (self.tokens[-1].kind, self.tokens[-1].text) if self.tokens else ("", "")
-        if (before[0] in ("_", "^") and self.spaced is False) or self.single:
+        raised = before[0] in ("_", "^") and self.spaced is False
+        if raised or self.single:
             self.single = max(self.single - 1, 0)
             written, end = written[0], start + 1
             if written == ".":
@@ -123,7 +124,9 @@ class SignLexer:
                 end = start + written.index(",")
                 written = self.text[start:end]
         side = not self.tokens or self.tokens[-1].kind == "rel"
-        scale, unit, percent, following = latex_amount(self.text, written, end, limit, side)
+        scale, unit, percent, following = "", "", False, end
+        if not raised:  # what stands behind `10^9` belongs to the whole of it
+            scale, unit, percent, following = latex_amount(self.text, written, end, limit, side)
         number = printed_number(written, start, following, scale, unit, percent)
         self.tokens.append(Token("number", number.text, start, following, self.spaced, "", number))
         self.spaced = False

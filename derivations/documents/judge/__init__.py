@@ -12,6 +12,7 @@ from derivations.documents.judge.dependence import check_dependence
 from derivations.documents.judge.entries import check_entries
 from derivations.documents.judge.gradients import check_gradients
 from derivations.documents.judge.layer_calls import check_layer_calls
+from derivations.documents.judge.layer_lines import check_layer_lines
 from derivations.documents.judge.meanings import check_meanings
 from derivations.documents.judge.mentions import check_mentions
 from derivations.documents.judge.named_equations import check_named_equations
@@ -40,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     check_consistency,
     check_namings,
     check_layer_calls,
+    check_layer_lines,
     check_meanings,
     check_arithmetic,
     check_mentions,

@@ -23,7 +23,8 @@ from derivations.documents.judge.letters import ambiguous
 from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.orders import ORDERS, check_order
 from derivations.documents.judge.printed import Printed, decimal, printed
-from derivations.documents.judge.rounding import BYTES, COUNTED, check_rounding, repair_of
+from derivations.documents.judge.rounding import COUNTED, check_rounding, repair_of
+from derivations.documents.judge.units import BYTES, conversions, is_scaled
 from derivations.documents.judge.values import MOST_BITS, Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -123,15 +124,21 @@ def _is_set(side: Node, relation: str) -> bool:
 
 def _equality(question: NumberLink) -> Iterator[Finding]:
     left, right = printed(question.left), printed(question.right)
-    if left is not None and right is not None and left.half_unit > right.half_unit:
+    if left is not None and right is not None and _is_coarser(left, right):
         left, right = right, left  # the one with fewer digits is what was rounded
         question = NumberLink(question.statement, question.right, question.left, question.relation, question.scope)
-    if right is not None and (question.loose or not right.exact or right.unit in BYTES):
+    if right is not None and (question.loose or not right.exact or is_scaled(right.unit)):
         yield from check_rounding(question, question.left, right)
-    elif left is not None and (question.loose or not left.exact or left.unit in BYTES):
+    elif left is not None and (question.loose or not left.exact or is_scaled(left.unit)):
         yield from check_rounding(question, question.right, left)
     else:
         yield from _exactly(question, left, right)
+
+
+def _is_coarser(left: Printed, right: Printed) -> bool:
+    """Say whether a number is printed to fewer digits than another, their units compared where they can be."""
+    scale = next((ratio for ratio, _ in conversions(right.unit, left.unit)), None) if left.unit and right.unit else None
+    return left.half_unit * (scale or 1) > right.half_unit
 
 
 def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) -> Iterator[Finding]:
@@ -191,9 +198,9 @@ def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) 
     spread = question.enclosures(question.left, question.right, spread=True)
     difference = abs(first.middle - second.middle)
     larger = max(abs(first.middle), abs(second.middle))
-    if (spread is not None and touch(*spread)) or difference * 20 <= larger:
+    if difference * 20 <= larger:
         yield Finding("holds", CHECK, f"{decimal(first)} and {decimal(second)} are nearly equal{question.valued()}")
-    elif difference * 2 >= larger:
+    elif difference * 2 >= larger and not (spread is not None and touch(*spread)):
         reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
         yield Finding("wrong", CHECK, reason, right=decimal(first))
 

@@ -62,10 +62,12 @@ def _range_of(body: Value, place: Symbol) -> Expr:
 
 def shortage(node: syntax.Aggregate) -> int:
     """Return how many terms are left out at the end of the range, seen from the bounds alone."""
-    first = node.lower.value if isinstance(node.lower, Number) else 1
+    first = 1 if node.lower is None else node.lower.value if isinstance(node.lower, Number) else None
+    if first not in (0, 1):
+        raise NotRead("a sum that does not begin with the first entry")
     match node.upper:
         case syntax.Sum(terms=(Name(), Number(value=less)), signs=(1, -1)):
-            return int(less) - (1 - int(first)) if first in (0, 1) else 0
+            return int(less) - (1 - int(first))
         case None | Name():
             return 0
         case syntax.Quotient() | syntax.Product() | Number() | syntax.Fence():

@@ -8,9 +8,11 @@ Result       `assignments(formula, concept)` yields the assignments, the likelie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, permutations
+
+from sympy import Symbol
 
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.forms import Form, Value
@@ -22,7 +24,7 @@ from derivations.documents.judge.formula_letters import (
     names_in,
     subscript_letters,
 )
-from derivations.documents.syntax import Name
+from derivations.documents.syntax import Name, Node
 from derivations.language.expression import Array, Transpose, Variable
 from derivations.symbols import index
 
@@ -32,7 +34,10 @@ MOST_ASSIGNMENTS = 24
 CONSTANTS = frozenset({"e", "pi", "delta"})  # and Kronecker's delta: they play no role
 ADDED = frozenset({"B", "T"})  # masks and temperatures are no part that a formula may lack
 FONTS = frozenset({"", "cal", "bb", "frak"})  # accents that are mere shapes of a letter
+PLACES = frozenset({"even", "odd"})  # concepts whose letters on the left are places, and no others
 WIDTHS = frozenset({"d_k", "d_v", "d_ff"})  # letters that never mean the width of the model
+TARGET_AND_PREDICTION = ("t", "y")
+EITHER = frozenset({"p", "q"})  # letters of both
 ROW = index("row")
 
 
@@ -45,6 +50,7 @@ class Assignment:
     columns: bool
     targets: tuple[tuple[Form, Value], ...]
     by_letters: bool = True  # no letter was assigned by trying
+    places: tuple[Node, ...] = ()  # those of the entry on the left
 
 
 def assignments(
@@ -83,8 +89,10 @@ def _assignments(
     known: dict[str, str] = {}
     for argument, role in zip(formula.arguments, concept.arguments, strict=False):
         name = argument if isinstance(argument, Name) else None
-        if name is not None and name.key in letters and role in roles:
+        if name is not None and role in roles and (name.key in letters or concept.left in PLACES):
             known[name.key] = role
+    if {*TARGET_AND_PREDICTION} <= roles.keys():
+        known |= {key: role for key, role in _as_given(formula).items() if key in letters}
     for key in letters:
         if key not in known and said.get(key) in roles and said[key] not in known.values():
             known[key] = said[key]
@@ -96,27 +104,53 @@ def _assignments(
             head = head or next((key for key in letters if _is_usual(letters[key], usual) and key not in known), None)
             if head is not None and not (head in foreign and role == "d_k") and not _is_other_width(head, role):
                 known[head] = role
+    for given in (known, *_exchanged(known, formula)):
+        for whole, is_told in _completed(
+            given, letters, concept, [each for each in roles if each not in order], foreign
+        ):
+            meaning: dict[str, Value] = {head: roles[role] for head, role in whole.items()}
+            for role in (each for each in roles if each not in order and each not in whole.values()):
+                usual_letters = concept.letters.get(role, ())  # the usual letter, should it be missing in the formula
+                if usual_letters and usual_letters[0] not in letters and role not in ADDED:
+                    meaning.setdefault(usual_letters[0], roles[role])
+            if not scalars:
+                meaning |= {letter: roles.get(role, index(role)) for letter, role in places.items()}
+                meaning |= {letter: _other_index(letter, order) for letter in free if letter not in meaning}
+            for assignment in _conventions(meaning, indices, forms, is_told):
+                yield replace(assignment, places=formula.places)
+
+
+def _completed(
+    known: dict[str, str], letters: Mapping[str, Name], concept: Concept, roles: Sequence[str], foreign: frozenset[str]
+) -> Iterator[tuple[dict[str, str], bool]]:
+    """Yield the roles of letters, those that nothing tells in every order; and whether every role was told."""
     rest = [key for key in letters if key not in known and key not in foreign and key not in CONSTANTS]
-    left = [role for role in roles if role not in known.values() and role not in order]
+    left = [role for role in roles if role not in known.values()]
     left.sort(key=list(concept.letters).index if set(left) <= set(concept.letters) else str)
-    count = min(len(rest), len(left))
-    for chosen in islice(permutations(left, count), MOST_ASSIGNMENTS):
+    is_told = not rest or (not left and concept.left in PLACES)
+    for chosen in islice(permutations(left, min(len(rest), len(left))), MOST_ASSIGNMENTS):
         if any(_is_other_width(key, role) for key, role in zip(rest, chosen, strict=False)):
             continue
-        whole = known | dict(zip(rest, chosen, strict=False))
-        meaning: dict[str, Value] = {head: roles[role] for head, role in whole.items()}
-        for role in (
-            each for each in left if each not in whole.values()
-        ):  # the usual letter, should it be missing in the formula
-            usual_letters = concept.letters.get(role, ())
-            if usual_letters and usual_letters[0] not in letters and role not in ADDED:
-                meaning.setdefault(usual_letters[0], roles[role])
-        if not scalars:
-            meaning |= {letter: roles.get(role, index(role)) for letter, role in places.items()}
-            meaning |= {letter: index(letter) for letter in free if letter not in meaning}
-        yield from _conventions(meaning, indices, forms, not rest)
-        if not rest or not left:
-            return
+        yield known | dict(zip(rest, chosen, strict=False)), is_told
+
+
+def _exchanged(known: dict[str, str], formula: Formula) -> Iterator[dict[str, str]]:
+    """Yield the roles of targets and predictions the other way round where p and q stand for them, in either order."""
+    by_role = {role: key for key, role in known.items()}
+    pair = tuple(by_role.get(role, "") for role in TARGET_AND_PREDICTION)
+    if {key.lower() for key in pair} == EITHER and not _as_given(formula):
+        yield {**known, **dict(zip(pair, TARGET_AND_PREDICTION[::-1], strict=True))}
+
+
+def _as_given(formula: Formula) -> dict[str, str]:
+    """Return the roles that the left side gives to p and q: H(p, q) has its targets first."""
+    keys = [each.key for each in formula.arguments if isinstance(each, Name)]
+    return dict(zip(keys, TARGET_AND_PREDICTION, strict=True)) if {*map(str.lower, keys)} == EITHER else {}
+
+
+def _other_index(letter: str, roles: tuple[str, ...]) -> Symbol:
+    """Return an index that plays no role, whatever its letter is."""
+    return index(f"{letter}'" if letter in roles else letter)
 
 
 def _is_other_width(key: str, role: str) -> bool:

@@ -11,36 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from derivations.documents.canon.attention_forms import UNSCALED
-from derivations.documents.canon.concept import Concept
-from derivations.documents.canon.concepts import CONCEPTS
-from derivations.documents.canon.norm_forms import BARE
 from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.assigning import Assignment, assignments
+from derivations.documents.judge.cancelled import cancelled, shows_how
+from derivations.documents.judge.comparing_forms import INPUTS, Known, judged
 from derivations.documents.judge.inputs_of_heads import other_inputs
 from derivations.documents.judge.left_sides import plain, word_of
-from derivations.documents.judge.matching import Match, equal_forms
-from derivations.documents.judge.mending import NAMED, Judged, letter_of, repaired
-from derivations.documents.judge.probabilities import with_entries
-from derivations.documents.judge.recognition import (
-    formula_of,
-    is_about,
-    is_one_formula,
-    of_the_same_entry,
-    softmax_of_a_score,
-    words_of,
-)
-from derivations.documents.judge.row_statistics import as_written, in_letters
+from derivations.documents.judge.mending import Judged, letter_of
 from derivations.documents.judge.structures import by_structure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Call,
+    Derivative,
     Entry,
     Name,
     Node,
@@ -48,18 +34,18 @@ from derivations.documents.syntax import (
     Product,
     Quotient,
     Root,
+    Transpose,
     rebuilt,
 )
 from derivations.documents.verdicts import Finding
-from derivations.language.expression import Array
 
 __all__ = ["check_canonical"]
 
 CHECK = "canonical"
-ATTENTION = "scaled dot-product attention"
-INPUTS = (Name("Q"), Name("K"), Name("V"))
 MOST_PARTS = 200
 EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
+LIKELIHOOD = ("likelihood", "似然", "尤度")
+NEGATIVE = ("negative", "minus", "nll", "負", "负")
 MEANINGS = {
     "query": "Q", "key": "K", "value": "V", "key width": "d_k", "head width": "d_k", "model width": "d_model",
     "number of heads": "h", "position": "pos",
@@ -74,11 +60,11 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     if statement.chain.relations[link] not in EQUAL:
         return
     left, right = statement.chain.sides[link], statement.chain.sides[link + 1]
-    if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS:
+    if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS or shows_how(statement, link):
         return
     seen = by_structure(left, right, scope)
     if seen is not None:
-        yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
+        yield Finding(seen.verdict, CHECK, seen.reason, _shown(seen.right, statement, left), seen.result, seen.assumed)
         return
     subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
     known = _foreign(scope, right), _said(scope, right), scope.convention
@@ -86,23 +72,48 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     found = judged(left, right, *known, met=met)
     if found is None and subject is not left:
         found = judged(subject, right, *known, met=met)
+    if found is not None and found[0] == "wrong" and link:
+        found = _of_named_entry(statement.chain.sides[0], left, right, known) or found
     if found is None:
         yield from _named(statement, link, scope)
+        yield from cancelled(statement, link)
         return
     verdict, reason, mended, result, assumed = found
+    if verdict == "wrong" and isinstance(left, Derivative) and _is_of_likelihood(scope.words(statement).lower()):
+        return
     if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
         inputs = other_inputs(statement, left, plain(right), scope)
         verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
+    if verdict == "proved" and result == "softmax.jacobian_matrix":
+        rows = tuple(f"{each} is a row" for each in _rows(right))
+        verdict, assumed = "conditional" if rows else verdict, (*assumed, *rows)
     if verdict == "conditional" and UNSCALED in assumed:
         width = _width_left_out(right, scope)
         if width is not None:
             verdict, assumed, mended = "wrong", (), _scaled(right, width)
             reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
-    shown = None
-    if mended is not None:
-        text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
-        shown = f"{statement.text(left.start, left.end)} = {text}"
-    yield Finding(verdict, CHECK, reason, shown, result, assumed)
+    yield Finding(verdict, CHECK, reason, _shown(mended, statement, left), result, assumed)
+
+
+def _shown(mended: Node | None, statement: Statement, left: Node) -> str | None:
+    """Return how a link reads with another right side."""
+    if mended is None:
+        return None
+    text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
+    return f"{statement.text(left.start, left.end)} = {text}"
+
+
+def _rows(right: Node) -> Iterator[str]:
+    """Yield the letters whose product y^T y is a matrix, which it is of rows."""
+    for part in right.walk():
+        match part:
+            case Product(factors=(Transpose(operand=Name() as turned), Name() as other)) if turned == other:
+                yield other.key
+
+
+def _is_of_likelihood(words: str) -> bool:
+    """Say whether the text is about a likelihood, whose gradient is that of the loss with the other sign."""
+    return any(word in words for word in LIKELIHOOD) and not any(word in words for word in NEGATIVE)
 
 
 def _width_left_out(right: Node, scope: Scope) -> Name | None:
@@ -134,6 +145,14 @@ def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
 
 def _factors(node: Node) -> tuple[Node, ...]:
     return node.factors if isinstance(node, Product) else (node,)
+
+
+def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Judged | None:
+    """Return that a right side is the entry that is named in front, y_i, where the function has another place."""
+    if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
+        return None
+    found = judged(replace(function, indices=name.subscripts), right, *known)
+    return found if found is not None and found[0] == "proved" else None
 
 
 def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
@@ -191,79 +210,3 @@ def _said(scope: Scope, right: Node) -> frozenset[tuple[str, str]]:
 def _declares_key_width(scope: Scope) -> bool:
     d_k = Name("d", (Name("k"),))
     return bool(scope.meaning(d_k)) or scope.value(d_k) is not None
-
-
-@lru_cache(maxsize=4096)
-def judged(
-    left: Node,
-    right: Node,
-    foreign: frozenset[str],
-    said: frozenset[tuple[str, str]],
-    convention: str | None,
-    *,
-    met: bool = False,
-) -> Judged | None:
-    """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing.
-
-    `met` says that queries, keys and values are letters of the document, so that attention may lack one of them.
-    """
-    if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
-        return None  # the prime of a function is another function, its derivative as a rule
-    right = with_entries(plain(right))
-    scalar = softmax_of_a_score(right)
-    if scalar is not None:
-        reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
-        return "wrong", reason, None, "attention.scalar_softmax_is_one", ()
-    other = of_the_same_entry(left, right)
-    if other is not None:
-        found = judged(left, other, foreign, said, convention)
-        if found is None or found[0] != "proved":
-            return None
-        return "wrong", "the two sides are of other entries", other, found[3], ()
-    candidates = [concept for concept in CONCEPTS if is_about(concept, left, right)]
-    by_word = [concept for concept in candidates if word_of(left) in concept.words and concept.words]
-    candidates = by_word or candidates
-    right, functions = in_letters(right) if candidates else (right, {})
-    formula, names = formula_of(left, right), words_of(left)
-    tried: list[tuple[Concept, Assignment]] = []
-    best: tuple[Concept, Match] | None = None
-    unproved = False
-    for concept in candidates:
-        for assignment in islice(assignments(formula, concept, foreign, said), 96):
-            if not concept.lenient:
-                tried.append((concept, assignment))
-            for match in equal_forms(right, assignment):
-                if not match.proved:
-                    unproved = True
-                    continue
-                if match.form.title in NAMED and names & NAMED and match.form.title not in names:
-                    continue  # another activation than the one that is named
-                if best is None or len(match.form.assumed) < len(best[1].form.assumed):
-                    best = concept, match
-            if best is not None and not best[1].form.assumed:
-                return _equal(*best, convention, named=bool(by_word))
-    if best is not None:
-        return _equal(*best, convention, named=bool(by_word))
-    if unproved or not is_one_formula(right):  # it may well be right
-        return None
-    lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
-    found = repaired(right, tried, formula, convention, names, lacking=lacking)
-    if found is None or found[2] is None or not functions:
-        return found
-    return found[0], found[1], as_written(found[2], functions), *found[3:]
-
-
-def _equal(concept: Concept, match: Match, convention: str | None, *, named: bool) -> Judged:
-    """Say that a formula is a form of a concept, with what is assumed."""
-    form, reason, assumed = match.form, f"this is {concept.title}", match.form.assumed
-    if form.title == BARE and named:
-        assumed = ("gamma is 1 and beta is 0", *assumed)
-    columns = match.assignment.columns and form.has_matrices and (isinstance(form.value, Array) or bool(form.rows))
-    if columns:
-        reason += ", with positions as columns"
-        assumed = ("positions are columns", *assumed)
-    if columns and convention == "rows":
-        return "conditional", reason + " where the section has rows", None, form.result, assumed
-    if form.assumed or (form.title == BARE and named):
-        return "conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed
-    return "proved", reason, None, form.result, assumed

@@ -12,21 +12,21 @@ Result       proved       by algebra, or since one side is the other with a lett
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
 
 from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.dot_products import check_bounds, with_sums
-from derivations.documents.judge.letters import ambiguous, bare
+from derivations.documents.judge.letters import ambiguous, bare, put
+from derivations.documents.judge.moment_slips import moment_slip
 from derivations.documents.judge.moments import check_moments, says_unit_variance, shown
-from derivations.documents.judge.near_identities import mended, slip_between
-from derivations.documents.judge.scalars import in_one_order, is_size, scalar, symbol
+from derivations.documents.judge.near_identities import is_condition, mended, slip_between
+from derivations.documents.judge.scalars import EXPECTATIONS, VARIANCES, in_one_order, is_size, scalar, symbol
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, rebuilt
+from derivations.documents.syntax import Call, Name, Node, Number
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
@@ -51,6 +51,12 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     left, right = with_sums(left, right)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
+    slip = moment_slip(left, right) if all(map(_has_moment, (left, right))) and not is_condition(statement) else None
+    if slip is not None:
+        yield Finding(
+            "wrong", CHECK, f"the two sides differ, and are equal if mended: {slip[1]}", right=formula_text(slip[0])
+        )
+        return
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
@@ -67,6 +73,12 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
             yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
         else:
             yield from _mended(statement, left, right, scope)
+    elif not isinstance(bare(left), Number) and not isinstance(bare(right), Number):
+        yield from _mended(statement, left, right, scope)  # by a slip a side may vanish: a difference of equals
+
+
+def _has_moment(side: Node) -> bool:
+    return any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in side.walk())
 
 
 def _occurs(name: Name, node: Node) -> bool:
@@ -103,13 +115,7 @@ def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node
         for key, name in names.items():
             found = scope.definition(name) if key not in present else None
             if found is not None:
-                yield key, _put(whole, key, found), other
-
-
-def _put(node: Any, key: str, value: Node) -> Any:
-    if isinstance(node, Name) and node.key == key:
-        return value
-    return rebuilt(node, lambda each: _put(each, key, value))
+                yield key, put(whole, {key: found}), other
 
 
 # --- by algebra ---
@@ -131,7 +137,7 @@ def _algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Itera
             taken = tuple(f"{name} = {value}" for name, value in relations if {name} & _letters(first, second))
             yield Finding("conditional", CHECK, "equal by algebra with the usual sizes", assumptions=taken)
             return
-    ratio = (first / second).cancel() if second != 0 and _polynomial(first, second) else None
+    ratio = _ratio(first, second)
     if ratio == 1:
         yield Finding("proved", CHECK, "both sides are one fraction in lowest terms")
     elif found.level == "refuted" or known:
@@ -140,16 +146,46 @@ def _algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Itera
         if (constant or free) and not _agree_in_numbers(first, second):
             reason = f"the left side is {ratio} times the right side" if constant else found.reason
             yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
+        elif known and not constant:
+            yield from _refuted_by_sizes(first, second, known)
+
+
+def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -> Iterator[Finding]:
+    """Say no to an equation that what the section sets makes one of a thing with a multiple of it."""
+    ratio = _ratio(first.xreplace(known), second.xreplace(known))
+    sizes = all(letter.is_positive and letter.is_integer for letter in _letters(first, second))
+    if ratio is not None and ratio.is_Rational and ratio != 1 and (sizes or ratio != 0):
+        taken = ", ".join(f"{name} = {value}" for name, value in known.items())
+        yield Finding("wrong", CHECK, f"with {taken} the left side is {ratio} times the right side", right=shown(first))
+
+
+def _ratio(first: Expr, second: Expr) -> Expr | None:
+    """Return how many times one side is the other, in lowest terms."""
+    return (first / second).cancel() if second != 0 and _polynomial(first, second) else None
 
 
 def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    """Tell what makes an identity of an equation that is one but for a slip."""
-    found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
+    """Tell what makes an identity of an equation that is one but for a slip, sizes as they are or as they are set."""
+    if ambiguous(left, right):
+        return
+    found = mended(statement, left, right, scope)
+    sizes = _sizes_set(left, right, scope) if found is None else {}
+    if sizes:
+        found = mended(statement, put(left, sizes), put(right, sizes), scope)
     if found is not None:
         whole = formula_text(found.side)
         yield Finding(
             "wrong", CHECK, f"the two sides differ, and are equal by algebra if mended: {found.slip}", right=whole
         )
+
+
+def _sizes_set(left: Node, right: Node, scope: Scope) -> dict[str, Node]:
+    """Return the sizes of two sides that the section sets to expressions in others, and to nothing else."""
+    names = {
+        part.key: part for side in (left, right) for part in side.walk() if isinstance(part, Name) and is_size(part)
+    }
+    found = {key: scope.definitions(name) for key, name in names.items()}
+    return {key: some[0] for key, some in found.items() if len(some) == 1 and not isinstance(bare(some[0]), Number)}
 
 
 def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:

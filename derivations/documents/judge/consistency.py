@@ -15,7 +15,7 @@ from sympy import Expr
 
 from derivations.documents.judge.fitting import is_equation
 from derivations.documents.judge.networks import inside_out
-from derivations.documents.judge.repairs import rebuilt, reversed_products
+from derivations.documents.judge.repairs import changed_where, reversed_products
 from derivations.documents.judge.wording import size_text, source
 from derivations.documents.scope import Scope
 from derivations.documents.scope.inference import Inference
@@ -57,7 +57,7 @@ def _clashing_indices(side: Node, statement: Statement, scope: Scope) -> Iterato
             if index.base in bases and any(_carries(part, index) for part in node.body.walk()):
                 new = next(letter for letter in _INDEX_LETTERS if letter not in _letters(side) | {index.base})
                 changed = _renamed(node, index, new, scope)
-                renamed = rebuilt(side, lambda part, old=node, new=changed: new if part is old else None)  # type: ignore[misc]
+                renamed = changed_where(side, lambda part, old=node, new=changed: new if part is old else None)  # type: ignore[misc]
                 yield Finding(
                     "conditional",
                     "consistency.index",
@@ -85,7 +85,7 @@ def _renamed(aggregate: Aggregate, index: Name, new: str, scope: Scope) -> Aggre
         return None
 
     indices = tuple(Name(new) if each == index else each for each in aggregate.index)
-    return replace(aggregate, body=rebuilt(aggregate.body, subscripts), index=indices)
+    return replace(aggregate, body=changed_where(aggregate.body, subscripts), index=indices)
 
 
 # --- scalar products ---
@@ -144,7 +144,7 @@ def _over_all(node: Call, inner: Node, side: Node, statement: Statement) -> str 
     if not last:
         return None
     indexed = replace(node, function=replace(node.function, subscripts=last[-1].subscripts))
-    return source((rebuilt(side, lambda part: indexed if part is node else None),), statement)
+    return source((changed_where(side, lambda part: indexed if part is node else None),), statement)
 
 
 # --- numbers ---
@@ -156,7 +156,7 @@ def _contradicted_setting(left: Node, right: Node, scope: Scope) -> Iterator[Fin
         return
     said = size_of(right)
     rules = [value for value in scope.values_of(left.key) if value.free_symbols]
-    if len(rules) != 1:  # several rules are alternatives
+    if len(rules) != 1 or rules[0].is_Symbol:  # several rules are alternatives, and G = H is a special case
         return
     number = _evaluated(rules[0], scope)
     if number is not None and number != said:

@@ -41,6 +41,7 @@ TRAINING = ("train", "backward", "训练", "訓練", "反向", "学習", "逆伝
 CAUSAL = ("causal", "decoder", "autoregressive", "gpt", "llama", "因果", "自回归", "自迴歸", "自己回帰")
 SHOWN = "only the pairs that the causal mask shows are counted"
 GATED = ("glu", "gate", "llama", "门控", "門控", "ゲート", "three matrices", "three weight")
+BLOCKS_NEAR, MOST_NEAR = 3, 300  # blocks on each side, and characters of each
 MOST_BLOCKS = 2000  # of a document that are searched for words
 
 
@@ -67,7 +68,15 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
     found = tuple(check_training(left, counted, said)) or tuple(check_bytes(left, counted, said))
     if not found and counted.is_polynomial(*counted.free_symbols):
         found = tuple(_counted(right, left, counted, said, scope))
-    yield from found or check_published(counted, said)
+    yield from found or check_published(counted, said, _near(statement, scope))
+
+
+def _near(statement: Statement, scope: Scope) -> str:
+    """Return what is written just before and behind a formula, and the headings above, where a paper may be named."""
+    block = scope.document.blocks.get(id(statement.passage), 0)
+    texts = scope.document.texts[max(block - BLOCKS_NEAR, 0) : block + BLOCKS_NEAR + 1]
+    headings = (scope.document.headings.get(section, "") for section in scope.reach.sections)
+    return "\n".join(each[:MOST_NEAR] for each in (*texts, *headings))
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:

@@ -16,6 +16,7 @@ from sympy import Expr, expand
 
 from derivations.documents.judge.scalars import EXPECTATIONS, VARIANCES, is_size
 from derivations.documents.judge.wording import size_text
+from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import size_of
 from derivations.documents.syntax import (
     Aggregate,
@@ -37,7 +38,7 @@ CHECK = "chain"
 DEVIATIONS = frozenset({"Std", "std", "SD"})
 
 
-def with_sums(left: Node, right: Node, length: Name | None = None) -> tuple[Node, Node]:
+def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope | None = None) -> tuple[Node, Node]:
     """Return sides with `q . k` under a moment written as a sum over the one size that they hold, else over `length`.
 
     A standard deviation is the root of the variance.
@@ -46,7 +47,9 @@ def with_sums(left: Node, right: Node, length: Name | None = None) -> tuple[Node
     parts = [*left.walk(), *right.walk()]
     if not any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in parts):
         return left, right
-    lengths = list({part.key: part for part in parts if isinstance(part, Name) and is_size(part)}.values())
+    vectors = {each for part in parts for each in vectors_of(part) or ()}
+    sizes = (part for part in parts if isinstance(part, Name) and is_size(part, scope) and part not in vectors)
+    lengths = list({part.key: part for part in sizes}.values())
     if not lengths and length is not None:
         lengths = [length]
     if len(lengths) != 1 or any(isinstance(part, Aggregate) for part in parts):

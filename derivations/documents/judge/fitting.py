@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
+from typing import TypeGuard
 
 from sympy import Expr
 
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.inference import Inference, Reading
 from derivations.documents.scope.letters import flat
-from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
-from derivations.documents.syntax import Aggregate, Chain, List, Name, Node, Number
+from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
+from derivations.documents.syntax import Aggregate, Chain, List, Name, Node, Number, Product, Sum
 
 __all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
 
@@ -102,11 +103,30 @@ def read_sides(
     own = sides[0] if len(sides) == 2 else None
     unfolding = [own.key] if isinstance(own, Name) else []
     alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
-    inference = Inference(scope, choice, code, unknown_as, alike, unfolding)
+    numbers = dict.fromkeys((key for side in sides for key in _coefficients(side)), SCALAR)
+    inference = Inference(scope, choice, code, unknown_as, alike, unfolding, assumed=numbers)
     shapes = tuple(map(inference.shape, sides))
     if len(shapes) == 2 and not inference.clashes:
         _relate(inference, sides[0], sides[1], shapes[0], shapes[1])
     return Fit(inference, tuple(map(inference.sizes.settled, shapes)))
+
+
+def _coefficients(side: Node) -> Iterator[str]:
+    """Yield a and b of a V + b U, which are numbers where nothing is declared of them."""
+    for node in side.walk():
+        products = [term for term in node.terms if isinstance(term, Product)] if isinstance(node, Sum) else []
+        pairs = [product.factors for product in products if len(product.factors) == 2]
+        found = {
+            first.key
+            for first, second in pairs
+            if _is_small(first) and isinstance(second, Name) and second.base.isupper()
+        }
+        if len(found) > 1:
+            yield from found
+
+
+def _is_small(node: Node) -> TypeGuard[Name]:
+    return isinstance(node, Name) and len(node.base) == 1 and node.base.islower() and not node.subscripts
 
 
 def _summed_together(side: Node, scope: Scope) -> Iterator[frozenset[Expr]]:

@@ -22,11 +22,12 @@ INDEX_LETTERS = frozenset("ijlmrstpuk")
 
 @dataclass(frozen=True)
 class Formula:
-    """A right side with what the left side tells of it: the arguments of a function, the indices."""
+    """A right side with what the left side tells of it: the arguments of a function, the indices, the places."""
 
     right: Node
     arguments: tuple[Node, ...] = ()
     indices: tuple[str, ...] = ()
+    places: tuple[Node, ...] = ()
 
 
 def names_in(node: Node) -> Iterator[Name]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -15,7 +15,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Number, Power, Product, Quotient, rebuilt
 
-__all__ = ["ambiguous", "bare", "letters_of", "sources_of"]
+__all__ = ["ambiguous", "bare", "letters_of", "put", "sources_of"]
 
 _DEPTH = 6
 
@@ -43,7 +43,7 @@ def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]
     """Yield the node with rounded numbers replaced by what the section says that they round: 7.39 by e^2."""
     rounded = {part.text for part in node.walk() if isinstance(part, Number)}
     sources: dict[str, Node] = {}
-    for earlier in scope.earlier(statement):
+    for earlier in (statement, *scope.earlier(statement)):
         sides = earlier.chain.sides
         for number, (side, relation) in enumerate(zip(sides[1:], earlier.chain.relations, strict=True)):
             shown = printed(side)
@@ -51,7 +51,8 @@ def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]
             if shown is None or first is None or relation not in ("=", "≈") or printed(first) is not None:
                 continue
             if shown.number.text in rounded:
-                sources.setdefault(shown.number.text, first)
+                whole = Number(str(shown.scale), shown.scale)  # the digits of `1.97 \times 10^6` are those of a million
+                sources.setdefault(shown.number.text, first if shown.scale == 1 else Quotient(first, whole))
     for text, source in sources.items():
         yield _replaced(node, {text: source})
     if len(sources) > 1:
@@ -93,3 +94,10 @@ def bare(node: Any) -> Any:
     while isinstance(node, Annotated) or (isinstance(node, Fence) and node.bracket in ("(", "[", "{", "")):
         node = node.of if isinstance(node, Annotated) else node.inside
     return rebuilt(node, bare)
+
+
+def put(node: Any, values: Mapping[str, Node]) -> Any:
+    """Return a formula with values in the place of letters, which are told by their keys."""
+    if isinstance(node, Name) and node.key in values:
+        return values[node.key]
+    return rebuilt(node, lambda each: put(each, values))

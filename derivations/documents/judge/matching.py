@@ -19,6 +19,7 @@ from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.judge.arrays import NotRead, Reader
 from derivations.documents.judge.assigning import ROW, Assignment
 from derivations.documents.judge.entry_numbers import EntryNumbers, NotEntries
+from derivations.documents.judge.entry_places import same_places
 from derivations.documents.syntax import Node
 from derivations.language.derivation import Assumption, claim, derivation, step
 from derivations.language.expression import Array, Member
@@ -52,7 +53,7 @@ def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = Non
     except NOT_BUILT:
         return  # what cannot be built is nothing that is known
     for form, target in assignment.targets:
-        if _alike(found, _target_numbers(target)):
+        if _alike(found, _target_numbers(target)) and same_places(right, form, assignment):
             yield Match(form, assignment, _proved(value, target))
 
 

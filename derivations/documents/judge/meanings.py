@@ -28,7 +28,7 @@ def check_meanings(statement: Statement, link: int | None, scope: Scope) -> Iter
         return
     said = scope.said_beside(statement, name)
     meaning = next(iter(said), "width")
-    if len(said) != 1 or meaning == "width" or not _is_usual(name, meaning, scope):
+    if len(said) != 1 or meaning == "width" or not _is_usual(name, meaning, statement, scope):
         return
     spelled = spelled_meaning(name.key)
     others = {other for other in (*scope.all_meanings(name), spelled) if other is not None}
@@ -36,14 +36,15 @@ def check_meanings(statement: Statement, link: int | None, scope: Scope) -> Iter
         yield Finding("holds", _CHECK, f"{name.key} is the {meaning}, and nothing contradicts it")
 
 
-def _is_usual(name: Name, meaning: str, scope: Scope) -> bool:
-    """Say whether a letter is one by which such a thing is called, or stands as a size in a shape."""
+def _is_usual(name: Name, meaning: str, statement: Statement, scope: Scope) -> bool:
+    """Say whether a letter is one by which such a thing is called, stands in a shape, or is a width that is used."""
     if meaning == "position":
         return name.base in ("pos", "p", "t", "m", "n", "i")
     if scope.document.distinctions.neighbours.get(name.key) or spelled_meaning(name.key) is not None:
         return meaning in LENGTHS | WIDTHS
     if meaning in WIDTHS:
-        return name.base == "d" and not name.primes
+        used = not scope.is_index(name) and bool(scope.document.used_in(name, statement))
+        return not name.primes and (name.base == "d" or used)
     return meaning in LENGTHS and name.base in _LENGTH_LETTERS
 
 

@@ -14,11 +14,12 @@ from itertools import islice
 
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.edits import edits
+from derivations.documents.canon.role_letters import PLACE
 from derivations.documents.judge.arrays import function_word
 from derivations.documents.judge.assigning import Assignment
-from derivations.documents.judge.formula_letters import Formula
+from derivations.documents.judge.formula_letters import Formula, names_in
 from derivations.documents.judge.matching import Filter, equal_forms, reader_of, reads
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Sum
 from derivations.documents.verdicts import Verdict
 
 __all__ = ["NAMED", "Judged", "letter_of", "repaired"]
@@ -27,7 +28,7 @@ MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
 ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
 NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
 #: Letters that authors take in either order: two weights of a gate, two distributions.
-FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"p_x", "q_x"}, {"p_i", "q_i"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
+FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
 Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
 
 
@@ -59,13 +60,17 @@ def repaired(
             if spent > MOST_READINGS or sum(each.work for _, _, each, _ in readers) > MOST_WORK:
                 return None
             for match in equal_forms(edited, assignment, reader):
-                against = assignment.columns and convention == "rows" and match.form.has_matrices
+                turns = match.form.has_matrices or bool(match.form.places)
+                against = assignment.columns and convention == "rows" and turns
                 if not match.proved:
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue
                 if (match.form.assumed and not match.form.condition) or against:
                     continue
+                told = bool(match.form.places) or concept.left == "product entry"
+                if slip.startswith("the indices of") and convention != "rows" and not told:
+                    continue  # the weights of one query may stand in a column
                 return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
     return None
 
@@ -75,11 +80,26 @@ def _is_free(slip: str, right: Node) -> bool:
     words = slip.split()
     if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
         return words[0] != "d"  # q at another time
+    if "belongs where" in slip and len(words) == 5 and {words[0], words[3]} <= {*PLACE["pos"]}:
+        return True  # a position in fewer letters
     if slip.endswith("have changed places") and len(words) == 6:
-        return {words[0], words[2]} in FREE_PAIRS
+        pair = {words[0], words[2]}
+        return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
+    if slip.startswith("the difference") or slip == "the sign is wrong":
+        return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
+    if slip.startswith("the division by"):
+        return words[3] in {name.key for name in names_in(right)}  # what is divided out again
     if slip.endswith("is too many"):
-        return words[2] in ("gamma", "g")
+        return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+
+
+def _differences(right: Node) -> Iterator[tuple[Name, Name]]:
+    """Yield the letters of the differences of two letters."""
+    for part in right.walk():
+        match part:
+            case Sum(terms=(Name() as one, Name() as other), signs=(1, -1)):
+                yield one, other
 
 
 def _functions(right: Node) -> set[str]:

@@ -38,7 +38,7 @@ CHECK = "arithmetic"
 _NEAR = 80  # characters of prose before a formula that tell what it is
 A_GOOD_PART = Fraction(5, 100)
 _ENOUGH = 12  # characters that say something
-_OPEN = "(（[「 *_~"
+_OPEN = "(（[「 \n*_~"
 WEIGHTS = (
     "attention weight", "attn weight", "probabilit", "probs", "after softmax", "softmax output", "softmax後",
     "softmax 後", "softmax后", "softmax 后", "ソフトマックス後", "sum to 1", "sums to 1", "sum to one", "sums to one",
@@ -94,11 +94,10 @@ def _in_brackets(statement: Statement, scope: Scope) -> Iterator[Finding]:
 
 def _directly_before(before: Statement, statement: Statement) -> bool:
     """Say whether nothing but an opening bracket stands between two formulas of a block."""
-    passages = statement.block.passages
-    places = [k for k, passage in enumerate(passages) if passage is before.passage or passage is statement.passage]
-    if before.block is not statement.block or len(places) != 2:
+    first, second = (statement.block.number_of(each.passage) for each in (before, statement))
+    if first is None or second is None or first == second:
         return False
-    between = "".join(passage.text for passage in passages[places[0] + 1 : places[1]])
+    between = "".join(passage.text for passage in statement.block.passages[first + 1 : second])
     opened = between or statement.passage.text[: statement.chain.start]
     return not opened.strip(_OPEN) and any(bracket in opened for bracket in "(（")
 
@@ -130,7 +129,10 @@ def _softmax(statement: Statement, link: int) -> Iterator[Finding]:
         return
     right_ones = [rounded(value, number) or decimal(value) for value, number in pairs]
     for value, number in pairs:
-        if not (number.value - number.half_unit <= value.low and value.high <= number.value + number.half_unit):
+        off = max(abs(value.low - number.value), abs(value.high - number.value))
+        if number.exact and A_GOOD_PART < off <= number.half_unit:
+            return  # 0 and 1 are no shares that were rounded from a half
+        if off > number.half_unit:
             reason = f"the softmax of these numbers has the entry {decimal(value)}, not {number.number.text}"
             yield Finding("wrong", CHECK, reason, right=f"[{', '.join(right_ones)}]")
             return
@@ -213,11 +215,10 @@ def _text(node: Node) -> str:
 
 def _before(statement: Statement, scope: Scope) -> str:
     """Return the prose right before the formula, in its block or else in the block before it."""
-    text = ""
-    for passage in statement.block.passages:
-        if passage is statement.passage:
-            break
-        text = (text + " " + passage.text)[-_NEAR:]
+    place = statement.block.number_of(statement.passage)
+    end = len(statement.block.passages) if place is None else place
+    near = statement.block.passages[max(end - _NEAR, 0) : end]
+    text = "".join(f" {passage.text[-_NEAR:]}" for passage in near)[-_NEAR:]
     if len(text.strip()) >= _ENOUGH:
         return text
     around = scope.words(statement).splitlines()

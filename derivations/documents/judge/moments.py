@@ -16,6 +16,7 @@ from functools import lru_cache
 from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
 
 from derivations.documents.judge.dot_products import with_sums
+from derivations.documents.judge.scalar_letters import in_one_alphabet
 from derivations.documents.judge.scalars import scalar
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -89,9 +90,10 @@ def check_said_moment(left: Node, right: Node, scope: Scope, *, unit: bool) -> I
     A number may be the value of an expression in the length. A constant factor may be due to components of another
     variance, and letters of which nothing is known may be one: neither is refuted.
     """
-    first, second = (scalar(each, scope) for each in with_sums(left, right, LENGTH))
+    first, second = (scalar(each, scope) for each in with_sums(left, right, LENGTH, scope))
     if first is None or second is None:
         return
+    first, second = in_one_alphabet(first, second)
     found = tuple(check_moments(first, second, unit=unit))
     renamed = _renamed(first, second)
     if renamed is None or any(each.verdict != "wrong" for each in found):

@@ -14,23 +14,29 @@ from dataclasses import replace
 from itertools import islice, permutations
 from typing import Literal
 
-from sympy import Symbol
-
 from derivations.documents.canon.edits import edits
 from derivations.documents.canon.equations import Equation
-from derivations.documents.canon.forms import Form, Value
 from derivations.documents.canon.letter_slips import renamed
 from derivations.documents.canon.running_equations import RUNNING
+from derivations.documents.canon.running_forms import ROTARY
 from derivations.documents.canon.training_equations import TRAINING
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.assigning import Assignment
+from derivations.documents.judge.equation_roles import (
+    Meaning,
+    assignment_of,
+    by_spelling,
+    matched,
+    names_of,
+    symbols_of,
+)
 from derivations.documents.judge.left_sides import plain
 from derivations.documents.judge.matching import Filter, Match, equal_forms, reader_of
 from derivations.documents.judge.mending import letter_of
 from derivations.documents.judge.spellings import left_spelling, running, spelled, step_before
+from derivations.documents.judge.turned_pairs import is_turned_apart
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_named_equations"]
@@ -39,7 +45,6 @@ CHECK = "equation"
 EQUAL = frozenset({"=", ":=", "≡", "←"})
 MOST_PARTS, MOST_NAMES, MOST_ORDERS, MOST_EDITS, MOST_WORK = 60, 7, 24, 900, 4000
 EQUATIONS = (*TRAINING, *RUNNING)
-Meaning = dict[str, Value]
 
 
 def check_named_equations(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -49,15 +54,18 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
     left, right = statement.chain.sides[link], plain(statement.chain.sides[link + 1])
     if len(list(islice(right.walk(), MOST_PARTS + 1))) > MOST_PARTS or isinstance(right, Name):
         return
-    names = _names(right)
+    names = names_of(right)
     if not 0 < len(names) <= MOST_NAMES:
         return
     spelling = left_spelling(left)
     called = [each for each in EQUATIONS if spelling in each.left]
     for each in called:
-        match = _matched(right, _by_spelling(names, running(left), each), each, scope)
+        match = matched(right, by_spelling(names, running(left), each), each, scope)
         if match is not None:
-            yield _right(each.title, match)
+            if is_turned_apart(each, match, names, statement, scope):
+                yield Finding("wrong", CHECK, "the two entries of this pair are turned in opposite ways", result=ROTARY)
+            else:
+                yield _right(each.title, match)
             return
     for each in called:
         found = _mended(left, right, names, each, statement, scope)
@@ -70,61 +78,7 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
     yield from _by_shape(left, right, names, scope)
 
 
-def _names(right: Node) -> dict[str, Name]:
-    """Return the names of a right side that are no functions, their subscripts left out, by key."""
-    found: dict[str, Name] = {}
-    pending = [right]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Name):
-            found.setdefault(part.key, part)
-        else:
-            pending.extend(reversed(part.arguments if isinstance(part, Call) else part.children))
-    return {key: name for key, name in found.items() if key not in ("e", "pi")}
-
-
 # --- what is right ---
-
-
-def _by_spelling(names: dict[str, Name], index: Node | None, equation: Equation) -> tuple[Meaning, list[str]]:
-    """Return the roles that spellings tell, and the keys of the names that they tell nothing of."""
-    meaning: Meaning = {}
-    untold: list[str] = []
-    symbols = _symbols(equation)
-    for key, name in names.items():
-        own = {spelled(name, index), *(("@",) if name == index else ())}
-        role = next((r for r, usual in equation.letters.items() if own & {*usual}), None)
-        if role is None or (symbols[role] in meaning.values()):
-            untold.append(key)
-        else:
-            meaning[key] = symbols[role]
-    return meaning, untold
-
-
-def _symbols(equation: Equation) -> dict[str, Symbol]:
-    found = {name: value for form in equation.forms for name, value in form.roles.items()}
-    return {role: found[role] for role in equation.letters}
-
-
-def _assignment(meaning: Meaning, forms: tuple[Form, ...]) -> Assignment:
-    return Assignment(tuple(meaning.items()), frozenset(), False, tuple((form, form.value) for form in forms))
-
-
-def _matched(right: Node, told: tuple[Meaning, list[str]], equation: Equation, scope: Scope) -> Match | None:
-    """Return the form that a right side equals where every name has a role."""
-    meaning, untold = told
-    if untold:
-        return None
-    allowed = tuple(form for form in equation.forms if _is_allowed(form, meaning, scope))
-    return next((match for match in equal_forms(right, _assignment(meaning, allowed)) if match.proved), None)
-
-
-def _is_allowed(form: Form, meaning: Meaning, scope: Scope) -> bool:
-    """Say whether the document leaves open what a form assumes of a decay rate: that it is near 0."""
-    if not any("near 0" in text for text in form.assumed):
-        return True
-    rates = [letter_of(key) for key, value in meaning.items() if getattr(value, "name", "") == "decay"]
-    return not any(2 * printed.value > 1 for rate in rates for printed in scope.numbers(rate))
 
 
 def _right(title: str, match: Match) -> Finding:
@@ -142,13 +96,15 @@ def _by_shape(left: Node, right: Node, names: dict[str, Name], scope: Scope) -> 
         return
     index = running(left)
     spelling = spelled(left, index)
+    if index is not None and any(running(name) and "@" not in spelled(name, index) for name in names.values()):
+        return  # an entry at another place is another number
     for equation in EQUATIONS:
         first = "before" if equation.shape == "recurrence" else "moment"
         if not equation.shape or (equation.shape == "hat") is not (left.accent == "hat"):
             continue
         fixed = f"{spelling}-" if equation.shape == "recurrence" else spelling.removeprefix("hat")
         start = next((key for key, name in names.items() if spelled(name, index) == fixed), None)
-        symbols = _symbols(equation)
+        symbols = symbols_of(equation)
         for form in equation.forms:
             roles = [role for role in form.roles if role in symbols and role != first]
             rest = [key for key in names if key != start]
@@ -157,7 +113,7 @@ def _by_shape(left: Node, right: Node, names: dict[str, Name], scope: Scope) -> 
             for order in islice(permutations(roles), MOST_ORDERS):
                 meaning: Meaning = {start: symbols[first]}
                 meaning |= {key: symbols[role] for key, role in zip(rest, order, strict=True)}
-                if any(match.proved for match in equal_forms(right, _assignment(meaning, (form,)))):
+                if any(match.proved for match in equal_forms(right, assignment_of(meaning, (form,)))):
                     yield Finding("holds", CHECK, f"in other letters this is {equation.title}")
                     return
 
@@ -169,16 +125,18 @@ def _mended(
     left: Node, right: Node, names: dict[str, Name], equation: Equation, statement: Statement, scope: Scope
 ) -> tuple[str, Node] | None:
     """Return the slip and the right side without it, where this equation is certainly meant."""
-    if not names.keys() >= {*equation.own} or not _is_meant(equation, statement, scope):
+    if not _is_meant(equation, statement, scope):
         return None
-    meaning, untold = _by_spelling(names, running(left), equation)
+    if not names.keys() >= {*equation.own}:
+        return _of_the_other(left, right, names, equation, scope)
+    meaning, untold = by_spelling(names, running(left), equation)
     exact = tuple(f for f in equation.forms if not f.assumed)
     if untold:
         return _renamed(left, right, names, meaning, untold, equation)
-    lacking = [r for r, symbol in _symbols(equation).items() if symbol not in meaning.values()]
+    lacking = [r for r, symbol in symbols_of(equation).items() if symbol not in meaning.values()]
     extra = {usual: role for role in lacking if "@" not in (usual := equation.letters[role][0])}
-    whole = meaning | {key: _symbols(equation)[role] for key, role in extra.items() if key not in meaning}
-    assignment = _assignment(whole, exact)
+    whole = meaning | {key: symbols_of(equation)[role] for key, role in extra.items() if key not in meaning}
+    assignment = assignment_of(whole, exact)
     reader, likely = reader_of(assignment), Filter(assignment)
     letters = (*names.values(), *(letter_of(key) for key in extra))
     exponents = [key for key, symbol in whole.items() if getattr(symbol, "name", "") == "step"]
@@ -202,7 +160,7 @@ def _renamed(
 ) -> tuple[str, Node] | None:
     """Return a right side in which one name stands one step off, as m_t for m_{t-1}."""
     index = running(left)
-    symbols = _symbols(equation)
+    symbols = symbols_of(equation)
     lacking = [role for role, symbol in symbols.items() if symbol not in meaning.values()]
     if len(untold) != 1 or index is None:
         return None
@@ -213,14 +171,42 @@ def _renamed(
             if meant is None:
                 continue
             whole = meaning | {untold[0]: symbols[role]}
-            if any(match.proved for match in equal_forms(right, _assignment(whole, equation.forms))):
+            if any(match.proved for match in equal_forms(right, assignment_of(whole, equation.forms))):
                 return f"{meant.key} belongs where {name.key} stands", renamed(right, {name: meant})
     return None
 
 
+def _of_the_other(
+    left: Node, right: Node, names: dict[str, Name], equation: Equation, scope: Scope
+) -> tuple[str, Node] | None:
+    """Return a right side in which a letter of the sister equation stands for its own, as beta_1 for beta_2.
+
+    The letter of the sister must be met as well: in other texts v is the first moment, and s the second.
+    """
+    strange = [name for key, name in names.items() if key in equation.used]
+    if len(strange) != 1 or len(equation.own) != 1:
+        return None
+    sister = next((e for e in EQUATIONS if e.shape == equation.shape and e.own == (strange[0].key,)), None)
+    if sister is None or not _is_met(sister, names, equation, running(left), scope):
+        return None
+    own = letter_of(equation.own[0])
+    mended = renamed(right, {strange[0]: own})
+    if matched(mended, by_spelling(names_of(mended), running(left), equation), equation, scope) is None:
+        return None
+    return f"{own.key} belongs where {strange[0].key} stands", mended
+
+
+def _is_met(sister: Equation, names: dict[str, Name], equation: Equation, index: Node | None, scope: Scope) -> bool:
+    """Say whether the document has the letter of a sister equation at the place where this one has its own."""
+    role = "before" if equation.shape == "recurrence" else "moment"
+    bases = {usual.rstrip("@-") for usual in sister.letters[role]}
+    own = [name for name in names.values() if spelled(name, index) in equation.letters[role]]
+    return any(scope.is_used(replace(name, base=base)) for name in own for base in bases)
+
+
 def _at_step(name: Name, index: Node, usual: str) -> Name | None:
     """Return a name at the step that a spelling tells, if it is spelled so but for the step."""
-    if not name.subscripts or spelled(replace(name, subscripts=()), index) != usual.rstrip("@-"):
+    if len(name.subscripts) != 1 or spelled(replace(name, subscripts=()), index) != usual.rstrip("@-"):
         return None
     step = step_before(index) if usual.endswith("@-") else index if usual.endswith("@") else None
     return replace(name, subscripts=(*name.subscripts[:-1], step)) if step is not None else None

@@ -1,7 +1,8 @@
 r"""A name that is given a number: `y_1 \approx \frac{7.39}{10.11}`, `Gradient = 0.73 \times (1 - 0.73)`, `y = 0.73`.
 
-Definition   the first side of a chain is a name, the next an expression of numbers alone, or a decimal fraction; whole
-             numbers that letters are set to are a matter of the scope
+Definition   the first side of a chain is a name, the next an expression of numbers alone, or a decimal fraction, or of
+             letters whose values are the number behind it; whole numbers that letters are set to are a matter of the
+             scope
 Result       holds        a name for a number, and the section gives it no other
              conditional  an entry of the softmax of a list that the section shows; a number near 1 of which the section
                           subtracts from 1, where one digit of the difference is left
@@ -47,6 +48,8 @@ def check_named_numbers(statement: Statement, link: int | None, scope: Scope) ->
         yield from _names_in_a_row(statement, link, scope)
     elif value is not None:
         yield from _given(statement, name, given, value, scope)
+    else:
+        yield from _by_what_follows(statement, link, scope)
 
 
 def _is_named(side: Node) -> bool:
@@ -70,6 +73,17 @@ def _names_in_a_row(statement: Statement, link: int, scope: Scope) -> Iterator[F
     value = next((each for each in following if each is not None), None)
     if value is not None and all(_may_be(name, value, scope) for name in names):
         yield Finding("holds", CHECK, f"{' and '.join(each.key for each in names)} are both {decimal(value)}")
+
+
+def _by_what_follows(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Say that names stand for letters whose values give the number that follows them: `c = D / m = 512 / 8`."""
+    names = [each for each in statement.chain.sides[: link + 1] if isinstance(each, Name)]
+    given, *others = statement.chain.sides[link + 1 :]
+    value, following = enclose(given, letters_of(scope)), next((each for each in map(enclose, others) if each), None)
+    if value is None or following is None or not (value.exact and value == following):
+        return
+    if statement.chain.relations[link] in ("=", ":=", "≡") and all(_may_be(name, value, scope) for name in names):
+        yield Finding("holds", CHECK, f"{names[-1].key} is {decimal(value)}, as what follows says")
 
 
 def _may_be(name: Name, value: Enclosure, scope: Scope) -> bool:

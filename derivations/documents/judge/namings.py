@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from derivations.documents.judge.fitting import fit
+from derivations.documents.judge.named_rows import rows_below_each_other
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
 from derivations.documents.scope.functions import ATTENTION, CONCATENATION, KEEPS_SHAPE, folded
@@ -21,10 +22,8 @@ from derivations.documents.scope.letters import flat, is_weight
 from derivations.documents.scope.sizes import is_sizelike, size_of
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
-    Annotated,
     Call,
     Dots,
-    Entry,
     Fence,
     List,
     MatrixLiteral,
@@ -36,7 +35,6 @@ from derivations.documents.syntax import (
     Root,
     Sum,
     Transpose,
-    Words,
 )
 from derivations.documents.verdicts import Finding
 
@@ -55,7 +53,7 @@ def check_namings(statement: Statement, link: int | None, scope: Scope) -> Itera
     if isinstance(left, Name) and isinstance(right, Number):
         yield from _of_setting(left, right, scope)
     elif isinstance(right, MatrixLiteral):
-        yield from _of_rows(left, right, scope)
+        yield from rows_below_each_other(left, right, statement, scope)
     elif len(chain.sides) == 2 and _is_naming(left, right, scope) and _may_be(right, scope):
         found = fit((left, right), scope, statement.passage.syntax == "code")
         if not found.clashes and not found.inference.conditions and not found.aside:
@@ -127,7 +125,7 @@ def _may_be(right: Node, scope: Scope) -> bool:
             return False
         match part:
             case Call():
-                if not _is_in_order(part):
+                if not _is_in_order(part, scope):
                     return False
             case Sum() if not _is_weighed_sum(part):
                 return False
@@ -138,11 +136,17 @@ def _may_be(right: Node, scope: Scope) -> bool:
     return True
 
 
-def _is_in_order(call: Call) -> bool:
-    """Say whether a function is the attention of a query, a key and a value, or joins heads from the first on."""
+def _is_in_order(call: Call, scope: Scope) -> bool:
+    """Say whether a function is the attention of a query, a key and a value, or joins heads from the first on.
+
+    A letter is a query by custom, or as the words of the document call it.
+    """
     names = [each for each in call.arguments if isinstance(each, Name)]
     if folded(call.function) in ATTENTION:
-        return [name.base.lower() for name in names] == ["q", "k", "v"] and len(call.arguments) == 3
+        letters = zip(names, (("q", "query"), ("k", "key"), ("v", "value")), strict=False)
+        called = scope.document.called
+        told = (name.base.lower() == usual or name.base in called.get(role, ()) for name, (usual, role) in letters)
+        return len(names) == len(call.arguments) == 3 and all(told)
     return folded(call.function) in CONCATENATION and bool(names) and _texts(names[0].subscripts) == "1"
 
 
@@ -191,58 +195,9 @@ def _is_conventional(product: Product, scope: Scope) -> bool:
 
 def _is_vector(name: Name, scope: Scope) -> bool:
     shape = scope.shape(name)
-    return scope.is_vector(name) or (shape is not None and len(shape) == 1) or (shape is None and _is_row(name, scope))
+    return scope.is_vector(name) or (shape is not None and len(shape) == 1) or (shape is None and _is_row(name))
 
 
-def _is_row(name: Name, scope: Scope) -> bool:
-    """Say whether a name is that of a row: q_i, where Q stands in this section too."""
-    capital = Name(name.base.upper())
-    return len(name.base) == 1 and name.base.islower() and bool(name.subscripts) and scope.is_used(capital)
-
-
-# --- rows written below each other ---
-
-
-def _of_rows(left: Node, right: MatrixLiteral, scope: Scope) -> Iterator[Finding]:
-    r"""Judge X = [x_1; ...; x_n] with rows, and f(X) = [f(x_1); ...; f(x_n)]: numbered from 1, all of one kind."""
-    if not all(len(row) == 1 for row in right.rows):
-        return
-    entries = [_unmarked(row[0]) for row in right.rows]
-    rows = [entry for entry in entries if not isinstance(entry, Dots)]
-    inner = [_argument(row) for row in rows]
-    names = [name for name in inner if isinstance(name, Name) and len(name.subscripts) == 1]
-    if len(names) != len(rows) or len(rows) < 2 or len({name.base for name in names}) != 1:
-        return
-    numbers = [name.subscripts[0] for name in names]
-    counted = [each.value for each in numbers if isinstance(each, Number)]
-    if counted != list(range(1, len(counted) + 1)) or len(numbers) - len(counted) > 1:
-        return
-    whole = _argument(left)
-    if not isinstance(whole, Name) or whole.base.lower() != names[0].base.lower():
-        return
-    functions = {row.function.key if isinstance(row, Call) else "" for row in rows}
-    marked = any(isinstance(row[0], Annotated) for row in right.rows)
-    if len(functions) != 1:
-        return
-    function = functions.pop()
-    own = left.function.key if isinstance(left, Call) else ""
-    if bool(function) != bool(own):
-        return
-    if not function and (marked or scope.convention != "columns"):
-        yield Finding("holds", _CHECK, f"the rows of {whole.key} are {names[0].base}_1, {names[0].base}_2, ...")
-    elif function == own:
-        yield Finding("holds", _CHECK, f"{own} acts on every row of {whole.key}")
-    elif function:
-        assumption = f"{own} of one row is {function}"
-        yield Finding("conditional", _CHECK, f"{own} acts on every row of {whole.key}", assumptions=(assumption,))
-
-
-def _unmarked(entry: Node) -> Node:
-    return entry.of if isinstance(entry, Annotated) and isinstance(entry.note, Words) else entry
-
-
-def _argument(node: Node) -> Node:
-    """Return x of f(x), and x of x."""
-    if isinstance(node, Call) and len(node.arguments) == 1:
-        return node.arguments[0]
-    return node.of if isinstance(node, Entry) else node
+def _is_row(name: Name) -> bool:
+    """Say whether a name is written as that of a row is: q_i."""
+    return len(name.base) == 1 and name.base.islower() and bool(name.subscripts)

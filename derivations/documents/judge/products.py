@@ -160,7 +160,7 @@ def _words(statement: Statement) -> str:
 def _sides(statement: Statement) -> tuple[str, str]:
     """Return the words of a block before a formula and behind it."""
     passages = statement.block.passages
-    place = next((number for number, each in enumerate(passages) if each is statement.passage), 0)
+    place = statement.block.number_of(statement.passage) or 0
     parts = passages[max(place - 8, 0) : place], passages[place + 1 : place + 9]
     before, behind = (" ".join(each.text for each in part if not each.is_formula) for part in parts)
     return before[-400:], behind[:400]

@@ -6,14 +6,15 @@ Result       `is_about(concept, left, right)`; `formula_of(left, right)`: the ri
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from derivations.documents import syntax
 from derivations.documents.canon.concept import Concept
-from derivations.documents.judge.arrays import function_word
-from derivations.documents.judge.formula_letters import Formula
+from derivations.documents.judge.arrays import function_word, indices_of
+from derivations.documents.judge.formula_letters import Formula, subscript_letters
 from derivations.documents.judge.left_sides import (
     left_fits,
     left_indices,
@@ -27,6 +28,7 @@ from derivations.documents.judge.left_sides import (
 from derivations.documents.syntax import (
     Aggregate,
     Call,
+    Derivative,
     Entry,
     Name,
     Node,
@@ -62,7 +64,22 @@ def formula_of(left: Node, right: Node) -> Formula:
         arguments = pair_of(left) or product_of(left)
     elif isinstance(call, Call):
         arguments = tuple(part for each in call.arguments for part in _arguments_of(each))
-    return Formula(right, arguments, tuple(dict.fromkeys(left_indices(left))))
+    indices = tuple(dict.fromkeys(left_indices(left)))
+    return Formula(right, arguments, indices, tuple(_places(left, frozenset(indices))))
+
+
+def _places(left: Node, indices: frozenset[str]) -> Iterator[Node]:
+    """Yield the places of the entry on the left: of a letter, of what a derivative is taken by, of an argument."""
+    match left:
+        case Name():
+            yield from indices_of(left, indices)[1]
+        case Entry(of=of, indices=places):
+            yield from _places(of, indices)
+            yield from places
+        case Derivative(by=(by,)):
+            yield from _places(by, indices)
+        case Call(arguments=(Name() as argument,)):
+            yield from indices_of(argument, frozenset(subscript_letters(argument)))[1]
 
 
 def _arguments_of(node: Node) -> tuple[Node, ...]:

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from derivations.documents.scope.shape import Clash
 from derivations.documents.syntax import Chain, Name, Node, Number, Product, Quotient, Space, Transpose
 
-__all__ = ["rebuilt", "repairs", "reversed_products"]
+__all__ = ["changed_where", "repairs", "reversed_products"]
 
 
 def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
@@ -47,7 +47,7 @@ def _transposed(node: Node) -> Node:
 
 
 def _replaced(sides: Sequence[Node], old: Node, new: Node) -> tuple[Node, ...]:
-    return tuple(rebuilt(side, lambda node: new if node is old else None) for side in sides)
+    return tuple(changed_where(side, lambda node: new if node is old else None) for side in sides)
 
 
 def reversed_products(node: Node) -> Node:
@@ -59,10 +59,10 @@ def reversed_products(node: Node) -> Node:
             return replace(part, factors=factors, operators=tuple(reversed(part.operators)))
         return None
 
-    return rebuilt(node, turn)
+    return changed_where(node, turn)
 
 
-def rebuilt(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -> Node:
+def changed_where(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -> Node:
     """Return a tree in which `change` replaced what it does not return None for; names are left as they are."""
     new = change(node)
     if new is not None:
@@ -73,9 +73,9 @@ def rebuilt(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -
     for each in fields(node):
         value = getattr(node, each.name)
         if isinstance(value, Node):
-            inner: object = rebuilt(value, change, depth + 1)
+            inner: object = changed_where(value, change, depth + 1)
         elif isinstance(value, tuple) and value and all(isinstance(part, Node) for part in value):
-            inner = tuple(rebuilt(part, change, depth + 1) for part in value)
+            inner = tuple(changed_where(part, change, depth + 1) for part in value)
         else:
             continue
         if inner != value:

@@ -18,7 +18,7 @@ from derivations.documents.scope.sizes import fold_key
 from derivations.documents.syntax import Call, Name, Node, Sum
 from derivations.documents.verdicts import Verdict
 
-__all__ = ["Seen", "residual"]
+__all__ = ["POST_NORM", "SUBLAYERS", "Seen", "branch_of", "is_norm", "residual"]
 
 NORMS = frozenset(
     {"layernorm", "ln", "norm", "rmsnorm", "layernormalization", "layernormalisation", "lnorm", "normalize"}
@@ -29,6 +29,7 @@ SUBLAYERS = frozenset({
     "dropout",
 })  # fmt: skip
 MOST_USES, MOST_STEPS = 24, 8
+POST_NORM = "residual.post_norm"
 
 
 @dataclass(frozen=True)
@@ -39,20 +40,21 @@ class Seen:
     reason: str
     result: str
     assumed: tuple[str, ...] = ()
+    right: Node | None = None  # what would be right
 
 
 def residual(node: Node, scope: Scope) -> Seen | None:
     """Return what a residual sum, with a norm or without, is seen to be."""
     if isinstance(node, Call) and is_norm(node) and len(node.arguments) == 1:
         inner = node.arguments[0]
-        if _branch(inner) == "plain":
+        if branch_of(inner) == "plain":
             reason = "this is a residual sum with its norm behind it"
-            return Seen("proved", reason, "residual.post_norm", _unsaid(node, scope))
+            return Seen("proved", reason, POST_NORM, _unsaid(node, scope))
         return _of_letters(node, inner, scope)
-    match _branch(node):
+    match branch_of(node):
         case "plain":
             reason = "this is a residual sum: the input is added to what is made of it"
-            return Seen("proved", reason, "residual.post_norm")
+            return Seen("proved", reason, POST_NORM)
         case "normalised":
             norm = next(part for part in node.walk() if isinstance(part, Call) and is_norm(part))
             reason = "this is a residual sum whose branch sees the normalised input"
@@ -69,7 +71,7 @@ def _of_letters(norm: Call, inner: Node, scope: Scope) -> Seen | None:
                 assumed = (*assumed, f"{second.key} is what a sub-layer makes of {first.key}, or the other way round")
             verdict: Verdict = "conditional" if assumed else "proved"
             reason = f"this is a residual sum of {first.key} and {second.key} with its norm behind it (post-norm)"
-            return Seen(verdict, reason, "residual.post_norm", assumed)
+            return Seen(verdict, reason, POST_NORM, assumed)
     return None
 
 
@@ -78,7 +80,7 @@ def is_norm(node: Call) -> bool:
     return function_word(node.function) in NORMS
 
 
-def _branch(node: Node) -> str:
+def branch_of(node: Node) -> str:
     """Say what the branch of a residual sum sees: the input ("plain"), or the input after a norm ("normalised")."""
     if not isinstance(node, Sum) or len(node.terms) != 2 or node.signs != (1, 1):
         return ""

@@ -12,25 +12,18 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from derivations.documents.judge.letters import sources_of
-from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units
-from derivations.documents.judge.printed import Printed, decimal, rounded
+from derivations.documents.judge.number_links import CHECK, NumberLink, foreign_units, units_of
+from derivations.documents.judge.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.sums import written_out
+from derivations.documents.judge.units import UNITS, conversions, of_the_kind
 from derivations.documents.judge.values import Enclosure
 from derivations.documents.syntax import Call, Node, Number, Power
 from derivations.documents.verdicts import Finding, Repair
 
-__all__ = ["BYTES", "COUNTED", "check_rounding", "repair_of"]
+__all__ = ["COUNTED", "check_rounding", "repair_of"]
 
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
 ROUGHLY = Fraction(2, 100)
-BYTES = {
-    name: scales
-    for power, prefix in enumerate("kMGTP", 1)
-    for name, scales in (
-        (f"{prefix}B", (Fraction(1000) ** power, Fraction(1024) ** power)),
-        (f"{prefix}iB", (Fraction(1024) ** power,)),
-    )
-} | {"KB": (Fraction(1000), Fraction(1024)), "KiB": (Fraction(1024),), "B": (Fraction(1),)}
 PLAIN_UNITS = {"bytes", "byte", "B"}
 COUNTED = PLAIN_UNITS | {
     "FLOPs",
@@ -58,27 +51,50 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
             reason = (
                 f"the value is {decimal(_scaled(value, scale))}, which rounds to what is printed{question.valued()}"
             )
-            assumptions = (assumption,) if assumption else ()
-            yield Finding("conditional" if assumption else "holds", CHECK, reason, assumptions=assumptions)
+            assumptions: tuple[str, ...] = (assumption,) if assumption else ()
+            if target.unit in UNITS and target.exact and not (question.loose or _is(value, scale, target)):
+                assumptions += ("= stands for ≈",)
+            yield Finding("conditional" if assumptions else "holds", CHECK, reason, assumptions=assumptions)
             return
-    if foreign_units(source, units=PLAIN_UNITS | {target.unit}):
+    if foreign_units(source, units=PLAIN_UNITS | {target.unit} | of_the_kind(target.unit)):
         return
+    if _changes_the_unit(source, readings[0][0], target):
+        return
+    scales = {scale for _, scale, _ in readings}
     for node in sources_of(question.statement, source, question.scope):
         unrounded = question.enclosures(node)
-        if unrounded is not None and _rounds(unrounded[0], Fraction(1), target, loose=question.loose):
+        if unrounded and any(_rounds(unrounded[0], scale, target, loose=question.loose) for scale in scales):
             reason = (
                 f"{decimal(readings[0][0])} from the numbers as printed, {decimal(unrounded[0])} from unrounded ones"
             )
             yield Finding("conditional", CHECK, reason, assumptions=("the numbers were rounded after this one",))
             return
+    if _both_rounded(source, readings, target):
+        reason = (
+            f"the value is {decimal(_scaled(readings[0][0], readings[0][1]))} from a number that was rounded as well"
+        )
+        yield Finding("conditional", CHECK, reason, assumptions=("both numbers were rounded",))
+        return
     spread = question.enclosures(source, spread=True) if _in_a_function(source) else None
     if spread is not None and spread[0].low <= target.value <= spread[0].high:
         reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
         yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
         return
-    of_one_base = (reading for reading in readings if reading[0] == readings[0][0])
+    plain = [reading for reading in readings if not reading[2] or not units_of(source)] or readings
+    of_one_base = (reading for reading in plain if reading[0] == plain[0][0])
     nearest = min(of_one_base, key=lambda reading: abs(reading[0].middle / reading[1] - target.value))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)
+
+
+def _both_rounded(source: Node, readings: tuple[tuple[Enclosure, Fraction, str], ...], target: Printed) -> bool:
+    """Say whether a number in another unit may be a rounding of what the target is one of."""
+    shown = printed(source)
+    if shown is None or shown.exact or target.exact or shown.unit == target.unit or target.unit not in UNITS:
+        return False
+    return any(
+        abs(value.middle / scale - target.value) <= target.half_unit + shown.half_unit / scale
+        for value, scale, _ in readings
+    )
 
 
 def _in_a_function(source: Node) -> bool:
@@ -114,18 +130,29 @@ def _readings(question: NumberLink, source: Node, target: Printed) -> Iterator[t
         found = question.enclosures(source, base=base, bits=256)
         if found is None:
             continue
-        yield found[0], Fraction(1), f"log has the base {base}" if base else ""
+        if base or target.unit not in UNITS:
+            yield found[0], Fraction(1), f"log has the base {base}" if base else ""
         if "%" in target.number.text:
             yield found[0], Fraction(100), ""
-        if target.unit in BYTES and not foreign_units(source, units=("bytes", "byte")):
-            for position, scale in enumerate(BYTES[target.unit]):
-                stands = f"{target.unit} is 2^{scale.numerator.bit_length() - 1} bytes"
-                already = abs(target.value) >= scale  # the prefix may belong to the value
-                yield found[0], Fraction(1) if already else scale, stands if position else ""
+        if target.unit in UNITS and not base:
+            measured = [unit for unit in units_of(source) if unit in UNITS]
+            if len(measured) < 2:
+                yield from ((found[0], *each) for each in conversions("".join(measured), target.unit))
+
+
+def _changes_the_unit(source: Node, value: Enclosure, target: Printed) -> bool:
+    """Say whether a factor of the source may have changed the unit, as the 8 of bits and bytes does."""
+    if target.unit not in UNITS or printed(source) is not None:
+        return False
+    return any(_rounds(value, ratio, target, loose=True) for ratio, _ in conversions("", target.unit))
 
 
 def _scaled(value: Enclosure, scale: Fraction) -> Enclosure:
     return Enclosure(value.low / scale, value.high / scale)
+
+
+def _is(value: Enclosure, scale: Fraction, target: Printed) -> bool:
+    return value.low / scale <= target.value <= value.high / scale
 
 
 def _rounds(value: Enclosure, scale: Fraction, target: Printed, *, loose: bool) -> bool:

@@ -112,13 +112,20 @@ def _letter(name: Name, bound: Bound, draw: int, tops: frozenset[str]) -> float:
         return _CONSTANTS[name.key]
     if not name.base:
         raise _NoNumber
-    lower = tuple(bound.get(_key(each), _key(each)) for each in name.subscripts)
+    lower = tuple(_place(each, bound, draw, tops) for each in name.subscripts)
     key = (name.accent, name.base, lower, tuple(map(_key, name.superscripts)), name.primes)
     return _drawn(key, draw, name.key in tops or is_size(name))
 
 
+def _place(subscript: Node, bound: Bound, draw: int, tops: frozenset[str]) -> float | str:
+    """Return which entry a subscript says: a number under a sum, also of `(j - 1) b + l`, else its text."""
+    if isinstance(subscript, Number) or any(isinstance(part, Name) and part.key in bound for part in subscript.walk()):
+        return _value(subscript, bound, draw, tops)
+    return _key(subscript)
+
+
 def _key(node: Node) -> str:
-    return node.key if isinstance(node, Name) else repr(node)
+    return Name("", (node,)).key
 
 
 def _real(value: Any) -> float:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from itertools import chain, product
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derivations.documents.scope import Scope
+from derivations.documents.scope.lexicon import WIDTHS
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
 from derivations.symbols import scalar, size
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_order", "is_size", "symbol"]
+__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_alphabet", "in_one_order", "is_size", "symbol"]
 
 _SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
     "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
@@ -25,16 +26,25 @@ _SIZES_OF_CODE = frozenset("NDLHBTCP")
 _SIZE_BASES = frozenset("ndNLhHm")
 
 
-def is_size(name: Name) -> bool:
-    """Say whether a letter is written as sizes are: d_k, n, L, batch_size."""
+def is_size(name: Name, scope: Scope | None = None) -> bool:
+    """Say whether a letter is written as sizes are, d_k, n, L, batch_size, or is said to be a width."""
     if name.accent or name.primes or name.superscripts:
         return False
-    return name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
+    told = scope is not None and any(scope.document.distinctions.is_called(name.key, width) for width in WIDTHS)
+    return told or name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
 
 
 def symbol(name: Name, *, sized: bool = False) -> Symbol:
     """Return the symbol of a letter."""
     return size(name.key) if sized or is_size(name) else scalar(name.key)
+
+
+def in_one_alphabet(first: Expr, second: Expr) -> tuple[Expr, Expr]:
+    """Return two scalars in which a letter that is a size in one, as it bounds a sum there, is one in the other."""
+    letters = [each for each in first.free_symbols | second.free_symbols if isinstance(each, Symbol)]
+    sizes = {each.name: each for each in letters if each.is_integer and each.is_positive}
+    table = {each: sizes[each.name] for each in letters if each.name in sizes}
+    return first.xreplace(table), second.xreplace(table)
 
 
 def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:

@@ -47,6 +47,7 @@ _MOST_NODES = 400
 _LARGEST_POWER = 12
 _MOST_EXPANDED = 300  # terms of an expression that is multiplied out
 _MOST_TERMS = 64  # of a sum with numbers for bounds
+_TYPICAL_TERMS = 4  # of a sum with a letter for a bound, where the judge tries numbers
 _BITS = 4_000
 _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     "exp": sympy.exp,
@@ -230,16 +231,26 @@ class _Reading:
 
 
 def _expanded(expression: Basic) -> int:
-    """Return a bound for the number of terms that an expression has when it is multiplied out."""
+    """Return a bound for the number of terms of an expression that is multiplied out over one denominator."""
     if not expression.args:
         return 1
+    if isinstance(expression, sympy.Sum):
+        body, (_, _, last) = expression.args
+        return _expanded(body) * (int(last) + 1 if last.is_Integer else _TYPICAL_TERMS)
     inside = [min(_expanded(each), _MOST_EXPANDED + 1) for each in expression.args]
     if isinstance(expression, sympy.Add):
-        return sum(inside)
+        below = {each.base for term in expression.args for each in sympy.Mul.make_args(term) if _is_below(each)}
+        over_one = math.prod(min(_expanded(each), _MOST_EXPANDED + 1) for each in below)
+        return max(sum(inside), 2 * len(inside) * over_one if len(below) > 1 else 0)
     if isinstance(expression, sympy.Pow) and expression.exp.is_Integer:
         power = abs(int(expression.exp))
         return math.comb(power + inside[0] - 1, power)
     return min(math.prod(inside), _MOST_EXPANDED + 1)
+
+
+def _is_below(factor: Expr) -> bool:
+    """Say whether a factor is a sum in a denominator."""
+    return isinstance(factor, sympy.Pow) and factor.base.is_Add and factor.exp.is_negative is True
 
 
 def _bits(number: Expr) -> int:

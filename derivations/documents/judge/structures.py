@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from derivations.documents.judge.left_sides import parity, places_of
+from derivations.documents.judge.residual_slips import residual_slip
 from derivations.documents.judge.residuals import Seen, residual
 from derivations.documents.judge.rotations import rotation
 from derivations.documents.scope import Scope
@@ -48,7 +49,9 @@ def by_structure(left: Node | None, right: Node, scope: Scope) -> Seen | None:
         return _width(left, right)
     if left is not None and isinstance(right, Call) and parity(left):
         return _wave(left, right)
-    return residual(right, scope) if left is None or isinstance(left, Name) else None
+    if left is not None and not isinstance(left, Name):
+        return None
+    return residual(right, scope) or residual_slip(right, scope)
 
 
 def _wave(left: Node, right: Call) -> Seen | None:

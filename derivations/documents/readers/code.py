@@ -23,6 +23,8 @@ FORMULA_LANGUAGES = frozenset(
 _NOT_PYTHON = frozenset(("", "text", "txt", "plain", "plaintext", "pseudo", "pseudocode", "algorithm", "none"))
 _MAX_STATEMENT = 2_000  # characters of a line of code
 _COMMENT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?P<comment>#+|//(?=\s))")
+_PYTHON_COMMENT = re.compile(_COMMENT.pattern.replace(r"|//(?=\s)", ""))  # where two strokes divide
+_DIVIDED = re.compile(r"//\s+(?![A-Za-z]{3,}\s*(?:#|$))[\w.]+\s*(?:#|$)|[^\d\s]\s*//\s+[\w.]+\s*(?:#|$)")
 _KEYWORDS = re.compile(
     r"\s*(?:>>>\s*)?(?:@|(?:import|from|class|for|while|if|elif|else|with|assert|raise|try|except|return|yield|print|del"
     r"|global|async|await|lambda|pass|break|continue)\b)"
@@ -63,10 +65,11 @@ def code_blocks(excerpt: Excerpt, language: str) -> Iterator[Block]:
 
 def statement_line(line: Excerpt, python: bool) -> Iterator[Passage]:
     """Yield the passages of one line: its statement, and its comment."""
-    if len(line.text) > _MAX_STATEMENT:
-        yield line.passage("prose")
+    if len(line.text) > _MAX_STATEMENT or (not python and _DIVIDED.search(line.text)):
+        yield line.passage("prose")  # `d // h` may be a quotient, or d and a remark
         return
-    comment = next((match for match in _COMMENT.finditer(line.text) if match["comment"]), None)
+    comments = (_PYTHON_COMMENT if python else _COMMENT).finditer(line.text)
+    comment = next((match for match in comments if match["comment"]), None)
     code = line.part(0, comment.start() if comment else None).stripped()
     if code.text:
         yield from _statement(code, python, comment is not None and has_shape(line.text[comment.end() :]))

@@ -1,6 +1,7 @@
 r"""What is a mark in running text: dollar signs, brackets with backslashes, backticks, tags, links, commands.
 
-Definition   a dialect is a pattern whose groups name the kinds of marks of a kind of document
+Definition   a dialect is a pattern whose groups name the kinds of marks of a kind of document; `unknown` marks might
+             write a part of a formula
 Result       `MARKDOWN`, `RESTRUCTURED` and `LATEX`
 Assumes      a pattern finds a mark in bounded reach, so that a text is read in linear time
 """
@@ -26,7 +27,7 @@ class Dialect:
     marks: re.Pattern[str]
     code: bool = False  # code between backticks may be a formula
     escapes: bool = False  # a backslash in front of a sign makes it text, in some generators inside formulas too
-    plain: bool = True  # formulas in plain characters are looked for
+    ties: bool = False  # a tilde is a space
 
 
 _BRACKETS = r"(?P<bracket>\\\\?[(\[])(?!\d+(?:pt|em|ex|mm|cm)\])"
@@ -42,13 +43,28 @@ MARKDOWN = Dialect(
     escapes=True,
 )
 RESTRUCTURED = Dialect(
-    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<escape>\\)|(?P<stars>\*+)"), code=True
+    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<nothing>\\\s)|(?P<escape>\\)|(?P<stars>\*+)"),
+    code=True,
 )
+_STYLES = (  # commands that write nothing of their own
+    r"text(?:bf|it|rm|sf|tt|sc|sl|up|md|normal)|emph|underline|uline|bf(?:series)?|it(?:shape)?|rm|sf|sc|tt(?:family)?|em"
+    r"|normal(?:size|font)|scriptsize|footnotesize|small|[lL]arge|LARGE|[hH]uge|centering|raggedright|(?:no)?indent"
+    r"|protect|mbox"
+)
+_GAPS = (  # commands between texts that do not belong together
+    r"par|new(?:line|page)|clearpage|(?:small|med|big)skip|[hv]fill|q?quad|caption|footnote|title|item"
+)
+_IN_BRACES = r"(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}"
 LATEX = Dialect(
     re.compile(
-        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$]))|{_WEB}"
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$ ]))|{_WEB}"
+        rf"|(?P<gap>\\(?:{_GAPS})(?![A-Za-z])|\\\\)"
+        r"|(?P<typed>\\(?:(?:verb|lstinline)\*?(?P<bar>[^A-Za-z\s{*])|(?:texttt|lstinline|code)\{))"
         r"|(?P<command>\\(?:cite\w*|(?:eq|auto|[cC]|page)?ref|label|url|href|input|include\w*|bibliography\w*|usepackage"
-        r"|documentclass|(?:begin|end))\*?(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}|\\[A-Za-z]+\*?|\\.|[{}])"
+        rf"|documentclass|lstset|hypersetup|[hv]space)\*?{_IN_BRACES}|\\(?:{_STYLES})(?![A-Za-z])"
+        r"|\\[,;:!/@-]|[{}])"
+        rf"|(?P<unknown>\\(?:begin|end){_IN_BRACES}|\\[A-Za-z]+\*?|\\.)"
     ),
-    plain=False,
+    code=True,
+    ties=True,
 )

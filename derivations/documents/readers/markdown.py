@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from derivations.documents.passages import Block, Document, Passage
+from derivations.documents.passages import Block, Document, Passage, headers_of
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import MARKDOWN
 from derivations.documents.readers.macros import Expansion, defined_macros, without_definitions
-from derivations.documents.readers.markdown_lines import block_tokens
+from derivations.documents.readers.markdown_lines import pieces
 from derivations.documents.readers.running_text import passages
-from derivations.documents.readers.source import Excerpt, joined, normalised
+from derivations.documents.readers.source import Excerpt, joined, line_starts, normalised
 
 __all__ = ["markdown_blocks", "read"]
 
@@ -43,15 +43,16 @@ def markdown_blocks(excerpt: Excerpt, macros: Expansion | None = None) -> Iterat
     front = _FRONT_MATTER.match(excerpt.text)
     if front:
         excerpt = excerpt.part(front.end())
-    tokens = block_tokens(excerpt.text)
-    yield from _Blocks(excerpt, macros).read(tokens)
+    for piece, tokens in pieces(excerpt):
+        yield from _Blocks(piece, macros).read(tokens)
 
 
 class _Blocks:
     """Blocks from the tokens of the parser."""
 
     def __init__(self, excerpt: Excerpt, macros: Expansion) -> None:
-        self.source, self.lines, self.macros = excerpt.source, excerpt.lines, macros
+        self.excerpt, self.macros = excerpt, macros
+        self.starts = line_starts(excerpt.text)
         self.in_item = 0
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Block]:
@@ -83,18 +84,23 @@ class _Blocks:
 
     def content(self, token: Token, first: int) -> Excerpt:
         """Return the content of a token as an excerpt: each of its lines is found on a line of the text."""
-        parts = []
+        return self.macros.of(without_definitions(joined(self.excerpt.source, self.found(token, first))))
+
+    def found(self, token: Token, first: int) -> Iterator[Excerpt]:
+        """Yield the lines of the content of a token, as they stand in the text from a line on."""
         for number, content in enumerate(token.content.split("\n"), first):
-            if number >= len(self.lines):
+            if number >= len(self.starts) - 1:
                 break
-            wanted, line = content.strip(), self.lines[number]
+            wanted, line = content.strip(), self.line(number)
             written = line.text.rstrip()
             start = len(written) - len(wanted) if written.endswith(wanted) else line.text.find(wanted)
             if start >= 0:
-                parts.append(line.part(start))
-                if not line.text.endswith("\n") or not written.endswith(wanted):
-                    parts[-1] = line.part(start, start + len(wanted))
-        return self.macros.of(without_definitions(joined(self.source, parts)))
+                to_the_end = line.text.endswith("\n") and written.endswith(wanted)
+                yield line.part(start) if to_the_end else line.part(start, start + len(wanted))
+
+    def line(self, number: int) -> Excerpt:
+        """Return a line of the text, with the line feed that ends it."""
+        return self.excerpt.part(self.starts[number], self.starts[number + 1])
 
     def fence(self, token: Token) -> Iterator[Block]:
         """Yield the formula of a fence of mathematics, or the lines of code."""
@@ -143,7 +149,7 @@ class _Blocks:
                 row.append(token)
             elif token.type == "tr_close" and row:
                 cells = self.cells(row)
-                headers = headers or tuple(cell.text for cell in cells)
+                headers = headers or headers_of(cell.text for cell in cells)
                 found = [(column, passage) for column, cell in enumerate(cells) for passage in passages(cell, MARKDOWN)]
                 row = []
                 if found:
@@ -152,7 +158,7 @@ class _Blocks:
 
     def cells(self, row: Sequence[Token]) -> list[Excerpt]:
         """Return the cells of a row, which stand on one line from left to right."""
-        line = self.lines[row[0].map[0] if row[0].map else 0]
+        line = self.line(row[0].map[0] if row[0].map else 0)
         cells, position = [], 0
         for token in row:
             written = token.content.replace("|", "\\|") if "|" in token.content else token.content
@@ -167,7 +173,7 @@ class _Blocks:
             cell = line.part(start, position)
             bars = [match.start() for match in re.finditer(r"\\(?=\|)", written)]
             ends = zip([0, *(bar + 1 for bar in bars)], [*bars, len(written)], strict=True)
-            cells.append(joined(self.source, (cell.part(*span) for span in ends)) if bars else cell)
+            cells.append(joined(self.excerpt.source, (cell.part(*span) for span in ends)) if bars else cell)
         return cells
 
 

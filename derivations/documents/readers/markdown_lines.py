@@ -2,13 +2,15 @@ r"""The lines of a text in Markdown put together as blocks, by markdown-it, wher
 
 Definition   a formula that begins a line with `$$`, `\[` or `\begin{align}` runs to its end, whatever its lines look
              like; what is nested too deeply is a paragraph
-Result       `block_tokens(text)` are the tokens of CommonMark with tables, with the text of paragraphs as it stands
+Result       `block_tokens(text)` are the tokens of CommonMark with tables, with the text of paragraphs as it stands;
+             `pieces(excerpt)` are some thousand lines at a time with their tokens: a long text takes little room
 Assumes      definitions of references are text
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -16,17 +18,51 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from derivations.documents.readers.dialects import DISPLAY_ENVIRONMENTS
+from derivations.documents.readers.source import Excerpt
 
-__all__ = ["block_tokens"]
+__all__ = ["block_tokens", "pieces"]
 
 _MAX_NESTING = 60  # lists and quotations inside one another
 _MAX_DISPLAY = 200  # lines of one formula
+_PIECE = 2_000  # lines that are read at once
 _OPENING = re.compile(rf"\$\$|\\\\?\[(?=\s|$|.*\\\])|\\begin\{{((?:{'|'.join(DISPLAY_ENVIRONMENTS)})\*?)\}}")
 
 
 def block_tokens(text: str) -> list[Token]:
     """Return the tokens of the blocks of a text."""
     return _parser().block.parse(text, _parser(), {}, []) or []
+
+
+def pieces(excerpt: Excerpt) -> Iterator[tuple[Excerpt, list[Token]]]:
+    """Yield a text piece by piece, each with the tokens of its blocks.
+
+    A piece ends where an outermost block begins of which the parser saw as many lines as decide what a block is. One
+    block that takes all the lines is read again with twice as many.
+    """
+    start, lines = 0, _PIECE
+    while start < len(excerpt.text):
+        end = _behind(excerpt.text, start, lines)
+        piece = excerpt.part(start, end)
+        tokens = block_tokens(piece.text)
+        if end == len(excerpt.text):
+            yield piece, tokens
+            return
+        begun = [(number, token.map[0]) for number, token in enumerate(tokens) if not token.level and token.map]
+        cut, line = max((each for each in begun if each[1] <= lines - _MAX_DISPLAY), default=(0, lines - _MAX_DISPLAY))
+        if line:
+            yield piece, tokens[:cut]
+            start, lines = _behind(excerpt.text, start, line), _PIECE
+        else:
+            lines *= 2
+
+
+def _behind(text: str, start: int, lines: int) -> int:
+    """Return where so many lines end."""
+    for _ in range(lines):
+        start = text.find("\n", start) + 1
+        if not start:
+            return len(text)
+    return start
 
 
 @cache
@@ -47,7 +83,7 @@ def _flat(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _push_paragraph(state: StateBlock, start: int, end: int) -> None:
     state.line = end
-    state.push("paragraph_open", "p", 1)
+    state.push("paragraph_open", "p", 1).map = [start, end]
     token = state.push("inline", "", 0)
     token.map = [start, end]
     token.content = state.getLines(start, end, state.blkIndent, False).strip()

@@ -9,12 +9,12 @@ Assumes      files that are included, raw text and what a directive would draw a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 from derivations.documents.passages import Block, BlockKind, Document
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import RESTRUCTURED
+from derivations.documents.readers.restructured_tables import GRID, SIMPLE, grid_rows, listed_rows, simple_rows
 from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined, normalised
 
@@ -28,8 +28,6 @@ _FOOTNOTE = re.compile(r"\s*\.\.\s+\[[^\]\n]{1,40}\]\s*")
 _OPTION = re.compile(r"\s*:[\w-]{1,40}:(?:\s|$)")
 _ITEM = re.compile(r"\s*(?:[-*+•‣]|(?:\d{1,3}|[A-Za-z]|#)[.)]|\((?:\d{1,3}|[A-Za-z]|#)\))\s+")
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
-_GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*$")
-_SIMPLE = re.compile(r"\s*={2,}(?: +={2,})+\s*$")
 _CODE = ("code", "code-block", "sourcecode", "literal", "parsed-literal", "doctest", "testcode", "ipython", "prompt")
 _UNREAD = (
     "raw", "include", "literalinclude", "image", "toctree", "contents", "graphviz", "plot", "csv-table", "bibliography",
@@ -67,10 +65,10 @@ class _Reader:
                 yield from code_blocks(self.body(literal), "")
             elif _EXPLICIT.match(line):
                 yield from self.explicit(line)
-            elif _GRID.match(line):
-                yield from self.grid()
-            elif _SIMPLE.match(line):
-                yield from self.simple()
+            elif GRID.match(line):
+                yield from grid_rows(self.grid())
+            elif SIMPLE.match(line):
+                yield from simple_rows(self.simple())
             elif self.is_heading():
                 yield from self.heading()
             else:
@@ -79,20 +77,24 @@ class _Reader:
                 literal = literal if paragraph.text.rstrip().endswith("::") else None
                 if paragraph.text.lstrip().startswith(">>>"):
                     yield from code_blocks(paragraph, "python")
-                else:
+                elif paragraph.text.strip() != "::":
                     yield from _block(paragraph, kind)
                 continue
             literal = literal if not line.strip() else None
 
-    def body(self, indent: int) -> Excerpt:
-        """Return the lines that are indented more than a line, without their indentation."""
+    def below(self, indent: int) -> tuple[Excerpt, ...]:
+        """Return the lines that are indented more than a line."""
         first = self.position
         while self.position < len(self.lines):
             text = self.lines[self.position].text
             if text.strip() and _indent(text) <= indent:
                 break
             self.position += 1
-        lines = self.lines[first : self.position]
+        return self.lines[first : self.position]
+
+    def body(self, indent: int) -> Excerpt:
+        """Return the lines that are indented more than a line, without their indentation."""
+        lines = self.below(indent)
         return joined(self.source, (line.part(_indent(line.text)) if line.text.strip() else line for line in lines))
 
     def explicit(self, line: str) -> Iterator[Block]:
@@ -105,7 +107,8 @@ class _Reader:
             yield from _block(here.part(footnote.end()), "paragraph")
             return
         if not directive:
-            self.body(indent)
+            if line.strip() != ".." or (self.position < len(self.lines) and self.lines[self.position].text.strip()):
+                self.body(indent)  # two points alone have nothing below them
             return
         name = directive["name"].split(":")[-1].lower()
         argument = here.part(*directive.span("argument")) if directive["argument"] else here.part(0, 0)
@@ -116,8 +119,11 @@ class _Reader:
             yield from code_blocks(self.body(indent), argument.text)
         elif name in _UNREAD:
             self.body(indent)
+        elif name == "list-table":
+            self.options()
+            yield from listed_rows(self.below(indent))
         else:
-            if name not in ("figure", "table", "list-table") and not name.startswith("auto"):
+            if name not in ("figure", "table") and not name.startswith("auto"):
                 yield from _block(argument, "paragraph")
             self.options()
 
@@ -165,13 +171,14 @@ class _Reader:
         yield from _block(title, "heading", self.levels.setdefault(mark, len(self.levels) + 1))
 
     def paragraph(self) -> tuple[Excerpt, BlockKind]:
-        """Return a paragraph, and whether it is an item of a list."""
+        """Return a paragraph, and whether it is an item of a list; a formula with what is indented below it is one."""
         first = self.lines[self.position]
         item = _ITEM.match(first.text)
         start = item.end() if item and item.end() < len(first.text) else _indent(first.text)
         written = [first.part(start)]
         self.position += 1
-        indent = start if item else _indent(first.text)
+        is_term = not item and self.is_term(first.text)
+        indent = start if item else _indent(self.lines[self.position].text if is_term else first.text)
         while self.position < len(self.lines):
             line = self.lines[self.position]
             if not line.text.strip() or _indent(line.text) != indent or _ITEM.match(line.text):
@@ -180,45 +187,27 @@ class _Reader:
                 break
             written.append(line.part(indent))
             self.position += 1
-        return joined(self.source, written), "item" if item else "paragraph"
+        return joined(self.source, written), "item" if item or is_term else "paragraph"
 
-    def grid(self) -> Iterator[Block]:
-        """Yield the rows of a table drawn with lines."""
-        headers: tuple[str, ...] = ()
-        row: list[list[Excerpt]] = []
+    def is_term(self, line: str) -> bool:
+        """Say whether a line with a formula is explained by the one below it."""
+        below = self.lines[self.position].text if self.position < len(self.lines) else ""
+        indented = bool(below.strip()) and _indent(below) > _indent(line)
+        return indented and "`" in line and not line.rstrip().endswith("::") and not _EXPLICIT.match(below)
+
+    def grid(self) -> Sequence[Excerpt]:
+        """Return the lines of a table drawn with lines."""
+        first = self.position
         while self.position < len(self.lines) and self.lines[self.position].text.lstrip()[:1] in ("+", "|"):
-            line = self.lines[self.position]
             self.position += 1
-            if line.text.lstrip().startswith("+"):
-                yield from (blocks := list(_row(row, headers)))
-                headers = headers or (blocks[0].headers if blocks else ())
-                row = []
-                continue
-            bars = [match.start() for match in re.finditer(r"\|", line.text)]
-            cells = [line.part(left + 1, right) for left, right in pairwise(bars)]
-            row = row or [[] for _ in cells]
-            for column, cell in zip(row, cells, strict=False):
-                column.append(cell)
-        yield from _row(row, headers)
+        return self.lines[first : self.position]
 
-    def simple(self) -> Iterator[Block]:
-        """Yield the rows of a table whose columns stand below lines of equals signs."""
-        spans = [match.span() for match in re.finditer("=+", self.lines[self.position].text)]
-        self.position += 1
-        headers: tuple[str, ...] = ()
+    def simple(self) -> Sequence[Excerpt]:
+        """Return the lines of a table up to an empty one."""
+        first = self.position
         while self.position < len(self.lines) and self.lines[self.position].text.strip():
-            line = self.lines[self.position]
             self.position += 1
-            if _SIMPLE.match(line.text):
-                continue
-            starts = [start for start, _ in spans]
-            ends = [*starts[1:], len(line.text)]
-            cells = [
-                [line.part(min(s, len(line.text)), min(e, len(line.text)))] for s, e in zip(starts, ends, strict=True)
-            ]
-            blocks = list(_row(cells, headers))
-            headers = headers or (blocks[0].headers if blocks else ())
-            yield from blocks
+        return self.lines[first : self.position]
 
 
 def _indent(line: str) -> int:
@@ -229,12 +218,3 @@ def _block(text: Excerpt, kind: BlockKind, level: int = 0) -> Iterator[Block]:
     inside = passages(text, RESTRUCTURED)
     if inside:
         yield Block(kind, inside, level)
-
-
-def _row(row: list[list[Excerpt]], headers: tuple[str, ...]) -> Iterator[Block]:
-    """Yield a row whose cells may run over several lines; without a head it is the head itself."""
-    cells = [joined(cell[0].source, cell).stripped() for cell in row if cell]
-    found = [(column, each) for column, cell in enumerate(cells) for each in passages(cell, RESTRUCTURED)]
-    if found:
-        columns, inside = zip(*found, strict=True)
-        yield Block("row", inside, columns=columns, headers=headers or tuple(cell.text for cell in cells))

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from derivations.documents.passages import Passage, Syntax
 from derivations.documents.readers.dialects import Dialect
-from derivations.documents.readers.escapes import is_escaped_text, undoubled
+from derivations.documents.readers.escapes import is_escaped_text, undoubled, unescaped
+from derivations.documents.readers.macros import group_end
 from derivations.documents.readers.plain import plain_formulas
 from derivations.documents.readers.snippets import snippet_syntax
 from derivations.documents.readers.source import Excerpt, joined
@@ -39,7 +40,7 @@ class _Found:
     """What a mark opened: where it ends, and the formula inside, if it is one."""
 
     end: int
-    formula: tuple[int, int] | None = None
+    formula: Excerpt | None = None
     display: bool = False
     syntax: Syntax = "latex"
     breaks: bool = True  # prose on both sides does not belong together
@@ -57,6 +58,7 @@ class _Scanner:
         self.excerpt, self.text, self.dialect = excerpt, excerpt.text, dialect
         self.absent: set[str] = set()  # closing marks that do not come any more
         self.pieces: list[Excerpt] = []  # of prose
+        self.is_plain = True  # nothing in the prose since the last formula is unknown
 
     def passages(self) -> Iterator[Passage]:
         """Yield prose and formulas."""
@@ -72,7 +74,8 @@ class _Scanner:
             if found.breaks:
                 yield from self._flush()
             if found.formula:
-                formula = _without_environment(self.excerpt.part(*found.formula).stripped())
+                self.is_plain = True
+                formula = _without_environment(found.formula.stripped())
                 formula = undoubled(formula) if self.dialect.escapes and found.syntax == "latex" else formula
                 syntax: Syntax = "prose" if _SIGN_ALONE.fullmatch(formula.text) else found.syntax
                 if formula.text:
@@ -87,9 +90,12 @@ class _Scanner:
     def _flush(self) -> Iterator[Passage]:
         """Yield the prose that was gathered, with its formulas in plain characters."""
         prose = joined(self.excerpt.source, self.pieces)
+        if self.dialect.ties:
+            prose = replace(prose, text=prose.text.replace("~", " "))
+        formulas = plain_formulas(prose.text) if self.is_plain else ()
         self.pieces = []
         position = 0
-        for start, end in plain_formulas(prose.text) if self.dialect.plain else ():
+        for start, end in formulas:
             yield from _prose_passage(prose.part(position, start))
             yield prose.part(start, end).passage("plain")
             position = end
@@ -105,15 +111,19 @@ class _Scanner:
                 return self._bracket(mark)
             case "ticks":
                 return self._ticks(mark)
+            case "typed":
+                return self._typed(mark)
             case "tag":
                 return self._tag(mark)
             case "stars":
                 return None if self._is_operator(mark) else _Found(mark.end(), breaks=False)
-            case "link" | "skipped":
+            case "link" | "skipped" | "gap":
                 return _Found(mark.end())
             case "escape":
                 self._prose(mark.end(), mark.end() + 1)
                 return _Found(mark.end() + 1, breaks=False)
+            case "unknown":
+                self.is_plain = False  # it may write a part of a formula
         return _Found(mark.end(), breaks=False)
 
     def _find(self, closing: str, start: int) -> int:
@@ -135,10 +145,10 @@ class _Scanner:
         start = mark.end()
         if mark["dollars"] == "$$":
             closing = self._unescaped("$$", start)
-            return _Found(closing + 2, (start, closing), display=True) if closing > start else None
+            return _Found(closing + 2, self.excerpt.part(start, closing), display=True) if closing > start else None
         if self.text.startswith("`", start):  # $`x`$
             closing = self._find("`$", start + 1)
-            return _Found(closing + 2, (start + 1, closing)) if closing >= 0 else None
+            return _Found(closing + 2, self.excerpt.part(start + 1, closing)) if closing >= 0 else None
         closing = self._unescaped("$", start)
         if closing <= start:
             return None
@@ -150,7 +160,7 @@ class _Scanner:
             return None
         if "\\" not in inside and _LOOKS_LIKE_PROSE.search(inside) and not re.search(r"[=_^]", inside):
             return None
-        return _Found(closing + 1, (start, closing))
+        return _Found(closing + 1, self.excerpt.part(start, closing))
 
     def _bracket(self, mark: re.Match[str]) -> _Found | None:
         """Read what stands between brackets with backslashes: a formula, or text whose brackets are escaped."""
@@ -162,7 +172,8 @@ class _Scanner:
             return _Found(mark.end(), breaks=False)
         if closing < 0:
             return None
-        return _Found(closing + len(bracket), (mark.end(), closing), display=bracket.endswith("["))
+        inside = self.excerpt.part(mark.end(), closing)
+        return _Found(closing + len(bracket), inside, display=bracket.endswith("["))
 
     def _environment(self, mark: re.Match[str]) -> _Found | None:
         name = mark["environment"]
@@ -170,7 +181,7 @@ class _Scanner:
         if closing < 0:
             return None
         end = closing + len(name) + 6
-        return _Found(end, (mark.start(), end), display=True)
+        return _Found(end, self.excerpt.part(mark.start(), end), display=True)
 
     def _ticks(self, mark: re.Match[str]) -> _Found | None:
         ticks, role = mark["ticks"], (mark["role"] or "").strip(":{}")
@@ -182,15 +193,26 @@ class _Scanner:
             closing = self._find(ticks, longer)
         if closing < 0:
             return None
-        inside, end = (mark.end(), closing), closing + len(ticks)
-        text = self.text[mark.end() : closing]
+        inside, end = self.excerpt.part(mark.end(), closing), closing + len(ticks)
         if role == "math":
             return _Found(end, inside)
-        syntax = snippet_syntax(text) if self.dialect.code and not role else None
+        return _Found(end, breaks=False) if role else self._code(inside, end)
+
+    def _typed(self, mark: re.Match[str]) -> _Found | None:
+        r"""Read what is set as it is typed: `\texttt{d\_k}`, `\verb|d_k|`."""
+        if mark["bar"]:
+            closing = self._find(mark["bar"], mark.end())
+            return self._code(self.excerpt.part(mark.end(), closing), closing + 1) if closing >= 0 else None
+        end = group_end(self.text, mark.end() - 1)
+        return self._code(unescaped(self.excerpt.part(mark.end(), end - 1)), end) if end else None
+
+    def _code(self, inside: Excerpt, end: int) -> _Found:
+        """Read a snippet of code: it is a formula, or words."""
+        syntax = snippet_syntax(inside.text) if self.dialect.code else None
         if syntax:
             return _Found(end, inside, syntax=syntax)
-        if not role and not re.search(r"[<>/\\]", text):
-            self._prose(*inside)  # a word in code is a word
+        if not re.search(r"[<>/\\]", inside.text):
+            self.pieces.append(inside)  # a word in code is a word
         return _Found(end, breaks=False)
 
     def _tag(self, mark: re.Match[str]) -> _Found | None:

@@ -8,17 +8,21 @@ Assumes      lines end at a line feed, with or without a carriage return; a mark
 
 from __future__ import annotations
 
+import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from derivations.documents.passages import Passage, Place, Problem, Syntax
 
-__all__ = ["MAX_FILE", "MAX_LINE", "Excerpt", "Source", "decoded", "joined", "normalised"]
+__all__ = ["MAX_FILE", "MAX_LINE", "Excerpt", "Source", "decoded", "joined", "line_starts", "normalised"]
 
 MAX_FILE = 64_000_000  # bytes
 MAX_LINE = 100_000  # characters; longer lines are data, and are left out
+_LINE_FEED = re.compile("\n")
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,9 @@ class Source:
     cell: int | None = None
 
     @cached_property
-    def starts(self) -> tuple[int, ...]:
+    def starts(self) -> Sequence[int]:
         """The offsets at which lines start, and behind them one past the last line."""
-        starts = [0]
-        for line in self.text.split("\n"):
-            starts.append(starts[-1] + len(line) + 1)
-        return tuple(starts)
+        return line_starts(self.text)
 
     @property
     def lines(self) -> range:
@@ -127,6 +128,11 @@ def joined(source: Source, parts: Iterable[Excerpt]) -> Excerpt:
     return Excerpt(source, "".join(texts), tuple(runs) or ((0, 0),))
 
 
+def line_starts(text: str) -> Sequence[int]:
+    """Return the offsets at which lines start, and behind them one past the last line."""
+    return array("q", chain((0,), (match.end() for match in _LINE_FEED.finditer(text)), (len(text) + 1,)))
+
+
 def decoded(data: bytes) -> tuple[str, list[Problem]]:
     """Return the text of a file, and what was wrong with it: not Unicode, too long."""
     if len(data) > MAX_FILE:
@@ -146,12 +152,25 @@ def decoded(data: bytes) -> tuple[str, list[Problem]]:
 def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem]]:
     """Return a text as a source: lines end alike, a null character is a replacement character, no line is too long."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-    if len(text) <= MAX_LINE:
-        return Source(text, cell), []
-    lines, problems = text.split("\n"), []
-    for number, line in enumerate(lines):
-        if len(line) > MAX_LINE:
-            message = f"the line has {len(line)} characters, over {MAX_LINE}, and was not read; break it"
-            problems.append(Problem(Place(number + 1, 1, cell), message))
-            lines[number] = ""
-    return Source("\n".join(lines), cell), problems
+    kept: list[str] = []
+    problems: list[Problem] = []
+    line, behind = 1, 0
+    for start, end in _too_long(text):
+        line += text.count("\n", behind, start)
+        message = f"the line has {end - start} characters, over {MAX_LINE}, and was not read; break it"
+        problems.append(Problem(Place(line, 1, cell), message))
+        kept.append(text[behind:start])
+        behind = end
+    return Source("".join((*kept, text[behind:])) if kept else text, cell), problems
+
+
+def _too_long(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the lines stand that are too long: in so many characters there is no line feed."""
+    start = 0
+    while len(text) - start > MAX_LINE:
+        last = text.rfind("\n", start, start + MAX_LINE + 1)
+        if last < 0:
+            end = text.find("\n", start)
+            last = len(text) if end < 0 else end
+            yield start, last
+        start = last + 1

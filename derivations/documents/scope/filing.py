@@ -37,6 +37,10 @@ class Filed:
         self.by_section[key, section].append(entry)
         self.anywhere[key].append(entry)
 
+    def has(self, key: str) -> bool:
+        """Say whether anything is declared of a letter, wherever it is."""
+        return fold_key(key) in self.anywhere
+
     def around(self, key: str, section: int, block: int) -> tuple[list[Declaration], list[Declaration]]:
         """Return what stands in a section up to a block and behind it, the nearest first; at most 16 of each."""
         entries = self.by_section.get((fold_key(key), section), [])
@@ -46,19 +50,22 @@ class Filed:
 
     def nearest(self, key: str, section: int, block: int) -> tuple[Placed | None, Placed | None]:
         """Return the last declaration in a section up to a block, and the first behind it, with their blocks."""
-        entries = self.by_section.get((fold_key(key), section), [])
+        entries = self.by_section.get((fold_key(key), section))
+        if not entries:
+            return None, None
         cut = bisect_left(entries, (block + 1, -1))
-        before, behind = entries[max(cut - 1, 0) : cut], entries[cut : cut + 1]
-        return self._placed(before), self._placed(behind)
+        return self._placed(entries, cut - 1), self._placed(entries, cut)
 
-    def _placed(self, entries: Sequence[tuple[int, int]]) -> Placed | None:
-        return next(((block, self.declarations[number]) for block, number in entries), None)
+    def _placed(self, entries: Sequence[tuple[int, int]], at: int) -> Placed | None:
+        if not 0 <= at < len(entries):
+            return None
+        block, number = entries[at]
+        return block, self.declarations[number]
 
     def earlier(self, key: str, block: int) -> Placed | None:
         """Return the last declaration up to a block in any section, with its block."""
         entries = self.anywhere.get(fold_key(key), [])
-        cut = bisect_left(entries, (block + 1, -1))
-        return self._placed(entries[cut - 1 : cut]) if cut else None
+        return self._placed(entries, bisect_left(entries, (block + 1, -1)) - 1)
 
 
 def family_of(name: Name) -> str:

@@ -139,6 +139,8 @@ def has_word(phrase: str, words: Group) -> bool:
 def starts_with_word(text: str, words: Group) -> bool:
     """Say whether a text begins with one of the words, Latin ones as whole words, whatever their case."""
     text = text.lstrip(" \n\t*_(（,，").lower()
+    if not text.startswith(words):
+        return False
     return any(text.startswith(word) and not (word.isascii() and text[len(word) :][:1].isalpha()) for word in words)
 
 

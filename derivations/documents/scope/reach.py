@@ -51,6 +51,8 @@ class Reach:
 
     def candidates(self, filed: Filed, key: str) -> tuple[Candidate, ...]:
         """Return the declarations that a letter may follow here, the likeliest first: at most two."""
+        if not filed.has(key):
+            return ()
         for section in self.sections:
             before, behind = filed.nearest(key, section, self.block)
             if (

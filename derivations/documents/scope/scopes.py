@@ -152,12 +152,12 @@ class Scope:
         return self.value_of(name.key)
 
     def value_of(self, key: str) -> Expr | None:
-        """Return the value of a key: the first that is said, in letters before numbers."""
+        """Return the value of a key: the first that is said, in letters before numbers, but for `G = H` alone."""
         if key not in self._values:
             found = [c.value for c in self.reach.said(self.document.values, key) if c.value is not None]
             own = [value for value in found if Symbol(key) not in value.free_symbols]
-            symbolic = [value for value in own if value.free_symbols]
             numbers = {value for value in own if not value.free_symbols}
+            symbolic = [value for value in own if value.free_symbols and not (value.is_Symbol and numbers)]
             self._values[key] = symbolic[0] if symbolic else (next(iter(numbers)) if len(numbers) == 1 else None)
         return self._values[key]
 
@@ -246,9 +246,14 @@ class Scope:
         return tuple(found)
 
     def words(self, statement: Statement) -> str:
-        """Return the prose around a statement: its block, the block before it, the headings above, 600 characters."""
+        """Return the prose around a statement: its block, that before it, the headings above, at most 600 characters.
+
+        Assumes      what ends with a colon speaks of the next two blocks
+        """
         blocks = self.document.texts
         block = self.document.blocks.get(id(statement.passage), 0)
         parts = [blocks[block][:200], blocks[block - 1][-200:] if block else ""]
+        if block > 1 and blocks[block - 2].rstrip().endswith((":", "：")):
+            parts.append(blocks[block - 2][-200:])
         parts += [self.document.headings.get(section, "")[:80] for section in self.reach.sections]
         return "\n".join(part for part in parts if part)[:600]

@@ -18,8 +18,9 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["check_coordinates"]
 
-_RANGE = re.compile(r"(?<![\d.])(\d{1,6})\s*\\?(?:[~～–—-]|\bto\b|至|到|から)\s*(\d{1,6})(?!\d|\.\d)")
+_RANGE = re.compile(r"(?<![\d.])(\d{1,6})\s*\\?(?:[~～–—]|-{1,2}|\bto\b|至|到|から)\s*(\d{1,6})(?!\d|\.\d)")
 _HEADS = re.compile(r"\bheads?\b|頭|头|ヘッド", re.ASCII | re.IGNORECASE)
+_MEANINGS = ("head width", "key width", "value width")
 _WIDTHS = ("d_k", "d_v", "d_head", "d_h", "head_dim")
 
 
@@ -34,9 +35,14 @@ def check_coordinates(text: str, scope: Scope) -> Iterator[tuple[int, int, Findi
     if len(lengths) != 1 or not behind or ranges[0][0] % max(next(iter(lengths)), 1) not in (0, 1):
         return
     (length,) = lengths
-    width = next(
-        (each for each in _WIDTHS if Integer(length) in scope.values_of(each) or scope.value_of(each) == length), None
-    )
+    known = scope.document.distinctions
+    called = sorted(each for each in known.letters() if any(known.is_called(each, meaning) for meaning in _MEANINGS))
+    width = next((each for each in (*_WIDTHS, *called) if _is(each, length, scope)), None)
     if width is not None:
         reason = f"blocks of {length} coordinates one behind another, and {width} = {length}"
         yield found[0].start(), found[-1].end(), Finding("holds", "arithmetic", reason)
+
+
+def _is(key: str, length: int, scope: Scope) -> bool:
+    """Say whether a letter is set to a number in the section."""
+    return Integer(length) in scope.values_of(key) or scope.value_of(key) == length

@@ -21,8 +21,9 @@ __all__ = ["FILLER", "FORMULAS", "Joined", "Sentence", "joined", "sentences"]
 
 FILLER = "\ufffb"
 _BAR = " | "
-_ABBREVIATIONS = "".join(rf"(?<!\b{word})" for word in (r"e\.g", r"i\.e", "vs", "cf", "Fig", "Eq", "Sec", "std", "dev"))
-_END = re.compile(rf"[。！？!?；;|]|\n\s*\n|{_ABBREVIATIONS}(?<!\.\.)\.(?=\s|$)")
+_ABBREVIATED = (r"e\.g", r"i\.e", "vs", "cf", "Fig", "Eq", "Sec", "std", "dev")
+_ABBREVIATIONS = "".join(rf"(?<!\b{word}\.)" for word in _ABBREVIATED)
+_END = re.compile(rf"[。！？!?；;|]|\n\s*\n|\.(?=\s|$){_ABBREVIATIONS}(?<!\.\.\.)")
 
 #: A formula in the text of a sentence, for expressions.
 FORMULAS = f"[{FORMULA}{OPAQUE}]{FILLER}*"

@@ -27,7 +27,7 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Arrow, Chain, Fence, Name, Number
 from derivations.documents.verdicts import Finding
 
-__all__ = ["check_near_number", "check_ratio", "named_number"]
+__all__ = ["check_near_number", "check_ratio", "maps_in", "named_number"]
 
 CHECK = "arithmetic"
 _WORDS = {
@@ -87,7 +87,7 @@ def check_ratio(sentence: Sentence, scope: Scope, widths: Sequence[Expr]) -> Ite
         return
     if not _WIDER.search(sentence.text):
         return
-    maps = [*_maps(sentence, widths), *_maps_in_words(sentence.text)]
+    maps = [*maps_in(sentence, widths), *_maps_in_words(sentence.text)]
     if len(maps) == 1:
         start, end, before, after = maps[0]
         yield from _of_map(sentence, match, ratio, (start, end, before, after))
@@ -131,7 +131,7 @@ def _of_map(
         )
 
 
-def _maps(sentence: Sentence, widths: Sequence[Expr]) -> Iterator[tuple[int, int, Expr, Expr]]:
+def maps_in(sentence: Sentence, widths: Sequence[Expr]) -> Iterator[tuple[int, int, Expr, Expr]]:
     """Yield the maps of widths that stand in a sentence as formulas: `512 → 2048`, "widen → [1, 10, 2048]"."""
     for place, statements in sentence.statements.items():
         for statement in statements:

@@ -68,6 +68,8 @@ def spoken(block: Block, statements: Mapping[int, Sequence[Statement]], section:
     if all(passage.is_formula for passage in block.passages):
         return
     whole = joined(block)
+    if not whole.spans and not _TOLD.search(whole.passage.text):
+        return
     for sentence in sentences(whole, statements):
         entry = any(isinstance(node, Entry) for node in sentence.nodes.values())
         if len(sentence.statements) > _MOST_PHRASES or not (entry or _TOLD.search(sentence.text)):

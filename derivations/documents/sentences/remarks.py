@@ -20,10 +20,12 @@ from derivations.documents.judge.moments import check_said_moment
 from derivations.documents.passages import Block, Document, Passage
 from derivations.documents.scope import Scope, Scopes
 from derivations.documents.sentences.coordinates import check_coordinates
+from derivations.documents.sentences.inner_products import check_inner_products
 from derivations.documents.sentences.joined import Joined, Sentence, joined, sentences
 from derivations.documents.sentences.model_totals import check_model_totals
 from derivations.documents.sentences.named_models import check_named_models
 from derivations.documents.sentences.quantities import check_near_number, check_ratio, named_number
+from derivations.documents.sentences.returns import check_returns
 from derivations.documents.sentences.shares import Row, check_shares, row_in
 from derivations.documents.sentences.statistics import said_moments, says_unit_variance, subject_of
 from derivations.documents.sentences.statistics_formulas import kinds_of
@@ -121,7 +123,7 @@ def _heard(sentence: Sentence, line: int, scope: Scope, memory: _Memory) -> list
     try:
         with budget_of():
             memory.see(sentence, line)
-            tokens = kinds_of(sentence)
+            tokens = kinds_of(sentence, scope)
             silent = denies(sentence.text) or _QUESTION.search(sentence.text)
             found = [] if silent else sorted(_found(sentence, tokens, scope, memory), key=lambda each: each[:2])
             memory.hear(sentence, tokens)
@@ -138,9 +140,12 @@ def _found(
     """Yield all that is found in a sentence."""
     yield from _moments(sentence, tokens, scope, memory)
     yield from check_shares(sentence.written, memory.row)
-    yield from check_ratio(sentence, scope, [sizes[-1] for sizes in scope.shapes_before() if sizes])
+    widths = [sizes[-1] for sizes in scope.shapes_before() if sizes]
+    yield from check_ratio(sentence, scope, widths)
+    yield from check_returns(sentence, widths)
     yield from check_near_number(sentence, memory.printed)
     yield from check_coordinates(sentence.written, scope)
+    yield from check_inner_products(sentence, scope)
     yield from check_named_models(sentence, scope)
     yield from check_model_totals(sentence)
 

@@ -39,7 +39,8 @@ _LIST = re.compile(rf"\[\s*{_WEIGHT}(?:\s*[,，]\s*{_WEIGHT}){{1,31}}\s*\]")
 _PERCENT = re.compile(r"(?<![\d.,])(?P<percent>\d{1,3}(?:\.\d{1,4})?)\s?\\?[%％]")
 _BREAK = re.compile(r"[，,、;；]|\band\b|和|而")
 _ABOUT = re.compile(
-    r"注意|權重|权重|重み|像|weight|attention|attend|focus|probabilit|概率|機率|確率", re.ASCII | re.IGNORECASE
+    r"注意|注目|[關关専專专]注|聚焦|權重|权重|重み|像|weight|attention|attend|focus|probabilit|概率|機率|確率",
+    re.ASCII | re.IGNORECASE,
 )
 
 

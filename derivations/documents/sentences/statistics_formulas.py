@@ -15,6 +15,7 @@ from fractions import Fraction
 from derivations.documents.judge.dot_products import vectors_of
 from derivations.documents.judge.moments import LENGTH
 from derivations.documents.judge.scalars import is_size
+from derivations.documents.scope import Scope
 from derivations.documents.sentences.joined import Sentence
 from derivations.documents.sentences.statistics_words import Token, tokens_of
 from derivations.documents.syntax import (
@@ -39,13 +40,13 @@ DOT = Product((Name("q"), Name("k")), ("dot",))
 SCALED = Quotient(DOT, Root(LENGTH))
 
 
-def kinds_of(sentence: Sentence) -> tuple[Token, ...]:
+def kinds_of(sentence: Sentence, scope: Scope) -> tuple[Token, ...]:
     """Return the tokens of a sentence, formulas told apart by what they are."""
     found: list[Token] = []
     for token in tokens_of(sentence):
         match token.kind:
             case "formula":
-                found.append(replace(token, kind=_kind_of_formula(sentence, token.start)))
+                found.append(replace(token, kind=_kind_of_formula(sentence, token.start, scope)))
             case "softmax input" if found and found[-1].kind == "softmax":
                 found[-1] = Token("scores", token.text, found[-1].start, token.end)
             case "softmax input":
@@ -55,7 +56,7 @@ def kinds_of(sentence: Sentence) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def _kind_of_formula(sentence: Sentence, at: int) -> str:
+def _kind_of_formula(sentence: Sentence, at: int, scope: Scope) -> str:
     node = _formula(sentence, at)
     if node is None:
         return "formula"
@@ -63,7 +64,7 @@ def _kind_of_formula(sentence: Sentence, at: int) -> str:
         return "softmax"
     if dot_product(node) is not None:
         return "dot"
-    if _is_value(node):
+    if _is_value(node, scope):
         return "value"
     return "array" if isinstance(node, Name) else "formula"
 
@@ -101,25 +102,25 @@ def dot_product(node: Node) -> Node | None:
     return None
 
 
-def _is_value(node: Node) -> bool:
-    """Say whether a node is made of numbers and sizes."""
+def _is_value(node: Node, scope: Scope | None = None) -> bool:
+    """Say whether a node is made of numbers and sizes; `scope` says what else is a size."""
     match node:
         case Number(unit=unit):
             return not unit
         case Name():
-            return is_size(node)
+            return is_size(node, scope)
         case Root(radicand=radicand, degree=None):
-            return _is_value(radicand)
+            return _is_value(radicand, scope)
         case Power(base=base, exponent=Number()):
-            return _is_value(base)
+            return _is_value(base, scope)
         case Power(base=base, exponent=Quotient(numerator=Number(), denominator=Number())):
-            return _is_value(base)
+            return _is_value(base, scope)
         case Quotient(numerator=above, denominator=below):
-            return _is_value(above) and _is_value(below)
+            return _is_value(above, scope) and _is_value(below, scope)
         case Product(factors=factors):
-            return all(_is_value(each) for each in factors)
+            return all(_is_value(each, scope) for each in factors)
         case Fence(inside=inside, bracket="("):
-            return _is_value(inside)
+            return _is_value(inside, scope)
     return False
 
 

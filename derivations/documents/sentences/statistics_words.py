@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from derivations.documents.sentences.joined import FORMULAS, Sentence
 
-__all__ = ["Token", "tokens_of"]
+__all__ = ["DOT", "Token", "tokens_of"]
 
 
 def _any(latin: str, others: str) -> str:
@@ -20,7 +20,7 @@ def _any(latin: str, others: str) -> str:
     return rf"\b(?:{latin})\b|{others}"
 
 
-_DOT = "(?:點積|点积|內積|内积|内積|ドット積|點乘|点乘)"
+DOT = "(?:點積|点积|內積|内积|内積|ドット積|點乘|点乘)"
 _NO_ATTENTION = r"(?!\s*(?:attention|注意|アテンション))"
 
 #: What each kind is called, in English, Chinese (both scripts) and Japanese; what stands first is looked for first.
@@ -31,9 +31,9 @@ KINDS = {
     "deviation": _any(r"standard\s+deviations?|std(?:\.?\s?dev)?", "標準差|标准差|標準偏差|标准偏差"),
     "variance": _any("variances?", "變異數|变异数|方差|分散"),
     "mean": _any(r"mean|expectation|expected\s+value", "平均值|平均値|均值|期望值|期望|期待値|平均"),
-    "scaled": rf"(?:\bscaled\s+(?:dot|inner)[\s-]products?\b|[縮缩]放[後后]?的?{_DOT}|スケール(?:された|後の){_DOT})"
+    "scaled": rf"(?:\bscaled\s+(?:dot|inner)[\s-]products?\b|[縮缩]放[後后]?的?{DOT}|スケール(?:された|後の){DOT})"
     rf"{_NO_ATTENTION}",
-    "dot": rf"(?:\b(?:dot|inner)[\s-]products?\b|{_DOT}){_NO_ATTENTION}",
+    "dot": rf"(?:\b(?:dot|inner)[\s-]products?\b|{DOT}){_NO_ATTENTION}",
     "scores": _any(r"(?:attention\s+)?(?:scores?|logits?)", "注意力分[數数]|スコア"),
     "softmax input": _any("inputs?", "(?:的|の)?(?:輸入|输入|入力)"),
     "component": _any("components?|entries|entry|elements?|coordinates?", "元素|分量|成分|要素|各[項项]|每一[項项]"),

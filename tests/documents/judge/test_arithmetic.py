@@ -111,12 +111,11 @@ def test_numbers_that_are_put_in_for_letters_may_be_others() -> None:
     assert found.verdict == "wrong"
 
 
-def test_units_that_may_be_converted_are_left_alone() -> None:
-    for left, right in (
-        (number("3", unit="bytes"), number("24", unit="bits")),
-        (tree("60 * 60"), number("1", unit="h")),
-    ):
-        assert decided(left, right) is None
+def test_units_that_may_be_converted_are_converted_or_left_alone() -> None:
+    assert decided(tree("60 * 60"), number("1", unit="h")) is None
+    converted = decided(number("3", unit="bytes"), number("24", unit="bits"))
+    assert converted is not None
+    assert converted.verdict == "holds"
     for printed, verdict in (("16", "holds"), ("18", "wrong")):
         found = decided("2 + 2 + 4 + 4 + 4", number(printed, unit="bytes"))
         assert found is not None

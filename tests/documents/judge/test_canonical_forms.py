@@ -100,3 +100,21 @@ def test_columns_among_rows_are_no_mistake(formula: str) -> None:
 )
 def test_other_right_formulas_are_left_alone(formula: str) -> None:
     assert last(formula).verdict != "wrong"
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        (r"H(p, q) = -\sum_j p_j \log q_j", "proved"),
+        (r"H(P, Q) = \sum_j - P(j) \log Q(j)", "proved"),
+        (r"H(q, p) = -\sum_j q_j \log p_j", "proved"),
+        (r"L = -\sum_j q_j \log p_j", "proved"),
+        (r"L = -\sum_j p_j \log q_j", "proved"),
+        (r"\frac{\partial L}{\partial z_i} = q_i - p_i", "proved"),
+        (r"\frac{\partial L}{\partial z_i} = p_i - q_i", "proved"),
+        (r"\frac{\partial L}{\partial z_i} = p_i + q_i", "wrong"),
+        (r"H(p, q) = -\sum_j q_j \log p_j", "unknown"),  # the left side says which is which
+    ],
+)
+def test_p_and_q_are_targets_and_predictions_in_either_order(formula: str, verdict: str) -> None:
+    assert last(formula).verdict == verdict

@@ -292,6 +292,40 @@ def test_published_formulas_in_their_letters(words: str, count: str, known: bool
     assert all("et al." in each.reason and each.assumptions for each in found)
 
 
+@pytest.mark.parametrize(
+    ("words", "count", "verdict"),
+    [
+        ("Chowdhery et al. (2022) count", "12 H L Q T + 6 N", "conditional"),
+        ("Chowdhery et al. (2022) count", "13 H L Q T + 6 N", "wrong"),
+        ("PaLM takes", "12 H L Q T - 6 N", "wrong"),
+        ("PaLM takes", "12 H L Q^2 + 6 N T", None),
+        ("PaLM takes, the causal half alone,", "6 H L Q T + 6 N", None),
+        ("PaLM takes, forward,", "4 H L Q T + 2 N", None),
+        ("We take", "13 H L Q T + 6 N", None),
+    ],
+)
+def test_a_count_that_is_ascribed_to_a_paper_is_held_against_it(words: str, count: str, verdict: str | None) -> None:
+    claims = check_text(f"{words} ${count}$ FLOPs for each token.", "markdown").claims
+    assert [claim.finding.verdict for claim in claims] == ([verdict] if verdict else [])
+
+
+@pytest.mark.parametrize(
+    ("count", "verdict"),
+    [
+        ("b h s (34 + 5 a s / h)", "conditional"),
+        ("b h s (32 + 5 a s / h)", None),
+        ("b h s (34 + 4 a s / h)", None),
+        ("b h s (34 - 5 a s / h)", "wrong"),
+        ("b h s (34 + 5 a s^2 / h)", "wrong"),
+    ],
+)
+def test_what_is_kept_in_bytes_is_for_an_author_to_choose(count: str, verdict: str | None) -> None:
+    """Without a mask of dropout some bytes are fewer; no bytes are negative, and no term has another exponent."""
+    text = f"Korthikanti et al. (2022) count the activation memory of a layer as ${count}$ bytes."
+    claims = check_text(text, "markdown").claims
+    assert [claim.finding.verdict for claim in claims] == ([verdict] if verdict else [])
+
+
 def test_a_clause_tells_before_its_sentence() -> None:
     passages = [
         Passage("prose", "前馈网络有两个矩阵，参数量为 ", AT),

@@ -22,6 +22,7 @@ RIGHT = [
         "holds",
     ),
     ("Label smoothing", r"y'_k = (1 - \epsilon) y_k + \frac{\epsilon}{K}", "holds"),
+    ("Label smoothing", r"q_k = (1 - \alpha) \delta_{k,y} + \alpha / K", "holds"),
     ("Xavier", r"\text{Var}(W) = \frac{2}{n_{in} + n_{out}}", "proved"),
     ("He initialization", r"\sigma^2 = \frac{2}{n_{in}}", "proved"),
     ("He initialization", r"\sigma^2 = \frac{1}{n_{in}}", "conditional"),
@@ -41,6 +42,16 @@ SLIPS = [
     ("Adam", r"\theta_t = \theta_{t-1} + \alpha \frac{\hat{m}_t}{\sqrt{\hat{v}_t} + \epsilon}", "sign"),
     ("Adam", r"\theta_t = \theta_{t-1} - \alpha \frac{\hat{m}_t}{\hat{v}_t + \epsilon}", "root"),
     ("Adam", r"\theta_t = \theta_{t-1} - \alpha \frac{\hat{v}_t}{\sqrt{\hat{m}_t} + \epsilon}", "changed places"),
+    (
+        "Adam with $m_t, \\beta_1, \\beta_2$",
+        r"\hat{v}_t = \frac{v_t}{1 - \beta_1^t}",
+        "beta_2 belongs where beta_1 stands",
+    ),
+    (
+        "Adam with $v_t, \\beta_1, \\beta_2$",
+        r"\hat{m}_t = \frac{m_t}{1 - \beta_2^t}",
+        "beta_1 belongs where beta_2 stands",
+    ),
     ("Warmup", r"\text{lr} = d_{model}^{0.5} \min(\text{step}^{-0.5}, \text{step} \cdot \text{warmup}^{-1.5})", "-0.5"),
     ("Warmup", r"\text{lr} = d_{model}^{-0.5} \max(\text{step}^{-0.5}, \text{step} \cdot \text{warmup}^{-1.5})", "min"),
     ("Label smoothing", r"y'_k = (1 + \epsilon) y_k + \frac{\epsilon}{K}", "sign"),
@@ -51,6 +62,7 @@ SLIPS = [
 OTHERS = [
     ("Momentum", r"v_t = \beta v_{t-1} + g_t"),
     ("Adam and momentum", r"v_t = \beta v_{t-1} + (1 - \beta) g_t"),
+    ("Adam with $s_t, \\beta_1, \\beta_2$", r"\hat{v}_t = \frac{v_t}{1 - \beta_1^t}"),  # v is the first moment there
     ("Adam and Lion", r"m_t = \beta_2 m_{t-1} + (1 - \beta_2) g_t"),
     ("A section", r"m_t = \beta_1 m_{t-1} + (1 + \beta_1) g_t"),
     ("Warmup", r"\text{lr} = \min(1, \text{step} / \text{warmup})"),
@@ -85,3 +97,18 @@ def test_a_decay_rate_near_1_weighs_what_was_before() -> None:
     formula = r"m_t = (1 - \beta_1) m_{t-1} + \beta_1 g_t"
     assert last(formula, heading="Adam").verdict == "conditional"
     assert last(formula, before=r"We set $\beta_1 = 0.9$.", heading="Adam").verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (r"x'_1 = x_1 \cos\theta - x_2 \sin\theta", r"x'_2 = x_1 \sin\theta + x_2 \cos\theta", "proved"),
+        (r"x'_1 = x_1 \cos\theta + x_2 \sin\theta", r"x'_2 = -x_1 \sin\theta + x_2 \cos\theta", "conditional"),
+        (r"x'_1 = x_1 \cos\theta + x_2 \sin\theta", r"x'_2 = x_1 \sin\theta + x_2 \cos\theta", "wrong"),
+        (r"x'_1 = x_1 \cos\theta - x_2 \sin\theta", r"x'_2 = -x_1 \sin\theta + x_2 \cos\theta", "wrong"),
+        (r"q'_1 = q_1 \cos\theta + q_2 \sin\theta", r"x'_2 = x_1 \sin\theta + x_2 \cos\theta", "proved"),
+    ],
+)
+def test_two_entries_of_a_pair_are_turned_one_way(first: str, second: str, verdict: str) -> None:
+    """Another pair in between, in other letters, tells nothing."""
+    assert last(second, before=f"${first}$", heading="Rotary encoding").verdict == verdict

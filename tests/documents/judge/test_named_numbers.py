@@ -62,6 +62,15 @@ def test_names_in_a_row_stand_for_the_number_behind_them() -> None:
     assert decided("d_k", "d_v") is None
 
 
+def test_letters_stand_for_the_number_that_their_values_and_what_follows_give() -> None:
+    values = {"D": Integer(512), "m": Integer(8)}
+    for given, follows, verdict in (("D / m", "512 / 8", "holds"), ("m / D", "512 / 8", None), ("D / m", "512", None)):
+        found = decided("c", given, follows, link=0, scope=FakeScope(values=values))
+        assert (found.verdict if found else None) == verdict
+    assert decided("c", "D / m", "512 / 8", link=0) is None
+    assert decided("c", "D / m", "512 / 8", link=0, scope=FakeScope(values={**values, "c": Integer(32)})) is None
+
+
 @pytest.mark.parametrize(("left", "right"), [("y_1", "7.39 / 10.11"), ("y_2", "0.27"), ("y_1", "e**2 / (e**2 + e)")])
 def test_an_entry_of_the_softmax_that_the_section_defines(left: str, right: str) -> None:
     found = decided(left, right, relations="≈", before=SHOWN)

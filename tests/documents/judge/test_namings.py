@@ -38,6 +38,40 @@ def test_a_name_with_a_slip_is_not_called_right(formula: str) -> None:
     assert "holds" not in said(f"${formula}$")
 
 
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        (r"X \in \mathbb{R}^{m \times c}", r"X = \begin{bmatrix} u_1 \\ u_2 \\ \vdots \\ u_m \end{bmatrix}"),
+        (r"X \in \mathbb{R}^{m \times c}", r"X = \begin{bmatrix} u_1 \\ \vdots \\ u_m \end{bmatrix}",
+         r"f(X) = \begin{bmatrix} f(u_1) \\ \vdots \\ f(u_m) \end{bmatrix}"),
+    ],
+)  # fmt: skip
+def test_rows_may_have_another_letter_than_their_matrix(formulas: tuple[str, ...]) -> None:
+    assert said(" ".join(f"${formula}$" for formula in formulas)) == ["holds"] * (len(formulas) - 1)
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        (r"X = \begin{bmatrix} u_1 \\ \vdots \\ u_m \end{bmatrix}",),
+        (r"X \in \mathbb{R}^{m \times c}", r"X = \begin{bmatrix} u_1 \\ \vdots \\ u_c \end{bmatrix}"),
+        (r"X, U \in \mathbb{R}^{m \times c}", r"X = \begin{bmatrix} u_1 \\ \vdots \\ u_m \end{bmatrix}"),
+        (r"X \in \mathbb{R}^{m \times c}", r"f(X) = \begin{bmatrix} f(u_1) \\ \vdots \\ f(u_m) \end{bmatrix}"),
+    ],
+)
+def test_letters_that_may_not_be_its_rows_are_left_alone(formulas: tuple[str, ...]) -> None:
+    assert said(" ".join(f"${formula}$" for formula in formulas)) == []
+
+
+TOLD = "$L$ is the query matrix, $H$ is the key matrix and $A$ is the value matrix."
+
+
+def test_attention_may_be_of_letters_that_words_call_queries_keys_and_values() -> None:
+    assert said(rf"{TOLD} $P_i = \text{{Attention}}(L_i, H_i, A_i)$") == ["holds"]
+    assert said(rf"{TOLD} $P_i = \text{{Attention}}(H_i, L_i, A_i)$") == []
+    assert said(r"$P_i = \text{Attention}(L_i, H_i, A_i)$") == []
+
+
 def test_two_numbers_for_one_letter_are_left_alone() -> None:
     assert said(r"$d_{model} = 96$ and $d_{model} = 64$") == []
 
@@ -45,6 +79,12 @@ def test_two_numbers_for_one_letter_are_left_alone() -> None:
 @pytest.mark.parametrize("words", ["is the dimension of the keys", "是鍵向量的維度", "はキーの次元数"])
 def test_words_that_agree_with_the_letter_hold(words: str) -> None:
     assert said(f"$d_k$ {words}.") == ["holds"]
+
+
+def test_a_width_may_have_any_letter_that_a_formula_uses() -> None:
+    words = "where $r$ is the dimension of the key vectors"
+    assert said(rf"$S = Q K^T / \sqrt{{r}}$, {words}.").count("holds") > said(r"$S = Q K^T / \sqrt{r}$").count("holds")
+    assert said(f"Here, {words}.") == []
 
 
 @pytest.mark.parametrize("words", ["is the number of heads", "is the dimension of the values", "is nice"])

@@ -176,3 +176,9 @@ def test_a_label_is_no_use_of_a_letter() -> None:
     statements, scopes = read(r"$H = X W^G$ and $Y = X W_{i}^{Q} + v_B$")
     scope = scopes.at(statements[0])
     assert [scope.is_used(Name(base)) for base in ("X", "H", "G", "Q", "B")] == [True, True, False, False, False]
+
+
+def test_letters_in_front_of_arrays_that_are_added_are_numbers() -> None:
+    shapes = r"$P \in \mathbb{R}^{n \times m}$, $V \in \mathbb{R}^{m \times c}$. "
+    assert not [said for _, said, _ in findings(rf"{shapes} $P (a V + b U) = a P V + b P U$") if "a V" in said]
+    assert verdict(rf"{shapes} $Y = V (a P + b U)$", "Y =").verdict == "wrong"

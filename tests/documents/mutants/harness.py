@@ -3,8 +3,8 @@
 Definition   a mutant is a document with one mistake in a formula that was proved, holds, or holds conditionally; it
              counts where the oracle says that what was claimed is no longer so
 Result       a table: kind of mistake x what is said of the formula then; with -v every mutant that is not called wrong
-Assumes      a width is taken for another where the text speaks of both; operations are counted singly or as
-             multiplications with additions, so that twice a count may be meant
+Assumes      a width is taken for another where the text speaks of both, and does not set them to one thing; operations
+             are counted singly or as multiplications with additions, so that twice a count may be meant
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def mutants(target: Target) -> Iterator[Mutant]:
             for kind, new in changes(spot):
                 edit = edited(passage.text, spot, new, passage.syntax)
                 formula = edit.of(passage.text)
-                if kind == "other width" and not _occurs(new, target):
+                if kind == "other width" and not _is_another(spot.node, new, target):
                     continue
                 if formula in seen or formula == passage.text or not _stands(target, edit):
                     continue
@@ -93,9 +93,11 @@ def mutants(target: Target) -> Iterator[Mutant]:
                         yield Mutant(target, kind, edit, answer(target, chain, number))
 
 
-def _occurs(new: Node, target: Target) -> bool:
-    """Say whether a width is spoken of in the text, so that it surely is another one."""
-    return any(isinstance(new, Name) and new.key == key for key in target.text.letters)
+def _is_another(old: Node, new: Node, target: Target) -> bool:
+    """Say whether a width is spoken of in the text, and not set to what the other is: then it surely is another one."""
+    if not isinstance(old, Name) or not isinstance(new, Name):
+        return False
+    return new.key in target.text.letters and frozenset((old.key, new.key)) not in target.text.alike
 
 
 def _stands(target: Target, edit: Edit) -> bool:

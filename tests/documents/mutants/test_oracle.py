@@ -8,6 +8,7 @@ import pytest
 
 from derivations.documents.formulas import read_formula
 from derivations.documents.syntax import Chain, Node
+from tests.documents.mutants.harness import mutants
 from tests.documents.mutants.kinds import KINDS, changes
 from tests.documents.mutants.oracle import (
     declarations_differ,
@@ -17,6 +18,7 @@ from tests.documents.mutants.oracle import (
 )
 from tests.documents.mutants.places import edited, spots
 from tests.documents.mutants.printed_numbers import numbers_differ
+from tests.documents.mutants.texts import Text, targets
 
 
 def chain(formula: str) -> Chain:
@@ -130,3 +132,18 @@ def test_every_kind_makes_its_mistake(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_applies_to_a_letter_that_stands_alone(kind: str) -> None:
     assert not [new for spot in spots(side("y")) for found, new in changes(spot) if found == kind]
+
+
+@pytest.mark.parametrize(
+    ("before", "answered"),
+    [
+        ("Let $d_k = d_{model} / h$ and $d_v = d_{model} / h$.", False),
+        ("Let $d_k = d_v$.", False),
+        ("Let $d_k = d_{model} / h$ and $d_v = 64$.", True),
+    ],
+)
+def test_a_width_that_is_set_to_what_another_is_is_no_other_one(before: str, answered: bool) -> None:
+    text = Text("own.md", f"{before}\n\nThen $h (n d_k + n d_k) = 2 h n d_k$ here.\n")
+    (target,) = (each for each in targets(text) if each.claim.finding.check == "chain")
+    found = [each for each in mutants(target) if each.kind == "other width" and each.edit.written.strip() == "d_{v}"]
+    assert bool(found) == answered

@@ -13,14 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain as chain_of
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.documents.passages import Passage, Place
 from derivations.documents.readers import read_text
-from derivations.documents.syntax import Chain, Name, Number
+from derivations.documents.syntax import Chain, Name, Node, Number
 from derivations.documents.verdicts import Claim
 from tests.documents.mutants.oracle import Declared, declared_in
 
@@ -74,6 +75,18 @@ class Text:
                 case Chain(sides=(Name() as name, Number(value=value, unit="")), relations=("=",)):
                     found.setdefault(name.key, set()).add(value)
         return {key: values.pop() for key, values in found.items() if len(values) == 1}
+
+    @cached_property
+    def alike(self) -> frozenset[frozenset[str]]:
+        """Pairs of letters that are set to one thing: `d_k = d_v`, `d_k = d / h` and `d_v = d / h`."""
+        groups: dict[Node, set[str]] = {}
+        for chain in self.chains:
+            if chain.relations and set(chain.relations) == {"="}:
+                names = {side.key for side in chain.sides if isinstance(side, Name)}
+                groups.setdefault(chain.sides[-1], set()).update(names)
+        return frozenset(
+            map(frozenset, chain_of.from_iterable(combinations(sorted(names), 2) for names in groups.values()))
+        )
 
     @cached_property
     def starts(self) -> Sequence[int]:

@@ -22,6 +22,11 @@ def passages(line: str, language: str = "") -> list[tuple[str, str]]:
         ("计算量 ≈ 2 × n × d_ff", [("plain", "计算量 ≈ 2 × n × d_ff")]),
         ("def f(x, d=512):", [("prose", "def f(x,"), ("code", "d=512"), ("prose", "):")]),
         ("just some words", [("prose", "just some words")]),
+        ("h = 8 // heads", [("code", "h = 8"), ("prose", "heads")]),
+        ("h = 8 // number of heads", [("code", "h = 8"), ("prose", "number of heads")]),
+        ("d_k = d_model // h", [("prose", "d_k = d_model // h")]),
+        ("d_k = d_model // heads", [("prose", "d_k = d_model // heads")]),
+        ("d_k = 512 // 8  # 64", [("prose", "d_k = 512 // 8  # 64")]),
         ("| -> a box", [("prose", "| -> a box")]),
     ],
 )
@@ -43,6 +48,7 @@ def test_pseudo_code(line: str, expected: list[tuple[str, str]]) -> None:
         ("name = 'h = 8 # no'", [("prose", "name = 'h = 8 # no'")]),
         ("model = Model(width=3)", [("prose", "model = Model(width=3)")]),
         ("return a + b", [("prose", "return a + b")]),
+        ("d_k = d_model // h  # 64", [("code", "d_k = d_model // h"), ("prose", "64")]),
         ("x = f(a,", [("prose", "x = f(a,")]),
     ],
 )  # fmt: skip

@@ -29,6 +29,20 @@ def formulas(text: str) -> list[str]:
         (r"\newcommand{\a}{\b c}\newcommand{\b}{\beta} $\a$", [r"\beta  c"]),
         ("\\def\\be{\\begin{equation}}\\def\\ee{\\end{equation}}\n\\be a \\ee", ["a"]),
         (r"\newcommand{\d}{\ensuremath{d_k}\xspace} $\d$", ["{d_k}"]),
+        (
+            r"The width \texttt{d\_model} and \verb|[batch, d_ff]|, \lstinline!h=8!.",
+            ["d_model", "[batch, d_ff]", "h=8"],
+        ),
+        (r"\texttt{python -m name} and \verb|a\b|", []),
+        (r"about 485165195 (\textbf{4.8 億}), 512→2048, 8 × 64 = 512", ["4.8 億", "512→2048", "8 × 64 = 512"]),
+        (r"\includegraphics[width=0.5\textwidth]{a} \lstset{tabsize=4} \vspace{-2pt} \cite{b=3}", []),
+        (r"\begin{unknown} \frac{a}{b} c = d \end{unknown}", []),
+        (r"\begin{unknown} \frac{a}{b} \\ c = d \end{unknown}", []),
+        (r"3 + 4 = 7\footnote{2 + 2 = 4}, and 5 × 3 = 15\\d = 6", ["3 + 4 = 7", "2 + 2 = 4", "5 × 3 = 15", "d = 6"]),
+        (r"10\textsuperscript{6} = 2 × 5, 1\,024 = 2 × 512", []),
+        (r"i.e.\ 1\,024 = 2 × 512", ["1024 = 2 × 512"]),
+        ("\\begin{lstlisting}[language=Python]\nh = 8\n\\end{lstlisting}", ["h = 8"]),
+        ("\\begin{minted}{bash}\nh=8\n\\end{minted}", []),
         (r"\verb|$x$| and \begin{verbatim}$y$\end{verbatim} $z$", ["z"]),
         (r"\begin{comment}$y$\end{comment} $z$", ["z"]),
         (r"\documentclass{a} $no$ \begin{document}$x$\end{document} $no$", ["x"]),
@@ -76,4 +90,22 @@ def test_rows_of_tables() -> None:
 
 def test_prose_has_no_commands() -> None:
     (block,) = blocks(r"Let \emph{the matrix} $X$ be given~\cite{a}.")
-    assert [passage.text for passage in block.passages] == ["Let the matrix ", "X", " be given~."]
+    assert [passage.text for passage in block.passages] == ["Let the matrix ", "X", " be given ."]
+
+
+def test_the_term_of_an_item_stands_before_it() -> None:
+    first, second = blocks(r"\item[$d_k$] the dimension of the keys \item[--] a remark")
+    assert [passage.text for passage in first.passages] == ["d_k", " the dimension of the keys "]
+    assert [passage.text for passage in second.passages] == ["-- a remark"]
+
+
+def test_lists_and_displayed_formulas_end_what_stands_before_them() -> None:
+    text = "Before\\begin{itemize}\n\\item one\n\\end{itemize}\nBehind \\[x\\] it."
+    assert [(block.kind, len(block.passages)) for block in blocks(text)] == [
+        ("paragraph", 1), ("item", 1), ("paragraph", 1), ("paragraph", 1), ("paragraph", 1),
+    ]  # fmt: skip
+
+
+def test_a_tie_is_a_space() -> None:
+    (block,) = blocks("head~1 of~$8$")
+    assert [passage.text for passage in block.passages] == ["head 1 of ", "8"]

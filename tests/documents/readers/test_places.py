@@ -63,7 +63,9 @@ def assert_places(document: Document, texts: dict[int | None, str]) -> int:
             for offset, character in enumerate(passage.text):
                 place = passage.place(offset)
                 line = lines[place.cell][place.line - 1] + "\n"
-                assert line[place.column - 1] == character, (passage, offset, place)
+                written = line[place.column - 1]
+                tie = written == "~" and not passage.is_formula  # a space in LaTeX
+                assert character == written or (tie and character == " "), (passage, offset, place)
                 count += 1
     return count
 

@@ -28,6 +28,10 @@ def formulas(text: str) -> list[str]:
         (".. include:: /etc/passwd\n.. raw:: html\n\n   :math:`x`\n\n.. a comment\n   :math:`y`", []),
         (".. [1] A footnote with :math:`a`", ["a"]),
         ("$x$ is no formula here", []),
+        ("矩陣\\ :math:`W`\\ 的", ["W"]),
+        ("The next one::\n\n   h = 8\n\n::\n\n   d = 2", ["h = 8", "d = 2"]),
+        (".. image:: a.png\n\n..\n\n   quoted :math:`x`", ["x"]),
+        ("..\n   :math:`x`", []),
     ],
 )
 def test_formulas_are_found(text: str, expected: list[str]) -> None:
@@ -52,9 +56,34 @@ def test_items_keep_their_lines() -> None:
     [
         "+---+---------+\n| a | shape   |\n+===+=========+\n| Q | ``d_k`` |\n+---+---------+\n",
         "==  =======\na   shape\n==  =======\nQ   ``d_k``\n==  =======\n",
+        ".. list-table::\n   :header-rows: 1\n\n   * - a\n     - shape\n   * - Q\n     - ``d_k``\n",
     ],
 )
 def test_rows_of_tables(table: str) -> None:
     _, row = blocks(table)
     assert (row.kind, row.columns, row.headers) == ("row", (0, 1), ("a", "shape"))
     assert [passage.text for passage in row.passages] == ["Q", "d_k"]
+
+
+def test_a_cell_of_a_listed_table_may_have_many_lines_or_none() -> None:
+    _, row = blocks(
+        ".. list-table::\n\n   * - a\n     - b\n     - c\n   * - one\n       :math:`x`\n     -\n     - - two\n\ntext"
+    )[:2]
+    assert (row.columns, row.formulas[0].text) == ((0, 0, 2), "x")
+
+
+def test_a_term_and_its_definition_stand_together() -> None:
+    terms = ":math:`d_k`\n   is the dimension\n   of the keys\n\n``n``\n   is the length"
+    text = f"where\n\n{terms}\n\nArgs:\n   ``x``: the input"
+    assert [(block.kind, len(block.passages)) for block in blocks(text)] == [
+        ("paragraph", 1), ("item", 2), ("item", 2), ("paragraph", 1), ("paragraph", 2),
+    ]  # fmt: skip
+
+
+def test_an_escaped_space_is_nothing() -> None:
+    (block,) = blocks("the\\ **big**\\ matrix")
+    assert [passage.text for passage in block.passages] == ["thebigmatrix"]
+
+
+def test_two_points_alone_announce_code_and_say_nothing() -> None:
+    assert [block.kind for block in blocks("It is:\n\n::\n\n   h = 8")] == ["paragraph", "code"]

@@ -84,3 +84,10 @@ def test_parts_of_joined_parts_keep_their_places(
 
 def test_line_ends_are_alike() -> None:
     assert normalised("a\r\nb\rc\n\0")[0].text == "a\nb\nc\n\ufffd"
+
+
+@given(st.lists(st.sampled_from(["", "a", "x" * (MAX_LINE - 1), "x" * MAX_LINE, "y" * (MAX_LINE + 1)]), max_size=6))
+def test_of_lines_only_those_that_are_too_long_are_left_out(lines: list[str]) -> None:
+    source, problems = normalised("\n".join(lines))
+    assert source.text.split("\n") == ([line if len(line) <= MAX_LINE else "" for line in lines] or [""])
+    assert [each.place.line for each in problems] == [n for n, line in enumerate(lines, 1) if len(line) > MAX_LINE]

@@ -165,6 +165,7 @@ def test_what_rounds_to_a_number_is_almost_that(text: str) -> None:
     "text",
     [
         "Head 1 has coordinates 1-64, head 2 has 65-128.",
+        "Head 1 has coordinates 1--64, head 2 has 65--128.",
         "Head 1 的資訊在第 1\\~64 位，Head 2 的資訊在第 65\\~128 位。",
         "第一个头占第 1~64 维，第二个头占第 65~128 维。",
         "ヘッド 1 は 1〜64 次元、ヘッド 2 は 65〜128 次元を使う。".replace("〜", "～"),
@@ -173,6 +174,12 @@ def test_what_rounds_to_a_number_is_almost_that(text: str) -> None:
 def test_blocks_as_wide_as_a_head_hold(text: str) -> None:
     assert "holds" in [each.finding.verdict for each in _said("Let $d_k = 64$.\n\n" + text)]
     assert _said("Let $d_k = 32$.\n\n" + text) == []
+    assert "holds" in [
+        each.finding.verdict for each in _said("Let $c = 64$, where $c$ is the dimension of a head.\n\n" + text)
+    ]
+    assert "holds" not in [
+        each.finding.verdict for each in _said("Let $c = 64$, where $c$ is the number of layers.\n\n" + text)
+    ]
 
 
 @pytest.mark.parametrize("text", ["Pages 1-64 and 65-128.", "Head 1 has 1-64, head 2 has 64-128."])

@@ -45,6 +45,9 @@ def _said(text: str) -> list[Claim]:
         ("(假设q和k是独立的随机变量，均值为0，方差为1。那么它们的点积$q \\cdot k$，均值为0方差为$d_k$)", 2),
         ("Scaling the dot product $q \\cdot k$ by $1 / \\sqrt{d_k}$ gives variance 1.", 1),
         ("内積を $\\sqrt{d_k}$ で割ると、分散は 1 に戻る。", 1),
+        ("Let $r$ be the dimension of the keys. The variance of $q \\cdot k$ is $r$.", 1),
+        ("設 $r$ 是鍵向量的維度。點積的變異數是 $r$，標準差是 $\\sqrt{r}$。", 2),
+        ("$r$ はキーの次元である。クエリとキーの内積の分散は $r$ である。", 1),
     ],
 )
 def test_what_is_said_right_holds_under_the_assumptions_of_the_catalogue(text: str, count: int) -> None:
@@ -66,6 +69,7 @@ def test_what_is_said_right_holds_under_the_assumptions_of_the_catalogue(text: s
         ("查询和键的点积的方差是 $d_k^2$。", "d_k"),
         ("把查询和键的点积除以 $d_k$ 之后，方差变回 1。", "1/d_k"),
         ("クエリとキーの内積の分散は $\\sqrt{d_k}$ となる。", "d_k"),
+        ("Let $r$ be the dimension of the keys. In attention the variance of $q \\cdot k$ is $r^2$.", "r"),
     ],
 )
 def test_the_wrong_power_is_refuted_with_what_is_right(text: str, right: str) -> None:
@@ -92,6 +96,7 @@ def test_the_wrong_power_is_refuted_with_what_is_right(text: str, right: str) ->
         "The variance of the dot product of queries and keys is proportional to $d_k^2$.",
         "The variance of the dot product is $d_k$ times larger.",
         "The components of $q$ have mean 0 and variance 1.",
+        "Let $r$ be a number. In attention the variance of $q \\cdot k$ is $r^2$.",
         "Without the factor the scores have variance $d_k^2$.",
         "The dot product is large, while $q$ has variance 1.",
         "We measure the dot product $q \\cdot k$. The variance over 4 runs is 2.",

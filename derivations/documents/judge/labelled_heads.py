@@ -1,0 +1,45 @@
+r"""Matrices of one head, told apart by a label below: `\text{head}_i = \text{softmax}(Q_i K_i^T / \sqrt{d_k}) V_i`.
+
+Definition   Q, K and V in capitals that all have one and the same letter or number below are the matrices of a head,
+             since the product of row i of the queries with row i of the keys is one number, and its softmax is 1
+Result       `without_labels(left, right)`: both sides without the labels, and how to put them back; None for all else
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from derivations.documents.canon.letter_slips import renamed
+from derivations.documents.syntax import Name, Node, Number
+
+__all__ = ["Unlabelled", "without_labels"]
+
+MATRICES = frozenset("QKV")
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """The two sides without the labels of a head, and the matrices without and with them."""
+
+    left: Node
+    right: Node
+    labelled: dict[Name, Name]
+
+    def labelled_again(self, node: Node) -> Node:
+        """Return a formula with the labels put back."""
+        whole: Node = renamed(node, self.labelled)
+        return whole
+
+
+def without_labels(left: Node, right: Node) -> Unlabelled | None:
+    """Return both sides without the label that all matrices of the right side share."""
+    matrices = {part for part in right.walk() if isinstance(part, Name) and part.base in MATRICES}
+    labels = {part.subscripts for part in matrices}
+    if not {"Q", "K"} <= {part.base for part in matrices} or len(labels) != 1:
+        return None
+    (label,) = labels
+    if len(label) != 1 or not (isinstance(label[0], Number) or (isinstance(label[0], Name) and len(label[0].key) == 1)):
+        return None
+    plain = {part: replace(part, subscripts=()) for part in matrices}
+    named = replace(left, subscripts=()) if isinstance(left, Name) and left.subscripts == label else left
+    return Unlabelled(renamed(named, plain), renamed(right, plain), {short: whole for whole, short in plain.items()})

@@ -1,0 +1,81 @@
+"""Tables in reStructuredText: drawn with lines, below lines of equals signs, or written as a list of lists.
+
+Result       the rows as blocks; the first one is the head of the others
+Assumes      cells do not span columns
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from derivations.documents.passages import Block, headers_of
+from derivations.documents.readers.dialects import RESTRUCTURED
+from derivations.documents.readers.running_text import passages
+from derivations.documents.readers.source import Excerpt, joined
+
+__all__ = ["GRID", "SIMPLE", "grid_rows", "listed_rows", "simple_rows"]
+
+GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*$")
+SIMPLE = re.compile(r"\s*={2,}(?: +={2,})+\s*$")
+_MARK = r"[-*+•](?:\s+|$)"
+_LISTED_ROW = re.compile(rf"(?P<row>\s*[-*+•]\s+){_MARK}")
+_LISTED_CELL = re.compile(rf"\s*{_MARK}")
+Cells = list[list[Excerpt]]  # of a row: the pieces of each cell
+
+
+def grid_rows(lines: Iterable[Excerpt]) -> Iterator[Block]:
+    """Yield the rows of a table drawn with lines."""
+    rows: list[Cells] = [[]]
+    for line in lines:
+        if line.text.lstrip().startswith("+"):
+            rows.append([])
+            continue
+        bars = [match.start() for match in re.finditer(r"\|", line.text)]
+        cells = [line.part(left + 1, right) for left, right in pairwise(bars)]
+        rows[-1] = rows[-1] or [[] for _ in cells]
+        for column, cell in zip(rows[-1], cells, strict=False):
+            column.append(cell)
+    yield from _blocks(rows)
+
+
+def simple_rows(lines: Sequence[Excerpt]) -> Iterator[Block]:
+    """Yield the rows of a table whose columns stand below the first line, one of equals signs."""
+    starts = [match.start() for match in re.finditer("=+", lines[0].text)]
+    rows: list[Cells] = []
+    for line in lines:
+        if not SIMPLE.match(line.text):
+            ends = [*starts[1:], len(line.text)]
+            spans = zip(starts, ends, strict=True)
+            rows.append([[line.part(min(s, len(line.text)), min(e, len(line.text)))] for s, e in spans])
+    yield from _blocks(rows)
+
+
+def listed_rows(lines: Iterable[Excerpt]) -> Iterator[Block]:
+    """Yield the rows of a table that is written as a list of lists."""
+    rows: list[Cells] = []
+    columns = 0  # where the marks of cells stand
+    for line in lines:
+        row, cell = _LISTED_ROW.match(line.text), _LISTED_CELL.match(line.text)
+        indent = len(line.text) - len(line.text.lstrip())
+        if row and not (rows and indent >= columns):
+            columns = row.end("row")
+            rows.append([[line.part(row.end())]])
+        elif rows and cell and indent == columns:
+            rows[-1].append([line.part(cell.end())])
+        elif rows:
+            rows[-1][-1].append(line)
+    yield from _blocks(rows)
+
+
+def _blocks(rows: Iterable[Cells]) -> Iterator[Block]:
+    """Yield rows whose cells may run over several lines."""
+    headers: tuple[str, ...] = ()
+    for row in rows:
+        cells = [joined(cell[0].source, cell).stripped() for cell in row if cell]
+        found = [(column, each) for column, cell in enumerate(cells) for each in passages(cell, RESTRUCTURED)]
+        if found:
+            columns, inside = zip(*found, strict=True)
+            headers = headers or headers_of(cell.text for cell in cells)
+            yield Block("row", inside, columns=columns, headers=headers)

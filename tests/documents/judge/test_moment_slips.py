@@ -1,0 +1,79 @@
+r"""A slip in an equation between means and variances is wrong; what holds for some variables is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.documents.checking import check_text
+from derivations.documents.formulas import read_formula
+from derivations.documents.judge.moment_slips import moment_slip
+
+DOT = r"\sum_{j=1}^{d_k} q_j k_j"
+
+
+def verdict(formula: str, before: str = "So") -> str:
+    """Return what is said of a formula in a sentence."""
+    return check_text(f"{before} ${formula}$ here.", "markdown").claims[0].finding.verdict
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\text{Var}(x) = E[x^2] + E[x]^2",
+        r"\text{Var}(x) = E[x]^2 - E[x^2]",
+        r"\text{Var}(x + y) = \text{Var}(x) - \text{Var}(y)",
+        r"\text{Var}(2 x) = 2 \text{Var}(x)",
+        rf"\text{{Var}}({DOT}) = \sum_{{j=1}}^{{d_k - 1}} \text{{Var}}(q_j k_j)",
+        rf"\text{{Var}}({DOT}) = E[({DOT})^2] + E[{DOT}]^2",
+        rf"\text{{Var}}(\frac{{1}}{{d_k}} {DOT}) = \frac{{\text{{Var}}({DOT})}}{{d_k}}",
+        r"\text{Var}(\sum_{j=1}^{d_k} q_l k_j) = \sum_{j=1}^{d_k} \text{Var}(q_j k_j)",
+        r"\text{Var}(q_j k_j) = E[k_j^2] E[q_j^2] + E[k_j]^2 E[q_j]^2",
+    ],
+)
+def test_a_slip_is_wrong(formula: str) -> None:
+    assert verdict(formula) == "wrong"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\text{Var}(x) = E[x^2] - E[x]^2",
+        r"\text{Var}(x) = E[x^2]",
+        r"\text{Var}(x) = E[x] - E[x]^2",
+        r"E[x^2] = E[x]^2",
+        r"E[x^2] = E[x]",
+        r"\text{Var}(x - y) = \text{Var}(x) + \text{Var}(y)",
+        r"E[(x + y)^2] = E[x^2] + E[y^2]",
+        r"\text{Var}(a x) = a^2 \text{Var}(x)",
+        r"\text{Var}(\bar{x}) = \frac{\text{Var}(x)}{n}",
+        r"E[(x - \mu)^2] = E[x^2] - \mu^2",
+        r"\text{Var}(q_i k_i) = \text{Var}(q_i) \text{Var}(k_i)",
+        rf"\text{{Var}}({DOT}) = \sum_{{j=1}}^{{d_k}} \text{{Var}}(q_j k_j)",
+        rf"\text{{Var}}({DOT}) = \sum_{{j=1}}^{{d_k}} E[q_j^2] E[k_j^2]",
+        rf"\text{{Var}}({DOT}) = d_k \text{{Var}}(q_1 k_1)",
+        rf"\text{{Var}}({DOT}) = d_k^2 \text{{Var}}(q_j k_j)",
+        rf"\text{{Var}}(\frac{{1}}{{\sqrt{{d_k}}}} {DOT}) = \frac{{\text{{Var}}({DOT})}}{{d_k}}",
+        r"V(s) = E[r + V(t)]",
+    ],
+)
+def test_what_holds_for_some_variables_is_no_mistake(formula: str) -> None:
+    """Of mean 0, of 0 and 1, of one variable, of a constant: the words need not say so."""
+    assert verdict(formula) != "wrong"
+
+
+def test_a_condition_is_left_alone() -> None:
+    assert verdict(r"\text{Var}(x) = E[x^2] + E[x]^2", "This holds only if") != "wrong"
+
+
+def test_the_side_that_is_mended_is_told() -> None:
+    left, right = read_formula(r"\text{Var}(x) = E[x^2] + E[x]^2", "latex").statements[0].sides
+    found = moment_slip(left, right)
+    assert found is not None and found[1] == "a sign is wrong, on the right"
+    assert moment_slip(left, found[0]) is None
+
+
+@pytest.mark.parametrize(
+    "formula", [r"E[x^{99}] = E[x]", r"E[(a + b + c + u + v + w)^8] = E[a]", r"E[\frac{x}{0}] = E[x]"]
+)
+def test_what_is_too_large_has_no_number(formula: str) -> None:
+    assert verdict(formula) == "unknown"
