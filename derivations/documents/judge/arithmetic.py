@@ -35,6 +35,7 @@ __all__ = ["check_arithmetic"]
 
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
+NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 BILLION = 10**9
 SCALES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 CONSTANTS = ("e", "π", "pi")
@@ -71,12 +72,20 @@ def _is_share(left: Node, right: Node) -> bool:
 
 
 def _is_order_of_magnitude(question: NumberLink) -> bool:
-    """Say whether a power of ten is told of a number of that size: 1024 ≈ 10^3."""
+    """Say whether a power of ten, or the next power of two, is told of a number: 1024 ≈ 10^3, 65504 ≈ 65536."""
     for side, other in ((question.left, question.right), (question.right, question.left)):
+        if question.loose and isinstance(side, Number) and _is_power_of_two(side):
+            near = question.enclosures(other)
+            return near is not None and abs(near[0].middle - side.value) * NEARLY < side.value
         if question.loose and isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
             power, value = (question.enclosures(each, each) for each in (side, other))
             return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
     return False
+
+
+def _is_power_of_two(number: Number) -> bool:
+    size = int(number.value)
+    return number.exact and size == number.value and size >= 1024 and size & (size - 1) == 0
 
 
 def _is_scaled(question: NumberLink) -> bool:

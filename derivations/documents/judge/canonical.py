@@ -81,6 +81,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     verdict, reason, mended, result, assumed = found
     if verdict == "wrong" and isinstance(left, Derivative) and _is_of_likelihood(scope.words(statement).lower()):
         return
+    if verdict == "wrong" and isinstance(left, Call) and _is_multiplied_elsewhere(left, statement, scope):
+        return
     if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
         inputs = other_inputs(statement, left, plain(right), scope)
         verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
@@ -93,6 +95,17 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
             verdict, assumed, mended = "wrong", (), _scaled(right, width)
             reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
     yield Finding(verdict, CHECK, reason, _shown(mended, statement, left), result, assumed)
+
+
+def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> bool:
+    """Say whether what is named here is a factor of another formula, which may add what this one lacks."""
+    return any(
+        isinstance(part, Product)
+        and any(isinstance(each, Call) and each.function == left.function for each in part.factors)
+        for other in scope.document.used_in(left.function, statement)
+        for side in other.chain.sides
+        for part in side.walk()
+    )
 
 
 def _shown(mended: Node | None, statement: Statement, left: Node) -> str | None:

@@ -44,11 +44,14 @@ def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]
     rounded = {part.text for part in node.walk() if isinstance(part, Number)}
     sources: dict[str, Node] = {}
     for earlier in (statement, *scope.earlier(statement)):
-        sides = earlier.chain.sides
+        sides, begin = earlier.chain.sides, 0
         for number, (side, relation) in enumerate(zip(sides[1:], earlier.chain.relations, strict=True)):
+            if relation not in ("=", "≈"):
+                begin = number + 1  # `a = 5 → f(a) ≈ 0.17` begins anew
+                continue
             shown = printed(side)
-            first = next((each for each in sides[: number + 1] if not isinstance(each, Name)), None)
-            if shown is None or first is None or relation not in ("=", "≈") or printed(first) is not None:
+            first = next((each for each in sides[begin : number + 1] if not isinstance(each, Name)), None)
+            if shown is None or first is None or printed(first) is not None:
                 continue
             if shown.number.text in rounded:
                 whole = Number(str(shown.scale), shown.scale)  # the digits of `1.97 \times 10^6` are those of a million

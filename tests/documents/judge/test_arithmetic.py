@@ -333,3 +333,20 @@ def test_a_rounded_exponent_is_rounded() -> None:
 def test_a_percentage_beside_whole_numbers_may_be_a_share_of_something() -> None:
     assert said(r"So $0 + 1 = 75\%$.") == "unknown"
     assert said(r"So $3 / 4 = 70\%$.") == "wrong"
+
+
+def test_a_power_of_two_may_stand_for_what_is_just_below_it() -> None:
+    assert said(r"So $2^{16} \times 1.999 \approx 131072$.") == "unknown"
+    assert said(r"So $2^{16} \times 1.999 \approx 131073$.") == "wrong"
+    assert said(r"So $2^{16} \times 1.999 = 131072$.") == "wrong"
+    assert said(r"So $2^{16} \times 1.98 \approx 131072$.") == "wrong"
+
+
+def test_a_number_is_recomputed_from_what_stands_before_it_behind_an_arrow() -> None:
+    """30 tanh(5/30) is 4.95, of which 0.17 shows two digits."""
+    text = "```\nlogits = 5 → tanh(5/30) = tanh(0.17) ≈ 0.17 → 30 × 0.17 = {}\n```"
+    verdicts = [
+        {claim.text: claim.finding.verdict for claim in check_text(text.format(end), "markdown").claims}[f"= {end}"]
+        for end in ("5.0", "5.3")
+    ]
+    assert verdicts == ["conditional", "wrong"]

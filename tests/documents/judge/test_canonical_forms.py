@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from derivations.documents.checking import check_text
 from tests.documents.judge.claims import last
 
 
@@ -118,3 +119,9 @@ def test_other_right_formulas_are_left_alone(formula: str) -> None:
 )
 def test_p_and_q_are_targets_and_predictions_in_either_order(formula: str, verdict: str) -> None:
     assert last(formula).verdict == verdict
+
+
+@pytest.mark.parametrize(("then", "verdict"), [(r"$O = \text{MultiHead}(Q, K, V) W^O$", "unknown"), ("", "wrong")])
+def test_heads_may_be_mixed_in_another_formula(then: str, verdict: str) -> None:
+    text = rf"$\text{{MultiHead}}(Q, K, V) = \text{{Concat}}(\text{{head}}_1, \ldots, \text{{head}}_h)$ and then {then}"
+    assert check_text(text, "markdown").claims[0].finding.verdict == verdict
