@@ -238,6 +238,8 @@ def _expanded(expression: Basic) -> int:
         body, (_, _, last) = expression.args
         return _expanded(body) * (int(last) + 1 if last.is_Integer else _TYPICAL_TERMS)
     inside = [min(_expanded(each), _MOST_EXPANDED + 1) for each in expression.args]
+    if isinstance(expression, sympy.exp) and inside[0] <= _LARGEST_POWER:
+        return 1  # e^{a + b} is one product
     if isinstance(expression, sympy.Add):
         below = {each.base for term in expression.args for each in sympy.Mul.make_args(term) if _is_below(each)}
         over_one = math.prod(min(_expanded(each), _MOST_EXPANDED + 1) for each in below)
