@@ -22,7 +22,7 @@ from tests.documents.mutants.texts import Target, documents, targets
 __all__ = ["PAGE", "page"]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "check_figures.md"
-SEED, SAMPLE = 6, 30
+SEED, SAMPLE = 6, 60
 _HEAD = """# Checking documents, measured
 
 Printed by `python -m tests.documents.report`; an ordinary test run repeats a part of it. The times are in
