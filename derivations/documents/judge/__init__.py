@@ -21,6 +21,7 @@ from derivations.documents.judge.namings import check_namings
 from derivations.documents.judge.products import check_products
 from derivations.documents.judge.shapes import check_shapes
 from derivations.documents.judge.size_maps import check_size_maps
+from derivations.documents.judge.strayed_indices import check_strayed_indices
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     check_shapes,
     check_size_maps,
     check_consistency,
+    check_strayed_indices,
     check_namings,
     check_layer_calls,
     check_layer_lines,
