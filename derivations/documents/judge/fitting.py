@@ -81,9 +81,15 @@ def _supposing(plain: Fit, sides: Sequence[Node], scope: Scope, code: bool) -> F
     """Return a reading in which letters that are not declared are vectors, or matrices of rows or of columns.
 
     Result       the first of the readings that fits and tells the shape; if none fits, the first, with its clashes
+    Assumes      a small letter is no matrix where another summand tells the shape, as b does in W x + b
     """
-    if plain.shapes[-1].complete is not None or not plain.inference.met:
+    if not plain.inference.met:
         return plain
+    if plain.shapes[-1].complete is not None:
+        vectors = read_sides(sides, scope, {}, code, "vectors")
+        names = {node.key: node for side in sides for node in side.walk() if isinstance(node, Name)}
+        small = all(_is_small(names[key]) for key in vectors.inference.assumed if key in names)
+        return vectors if vectors.clashes and vectors.inference.assumed and small else plain
     orders: tuple[Reading, ...] = ("vectors", "rows", "columns")
     if scope.convention == "columns":
         orders = ("vectors", "columns", "rows")

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from sympy import Symbol
+
 from derivations.documents.passages import Document
 from derivations.documents.scope.conventions import Convention
 from derivations.documents.scope.declarations import declared_in
@@ -55,9 +57,11 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
 
 
 def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int) -> None:
-    """Put declarations where they are found again."""
+    """Put declarations where they are found again; d is no matrix of d x d, while q may be a vector of R^q."""
     for each in found:
         if each.sizes is not None:
+            if len(each.sizes) > 1 and any(size and Symbol(each.key) in size.free_symbols for size in each.sizes):
+                continue
             scopes.shapes.add(each, section, block)
             scopes.sizes_declared.add((each.sizes, section))
             known = tuple(size for size in each.sizes if size is not None)

@@ -182,3 +182,11 @@ def test_letters_in_front_of_arrays_that_are_added_are_numbers() -> None:
     shapes = r"$P \in \mathbb{R}^{n \times m}$, $V \in \mathbb{R}^{m \times c}$. "
     assert not [said for _, said, _ in findings(rf"{shapes} $P (a V + b U) = a P V + b P U$") if "a V" in said]
     assert verdict(rf"{shapes} $Y = V (a P + b U)$", "Y =").verdict == "wrong"
+
+
+def test_a_small_letter_is_no_matrix_where_a_bias_tells_the_shape() -> None:
+    shapes = r"$U \in \mathbb{R}^{c \times m}$, $b \in \mathbb{R}^{m}$, $W \in \mathbb{R}^{m \times c}$. "
+    assert "cannot be added" in verdict(rf"{shapes} $y = U x + b$", "y =").reason
+    assert verdict(rf"{shapes} $y = W x + b$", "y =").verdict == "holds"
+    assert verdict(rf"{shapes} $y = x U + b$", "y =").verdict == "conditional"
+    assert verdict(rf"{shapes} $Y = X U + b$", "Y =").verdict == "conditional"

@@ -119,3 +119,9 @@ def test_what_ends_with_a_colon_speaks_of_the_next_two_blocks() -> None:
     for end, expected in ((":", True), ("：", True), (".", False)):
         statements, scopes = read(text.format(end))
         assert ("FLOPs" in scopes.at(statements[-1]).words(statements[-1])) is expected
+
+
+def test_a_letter_has_not_the_shape_whose_size_it_is() -> None:
+    assert last_scope("A $d \\times d$ matrix and $d$ states of width $d$.").shape(Name("d")) != symbols("d d")
+    assert last_scope("$X \\in \\mathbb{R}^{d \\times d}$ and $X$").shape(Name("X")) == symbols("d d")
+    assert last_scope("$q \\in \\mathbb{R}^{q}$ and $q$").shape(Name("q")) == (Symbol("q"),)
