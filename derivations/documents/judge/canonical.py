@@ -19,6 +19,7 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.cancelled import cancelled, shows_how
 from derivations.documents.judge.comparing_forms import INPUTS, Known, judged
 from derivations.documents.judge.inputs_of_heads import other_inputs
+from derivations.documents.judge.labelled_heads import mixes_heads
 from derivations.documents.judge.left_sides import plain, word_of
 from derivations.documents.judge.mending import Judged, letter_of
 from derivations.documents.judge.structures import by_structure
@@ -80,6 +81,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         return
     verdict, reason, mended, result, assumed = found
     if verdict == "wrong" and isinstance(left, Derivative) and _is_of_likelihood(scope.words(statement).lower()):
+        return
+    if verdict == "proved" and mixes_heads(left, right):
         return
     if verdict == "wrong" and isinstance(left, Call) and _is_multiplied_elsewhere(left, statement, scope):
         return

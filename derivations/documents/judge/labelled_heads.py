@@ -2,7 +2,8 @@ r"""Matrices of one head, told apart by a label below: `\text{head}_i = \text{so
 
 Definition   Q, K and V in capitals that all have one and the same letter or number below are the matrices of a head,
              since the product of row i of the queries with row i of the keys is one number, and its softmax is 1
-Result       `without_labels(left, right)`: both sides without the labels, and how to put them back; None for all else
+Result       `without_labels(left, right)`: both sides without the labels, and how to put them back; None for all else.
+             `mixes_heads(left, right)`: matrices of several heads stand together, Q_1 with K_2, or under another number
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from derivations.documents.canon.letter_slips import renamed
-from derivations.documents.syntax import Name, Node, Number
+from derivations.documents.syntax import Call, Name, Node, Number
 
-__all__ = ["Unlabelled", "without_labels"]
+__all__ = ["Unlabelled", "mixes_heads", "without_labels"]
 
 MATRICES = frozenset("QKV")
 
@@ -43,3 +44,14 @@ def without_labels(left: Node, right: Node) -> Unlabelled | None:
     plain = {part: replace(part, subscripts=()) for part in matrices}
     named = replace(left, subscripts=()) if isinstance(left, Name) and left.subscripts == label else left
     return Unlabelled(renamed(named, plain), renamed(right, plain), {short: whole for whole, short in plain.items()})
+
+
+def mixes_heads(left: Node, right: Node) -> bool:
+    """Say whether matrices of the right side have several labels, or another than a left that does not list them."""
+    matrices = {part for part in right.walk() if isinstance(part, Name) and part.base in MATRICES}
+    if isinstance(left, Call) and matrices <= {*left.arguments}:
+        return False
+    labels = {part.subscripts for part in matrices if all(isinstance(each, Number) for each in part.subscripts)}
+    own = left.subscripts if isinstance(left, Name) else ()
+    numbered = bool(own) and all(isinstance(each, Number) for each in own)
+    return len(labels) > 1 or (numbered and bool(labels - {()}) and labels != {own})

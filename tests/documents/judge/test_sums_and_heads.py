@@ -6,6 +6,7 @@ from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.documents.judge.labelled_heads import without_labels
 from derivations.documents.syntax import Name, Number
+from tests.documents.judge.claims import last
 
 PROVED = (
     r"\text{softmax}(z)_i = \frac{e^{z_i}}{\sum_{j=1}^{n} e^{z_j}}",
@@ -75,3 +76,21 @@ def test_one_label_of_all_matrices_is_that_of_a_head(formula: str, label: Name |
     assert found.labelled_again(found.right) == chain.sides[1]
     ((first, *_),) = [whole.subscripts for short, whole in found.labelled.items() if short.base == "Q"]
     assert first == label or (isinstance(first, Number) and first.text == label)
+
+
+ONE_HEAD = r"{} = \text{{softmax}}\left(\frac{{{} {}^T}}{{\sqrt{{d_k}}}}\right) {}"
+
+
+@pytest.mark.parametrize(
+    ("names", "is_proved"), [
+        ((r"\text{head}_1", "Q_1", "K_1", "V_1"), True),
+        ((r"\text{Attention}(Q_1, K_2, V_2)", "Q_1", "K_2", "V_2"), True),
+        ((r"\text{head}_1", "Q", "K", "V"), True),
+        ((r"\text{head}_1", "Q_1", "K_2", "V_1"), False),
+        ((r"\text{head}_2", "Q_1", "K_1", "V_1"), False),
+        ((r"\text{Attention}(Q_1, K_1, V_1)", "Q_1", "K_2", "V_1"), False),
+        (("O_2", "Q_1", "K_1", "V_2"), False),
+    ],
+)  # fmt: skip
+def test_matrices_of_several_heads_are_not_proved(names: tuple[str, ...], is_proved: bool) -> None:
+    assert (last(ONE_HEAD.format(*names)).verdict == "proved") is is_proved
