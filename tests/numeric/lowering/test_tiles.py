@@ -6,8 +6,8 @@ from collections import deque
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
-from numeric import tiles
 from numeric.tiles import Tiles, each_tile, flat_rows, items_of
 
 SIZES = list(itertools.product((1, 2, 7, 300), (1, 3, 127, 256, 257, 1030), (1, 2, 3)))
@@ -60,17 +60,17 @@ def test_an_error_in_a_tile_is_raised_and_the_next_loop_runs(threads: int):
 
 
 def test_blas_has_its_threads_back_after_a_loop():
-    before = [library["num_threads"] for library in tiles.ThreadpoolController().info()]
+    before = [library["num_threads"] for library in ThreadpoolController().info()]
     inside = []
 
     def part(work: Tiles) -> None:
-        inside.extend(lib["num_threads"] for lib in tiles.ThreadpoolController().select(user_api="blas").info())
+        inside.extend(lib["num_threads"] for lib in ThreadpoolController().select(user_api="blas").info())
         for _ in work:
             pass
 
     each_tile(part, 2, 2048, 2)
     assert set(inside) == {1}
-    assert [library["num_threads"] for library in tiles.ThreadpoolController().info()] == before
+    assert [library["num_threads"] for library in ThreadpoolController().info()] == before
 
 
 def test_heads_are_worked_on_together_as_long_as_their_scores_stay_small():
