@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
+from numeric import tiles
 from numeric.tiles import Tiles, each_tile, flat_rows, items_of
 
 SIZES = list(itertools.product((1, 2, 7, 300), (1, 3, 127, 256, 257, 1030), (1, 2, 3)))
