@@ -9,13 +9,13 @@ Assumes      lines and columns count from 1, columns in characters; cells of a n
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Literal
 
-__all__ = ["Block", "Document", "Passage", "Place", "Problem", "headers_of"]
+__all__ = ["Block", "Document", "Passage", "Place", "Problem", "headers_of", "row_of"]
 
 MOST_COLUMNS = 40  # of a table whose heads tell something
 MOST_CHARACTERS = 100  # of one of them
@@ -95,6 +95,14 @@ class Block:
 def headers_of(cells: Iterable[str]) -> tuple[str, ...]:
     """Return the head of a table for its rows: every formula of them looks at it, so that it is not long."""
     return tuple(cell[:MOST_CHARACTERS] for cell in islice(cells, MOST_COLUMNS))
+
+
+def row_of(cells: Iterable[Iterable[Passage]], headers: tuple[str, ...]) -> Iterator[Block]:
+    """Yield the row of a table from the passages of its cells, nothing where these are empty."""
+    found = [(column, passage) for column, cell in enumerate(cells) for passage in cell]
+    if found:
+        columns, inside = zip(*found, strict=True)
+        yield Block("row", inside, columns=columns, headers=headers)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from derivations.documents.judge.labelled_heads import mixes_heads
 from derivations.documents.judge.left_sides import plain, word_of
 from derivations.documents.judge.mending import Judged, letter_of
 from derivations.documents.judge.structures import by_structure
+from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
@@ -65,7 +66,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         return
     seen = by_structure(left, right, scope)
     if seen is not None:
-        yield Finding(seen.verdict, CHECK, seen.reason, _shown(seen.right, statement, left), seen.result, seen.assumed)
+        shown = None if seen.right is None else link_text(left, seen.right, statement)
+        yield Finding(seen.verdict, CHECK, seen.reason, shown, seen.result, seen.assumed)
         return
     subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
     known = _foreign(scope, right), _said(scope, right), scope.convention
@@ -97,7 +99,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         if width is not None:
             verdict, assumed, mended = "wrong", (), _scaled(right, width)
             reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
-    yield Finding(verdict, CHECK, reason, _shown(mended, statement, left), result, assumed)
+    shown = None if mended is None else link_text(left, mended, statement)
+    yield Finding(verdict, CHECK, reason, shown, result, assumed)
 
 
 def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> bool:
@@ -109,14 +112,6 @@ def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> 
         for side in other.chain.sides
         for part in side.walk()
     )
-
-
-def _shown(mended: Node | None, statement: Statement, left: Node) -> str | None:
-    """Return how a link reads with another right side."""
-    if mended is None:
-        return None
-    text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
-    return f"{statement.text(left.start, left.end)} = {text}"
 
 
 def _rows(right: Node) -> Iterator[str]:

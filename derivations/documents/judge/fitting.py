@@ -109,7 +109,8 @@ def read_sides(
     own = sides[0] if len(sides) == 2 else None
     unfolding = [own.key] if isinstance(own, Name) else []
     alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
-    numbers = dict.fromkeys((key for side in sides for key in _coefficients(side)), SCALAR)
+    supposed = sides if unknown_as is not None else ()
+    numbers = dict.fromkeys((key for side in supposed for key in _coefficients(side)), SCALAR)
     inference = Inference(scope, choice, code, unknown_as, alike, unfolding, assumed=numbers)
     shapes = tuple(map(inference.shape, sides))
     if len(shapes) == 2 and not inference.clashes:

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from derivations.documents.canon.differences import difference
 from derivations.documents.canon.layer_lines import Line, lines_of
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.fitting import is_equation
 from derivations.documents.judge.formula_letters import names_in
 from derivations.documents.judge.left_sides import plain
+from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
 from derivations.documents.scope.letters import is_weight
 from derivations.documents.statements import Statement
@@ -25,13 +27,12 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_layer_lines"]
 
 CHECK = "layers"
-EQUAL = frozenset({"=", ":=", "≡", "←"})
 MOST_FREE = 2  # X_c = X + \mu may be another sum
 
 
 def check_layer_lines(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield that a formula is one slip away from an equation of a layer."""
-    if link is None or statement.chain.relations[link] not in EQUAL:
+    if link is None or not is_equation(statement.chain.relations[link]):
         return
     left, right = statement.chain.sides[link], plain(statement.chain.sides[link + 1])
     lines = lines_of(left)
@@ -40,10 +41,8 @@ def check_layer_lines(statement: Statement, link: int | None, scope: Scope) -> I
     for line in lines:
         slip = _slip(right, line, scope)
         if slip:
-            text = formula_text(line.right, "latex" if statement.passage.syntax == "latex" else "plain")
-            shown = f"{statement.text(left.start, left.end)} = {text}"
             reason = f"this is not the equation of {line.title}: {slip}"
-            yield Finding("wrong", CHECK, reason, shown)
+            yield Finding("wrong", CHECK, reason, link_text(left, line.right, statement))
             return
 
 

@@ -21,6 +21,7 @@ from derivations.documents.canon.edits import Edit
 from derivations.documents.canon.letter_slips import ranges, signs
 from derivations.documents.canon.places import places
 from derivations.documents.judge.letters import bare
+from derivations.documents.judge.sampled import is_counted, tops_of
 from derivations.documents.judge.scalar_letters import EXPECTATIONS, VARIANCES, is_size
 from derivations.documents.syntax import (
     Aggregate,
@@ -123,18 +124,12 @@ def _differ(first: Node, second: Node, reading: _Reading) -> bool | None:
     """Say whether two sides differ; None where one has no number."""
     try:
         for draw in DRAWS:
-            values = [_Numbers(draw, reading, _tops(first, second)).number(side) for side in (first, second)]
+            values = [_Numbers(draw, reading, tops_of(first, second)).number(side) for side in (first, second)]
             if abs(values[0] - values[1]) > CLOSE * max(map(abs, values)):
                 return True
     except (_NoMoment, ArithmeticError, ValueError):
         return None
     return False
-
-
-def _tops(*sides: Node) -> frozenset[str]:
-    """Return the letters that end sums: they are whole numbers."""
-    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate) and part.upper is not None)
-    return frozenset(name.key for part in sums for name in part.upper.walk() if isinstance(name, Name))  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True)
@@ -200,11 +195,7 @@ class _Numbers:
 
     def _place(self, subscript: Node) -> str:
         """Return which entry a subscript says: a number under a sum, also of `j + 1`, else its text."""
-        if isinstance(subscript, Number) or any(
-            isinstance(part, Name) and part.key in self.bound for part in subscript.walk()
-        ):
-            return str(self.number(subscript))
-        return Name("", (subscript,)).key
+        return str(self.number(subscript)) if is_counted(subscript, self.bound) else Name("", (subscript,)).key
 
     def _mean_or_variance(self, word: str, inside: Polynomial) -> float:
         if word in EXPECTATIONS:

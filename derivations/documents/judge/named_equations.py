@@ -20,7 +20,6 @@ from derivations.documents.canon.letter_slips import renamed
 from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.running_forms import ROTARY
 from derivations.documents.canon.training_equations import TRAINING
-from derivations.documents.formulas import formula_text
 from derivations.documents.judge.equation_roles import (
     Meaning,
     assignment_of,
@@ -29,11 +28,13 @@ from derivations.documents.judge.equation_roles import (
     names_of,
     symbols_of,
 )
+from derivations.documents.judge.fitting import is_equation
 from derivations.documents.judge.left_sides import plain
 from derivations.documents.judge.matching import Filter, Match, equal_forms, reader_of
 from derivations.documents.judge.mending import letter_of
 from derivations.documents.judge.spellings import left_spelling, running, spelled, step_before
 from derivations.documents.judge.turned_pairs import is_turned_apart
+from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node
@@ -42,14 +43,13 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_named_equations"]
 
 CHECK = "equation"
-EQUAL = frozenset({"=", ":=", "≡", "←"})
 MOST_PARTS, MOST_NAMES, MOST_ORDERS, MOST_EDITS, MOST_WORK = 60, 7, 24, 900, 4000
 EQUATIONS = (*TRAINING, *RUNNING)
 
 
 def check_named_equations(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield what is known of an equation between numbers."""
-    if link is None or statement.chain.relations[link] not in EQUAL:
+    if link is None or not is_equation(statement.chain.relations[link]):
         return
     left, right = statement.chain.sides[link], plain(statement.chain.sides[link + 1])
     if len(list(islice(right.walk(), MOST_PARTS + 1))) > MOST_PARTS or isinstance(right, Name):
@@ -71,8 +71,7 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
         found = _mended(left, right, names, each, statement, scope)
         if found is not None:
             slip, mended = found
-            text = formula_text(mended, "latex" if statement.passage.syntax == "latex" else "plain")
-            shown = f"{statement.text(left.start, left.end)} = {text}"
+            shown = link_text(left, mended, statement)
             yield Finding("wrong", CHECK, f"this is not {each.title}: {slip}", shown, each.forms[0].result or None)
             return
     yield from _by_shape(left, right, names, scope)

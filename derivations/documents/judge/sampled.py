@@ -9,7 +9,7 @@ Assumes      matrices are 1 x 1: what differs for them differs in general
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
@@ -32,7 +32,7 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["sampled"]
+__all__ = ["is_counted", "sampled", "tops_of"]
 
 _MOST_TERMS = 8
 _FUNCTIONS: Mapping[str, Callable[[float], float]] = {
@@ -50,17 +50,21 @@ class _NoNumber(Exception):
 
 def sampled(node: Node, draw: int) -> float | None:
     """Return the number of a formula in one draw of its letters."""
-    tops = frozenset(
-        name.key
-        for part in node.walk()
-        if isinstance(part, Aggregate) and part.upper is not None
-        for name in part.upper.walk()
-        if isinstance(name, Name)
-    )
     try:
-        return _value(node, {}, draw, tops)
+        return _value(node, {}, draw, tops_of(node))
     except (_NoNumber, ArithmeticError, ValueError, TypeError):
         return None
+
+
+def tops_of(*sides: Node) -> frozenset[str]:
+    """Return the letters that end sums: they are whole numbers."""
+    ends = (part.upper for side in sides for part in side.walk() if isinstance(part, Aggregate))
+    return frozenset(name.key for end in ends if end is not None for name in end.walk() if isinstance(name, Name))
+
+
+def is_counted(subscript: Node, bound: Container[str]) -> bool:
+    """Say whether a subscript is a number, or has an index of a sum, so that it tells which entry is meant."""
+    return isinstance(subscript, Number) or any(isinstance(p, Name) and p.key in bound for p in subscript.walk())
 
 
 @lru_cache(maxsize=4096)
@@ -119,9 +123,7 @@ def _letter(name: Name, bound: Bound, draw: int, tops: frozenset[str]) -> float:
 
 def _place(subscript: Node, bound: Bound, draw: int, tops: frozenset[str]) -> float | str:
     """Return which entry a subscript says: a number under a sum, also of `(j - 1) b + l`, else its text."""
-    if isinstance(subscript, Number) or any(isinstance(part, Name) and part.key in bound for part in subscript.walk()):
-        return _value(subscript, bound, draw, tops)
-    return _key(subscript)
+    return _value(subscript, bound, draw, tops) if is_counted(subscript, bound) else _key(subscript)
 
 
 def _key(node: Node) -> str:

@@ -27,7 +27,8 @@ def check_strayed_indices(statement: Statement, link: int | None, scope: Scope) 
         return
     left, right = statement.chain.sides[link : link + 2]
     for side, other in ((left, right), (right, left)):
-        for own, stray in _strays(side, _bound_in(other) - _free_in(other)):
+        bound = _bound_in(other)
+        for own, stray in _strays(side, bound - _free_in(other)) if bound else ():
             reason = f"the sum is over {own}, and its terms have the index {stray} of another sum"
             yield Finding("wrong", "consistency.index", reason)
             return

@@ -12,7 +12,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Arrow, Chain, Name, Node, Transpose
 
-__all__ = ["line_of", "shape_text", "size_text", "source"]
+__all__ = ["line_of", "link_text", "shape_text", "size_text", "source"]
 
 
 def size_text(size: Expr | None) -> str:
@@ -42,3 +42,8 @@ def source(sides: Sequence[Node], statement: Statement, relations: Sequence[str 
     if len(sides) > 1 and relations:
         return formula_text(Chain(tuple(sides), tuple(relations)), syntax)
     return formula_text(sides[0], syntax)
+
+
+def link_text(left: Node, right: Node, statement: Statement) -> str:
+    """Return how a link of a statement reads with another right side, its left side as it is written."""
+    return f"{statement.text(left.start, left.end)} = {source((right,), statement)}"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from derivations.documents.passages import Block, BlockKind, Document, headers_of
+from derivations.documents.passages import Block, BlockKind, Document, headers_of, row_of
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import LATEX
 from derivations.documents.readers.macros import Expansion, defined_macros, group_end, without_definitions
@@ -150,7 +150,4 @@ def _rows(table: Excerpt, macros: Expansion) -> Iterator[Block]:
         ends = [*(mark.start() for mark in _CELL.finditer(row.text)), len(row.text)]
         cells = [row.part(*span).stripped() for span in zip(starts, ends, strict=True)]
         headers = headers or headers_of(cell.text for cell in cells)
-        found = [(k, each) for k, cell in enumerate(cells) for each in passages(macros.of(cell), LATEX)]
-        if found:
-            columns, inside = zip(*found, strict=True)
-            yield Block("row", inside, columns=columns, headers=headers)
+        yield from row_of((passages(macros.of(cell), LATEX) for cell in cells), headers)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
 
-from derivations.documents.passages import Block, Document, Passage, headers_of
+from derivations.documents.passages import Block, Document, Passage, headers_of, row_of
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import MARKDOWN
 from derivations.documents.readers.macros import Expansion, defined_macros, without_definitions
@@ -150,11 +150,8 @@ class _Blocks:
             elif token.type == "tr_close" and row:
                 cells = self.cells(row)
                 headers = headers or headers_of(cell.text for cell in cells)
-                found = [(column, passage) for column, cell in enumerate(cells) for passage in passages(cell, MARKDOWN)]
                 row = []
-                if found:
-                    columns, inside = zip(*found, strict=True)
-                    yield Block("row", inside, columns=columns, headers=headers)
+                yield from row_of((passages(cell, MARKDOWN) for cell in cells), headers)
 
     def cells(self, row: Sequence[Token]) -> list[Excerpt]:
         """Return the cells of a row, which stand on one line from left to right."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from derivations.documents.passages import Block, headers_of
+from derivations.documents.passages import Block, headers_of, row_of
 from derivations.documents.readers.dialects import RESTRUCTURED
 from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined
@@ -74,8 +74,7 @@ def _blocks(rows: Iterable[Cells]) -> Iterator[Block]:
     headers: tuple[str, ...] = ()
     for row in rows:
         cells = [joined(cell[0].source, cell).stripped() for cell in row if cell]
-        found = [(column, each) for column, cell in enumerate(cells) for each in passages(cell, RESTRUCTURED)]
-        if found:
-            columns, inside = zip(*found, strict=True)
-            headers = headers or headers_of(cell.text for cell in cells)
-            yield Block("row", inside, columns=columns, headers=headers)
+        here = headers or headers_of(cell.text for cell in cells)
+        for block in row_of((passages(cell, RESTRUCTURED) for cell in cells), here):
+            headers = here  # a row without text is no head
+            yield block
