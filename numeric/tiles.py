@@ -2,17 +2,16 @@
 
 Result       a loop over few rows is one tile, in whose products BLAS may use all threads; a loop over many is divided
              into tiles of about `ROWS` rows, which threads of this module take one by one while BLAS uses one thread
-Assumes      NumPy calls give up the interpreter's lock, so that threads compute side by side; one loop waits for all of
-             its tiles before it returns
-
-A tile holds several items whole or some rows of one: (first item, last item, first row, last row), ends excluded.
+Assumes      NumPy calls give up the interpreter's lock, so that threads compute side by side; a loop reads other rows
+             of the same item at most, so that a tile of whole items goes through all loops at once, while tiles of some
+             rows wait until all of them have been through the loop before
 """
 
 import math
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +23,7 @@ import numpy as np
 from numeric.blas_threads import forget_limits, limit_this_thread, one_thread_in_blas
 
 __all__ = [
-    "Tiles",
+    "Tile",
     "column_of_ones",
     "default_threads",
     "each_tile",
@@ -33,6 +32,7 @@ __all__ = [
     "online_step",
     "product_of_heads",
     "product_of_rows",
+    "row_of",
     "shaped",
 ]
 
@@ -44,19 +44,15 @@ SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked
 LARGEST = 1 << 26  # bytes of memory that a thread keeps at most
 MOST = 64  # ways of dividing that memory that a thread keeps
 
-Tile = tuple[int, int, int, int]
+Place = tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
-class Tiles:
-    """The tiles of a loop, which several threads take from: each is handed out once."""
+class Tile:
+    """Several items with all of their rows, or some rows of one."""
 
-    rows: int  # at most in a tile, those of all its items together
-    left: deque[Tile] | tuple[Tile, ...]  # a tuple where one thread takes them all
-
-    def __iter__(self) -> Iterator[Tile]:
-        """Yield the tiles that are left, until there are none."""
-        return iter(self.left) if isinstance(self.left, tuple) else _taken(self.left)
+    place: Place  # the first item and the last, the first row and the last, ends excluded
+    rows: int  # at most in a tile of the loop, those of all its items together
 
     def heads(self, heads: int, keys: int) -> int:
         """Return how many heads are worked on together, so that their scores stay small."""
@@ -80,14 +76,21 @@ def default_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each_tile(part: Callable[[Tiles], None], items: int, n: int, threads: int) -> None:
-    """Call a loop body with the tiles of `items` times `n` rows, on several threads where there are enough rows."""
+def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threads: int) -> None:
+    """Call the bodies of loops with the tiles of `items` times `n` rows, on several threads where rows are many."""
     count = items * n
     if 0 < count < FEW and threads > 1:
-        part(Tiles(count, ((0, items, 0, n),)))
+        for body in loops:
+            body(Tile((0, items, 0, n), count))
     elif count:
-        rows, left = _divided(items, n, threads)
-        _on_threads(lambda: part(Tiles(rows, left)), left, threads)
+        rows, places = _divided(items, n, threads)
+        for together in [loops] if rows >= n else [[body] for body in loops]:
+
+            def work(place: Place, together: Sequence[Callable[[Tile], None]] = together) -> None:
+                for body in together:
+                    body(Tile(place, rows))
+
+            each_one(work, places, threads)
 
 
 def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
@@ -172,6 +175,14 @@ def column_of_ones(count: int, dtype: Any) -> Any:
     return column
 
 
+@lru_cache(maxsize=64)
+def row_of(number: float, count: int, dtype: Any) -> Any:
+    """Return a row of equal numbers, which NumPy's extrema read faster than a single number."""
+    row = np.full(count, number, dtype)
+    row.flags.writeable = False
+    return row
+
+
 def flat_rows(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     """Return the rows of all items one after another: (..., n, d) as (items n, d), numbers (..., n) as (items n, 1)."""
     shape = x.shape
@@ -191,15 +202,14 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     return np.broadcast_to(x, batch + shape).reshape(math.prod(batch), *shape)
 
 
-def _divided(items: int, n: int, threads: int) -> tuple[int, deque[Tile]]:
-    """Return tiles of about `ROWS` rows and how many they hold: several items whole or one, work for all threads."""
+def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
+    """Return how many rows a tile has, about `ROWS`, and the tiles: whole items or a part of one, for all threads."""
     together = min(max(1, ROWS // n), math.ceil(items / threads))
     at_once = threads if items < threads else 1  # threads that work on one item
     parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= ROWS else 1
     size = math.ceil(n / parts)
     firsts, begins = range(0, items, together), range(0, n, size)
-    left = ((f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins)
-    return together * size, deque(left)
+    return together * size, [(f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins]
 
 
 def _taken(left: deque[Any]) -> Iterator[Any]:

@@ -37,6 +37,6 @@ def test_the_rewritings_show_both_sides_and_the_weights():
 
 
 def test_the_code_and_the_sizes_are_those_in_use():
-    assert "each_tile(loop_1, items, n, threads)" in optimised("layer_norm")
+    assert "each_tile([loop_1], items, n, threads)" in optimised("layer_norm")
     assert "import" not in optimised("layer_norm")
     assert f"| `ROWS` | {tiles.ROWS:,} | of a tile" in tile_sizes()

@@ -32,15 +32,15 @@ class LoopText:
         keys = sorted(tiled or {op.keys for op in loops})
         most = keys[0] if len(keys) == 1 else f"max({', '.join(keys)})"
         if tiled:
-            head.append(f"keys_at_once = tiles.keys({most})")
+            head.append(f"keys_at_once = tile.keys({most})")
             most = "keys_at_once"
         for heads in sorted({op.heads for op in loops if not op.low}):
-            head.append(f"heads_at_once = tiles.heads({heads}, {most})")
+            head.append(f"heads_at_once = tile.heads({heads}, {most})")
         sizes = [self._size(*size) for size in self.pieces.sizes]
         if sizes:
             taken = ", ".join(f"piece_{number}" for number in range(1, len(sizes) + 1))
-            head.append(f"{taken}{',' if len(sizes) == 1 else ''} = tiles.pieces(dtype, {', '.join(sizes)})")
-        top = ["g, t = last - first, end - begin"]
+            head.append(f"{taken}{',' if len(sizes) == 1 else ''} = tile.pieces(dtype, {', '.join(sizes)})")
+        top = ["first, last, begin, end = tile.place", "g, t = last - first, end - begin"]
         if "count" in names:
             top.append("count = g * t")
         if "rows" in names:
@@ -48,10 +48,10 @@ class LoopText:
         if "low" in names or "high" in names:
             low, high = self.visible
             top.append(f"low, high = {low}, {high}")
-        return [*head, "for first, last, begin, end in tiles:", *(f"    {line}" for line in (*top, *inner))]
+        return [*top, *head, *inner]
 
     def _size(self, layout: Layout, columns: str, heads: str) -> str:
-        rows = "tiles.rows"
+        rows = "tile.rows"
         if layout in (Layout.ROWS, Layout.NUMBERS):
             return f"({rows}, {columns})"
         heads = "heads_at_once" if heads == "b - a" else heads

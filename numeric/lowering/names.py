@@ -18,10 +18,11 @@ TILES = (  # what the code calls of `numeric.tiles`
     "online_step",
     "product_of_heads",
     "product_of_rows",
+    "row_of",
     "shaped",
 )
 LOCALS = (
-    *("batch", "dtype", "items", "lowest", "threads", "tiles", "weights"),
+    *("batch", "dtype", "items", "lowest", "threads", "tile", "weights"),
     *("first", "last", "begin", "end", "g", "t", "count", "rows", "low", "high"),
     *("a", "b", "heads_at_once", "c", "e", "keys_at_once"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from itertools import count, groupby
 from typing import Any
 
 from sympy import Basic, Integer
@@ -14,7 +15,6 @@ from derivations.language.names import subexpressions
 from derivations.language.shapes import shape_text, total
 from numeric.folding import WIDTH, folded, wrapped
 from numeric.lowering.choices import Choice
-from numeric.lowering.locality import Phase
 from numeric.lowering.loop_text import LoopText
 from numeric.lowering.loops import Written, written
 from numeric.lowering.memory import assign
@@ -106,14 +106,15 @@ class FunctionSource:
         whole = WholeText(program, self.blocks)
         constants = [e for e in self.layer.equations if e.variable not in program.batched]
         first = [line for equation in constants for line in whole.lines(equation)]
-        last, number = list[str](), 0
-        for index, phase in enumerate(program.phases):
-            if phase.size is None:
-                batched = (e for e in phase.equations if e.variable in program.batched)
+        last, numbers = list[str](), count(1)
+        for size, phases in groupby(enumerate(program.phases), key=lambda each: each[1].size):
+            if size is None:
+                batched = (e for _, phase in phases for e in phase.equations if e.variable in program.batched)
                 last += [line for equation in batched for line in whole.lines(equation)]
-            elif bodies[index][0]:
-                number += 1
-                last += self._loop(f"loop_{number}", phase, bodies[index])
+            else:
+                loops = {f"loop_{next(numbers)}": index for index, _ in phases if bodies[index][0]}
+                last += [line for name, index in loops.items() for line in self._loop(name, index, bodies[index])]
+                last += [f"    each_tile([{', '.join(loops)}], items, {program.whole(size)}, threads)"] if loops else []
         tables = [
             f"    {name} = {program.printer.in_family(node, over)}" for (node, over), name in program.tables.items()
         ]
@@ -121,19 +122,19 @@ class FunctionSource:
         returned = ", ".join(self._returned(v, is_named=v in whole.named) for v in self.layer.outputs)
         return [*first, *tables, *ones, *last, f"    return {returned}"]
 
-    def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
-        """Return the lines of one loop over tiles, after the arrays that it fills."""
+    def _loop(self, name: str, index: int, written: Written) -> list[str]:
+        """Return the lines of the body of one loop over tiles, after the arrays that it fills."""
         program, (body, visible) = self.program, written
+        phase = program.phases[index]
         stored = [e for e in phase.equations if e.variable in program.stored and not program.is_view(e)]
         shapes = {program.whole_name(e.variable): program.whole_shape(e.variable) for e in stored}
         lines = LoopText(program, phase, assign(body), visible).lines(body)
         return [
             *(folded(f"    {array} = np.empty(({shape}), dtype)") for array, shape in shapes.items()),
             "",
-            f"    def {name}(tiles):",
+            f"    def {name}(tile):",
             *(f"        {line}" for line in lines),
             "",
-            f"    each_tile({name}, items, {program.whole(phase.size)}, threads)",
         ]
 
     def _returned(self, variable: Variable, *, is_named: bool) -> str:

@@ -74,11 +74,10 @@ def test_the_last_that_leaves_puts_back_what_was_before() -> None:
 def test_every_tile_has_products_of_one_thread_when_another_thread_calls() -> None:
     seen: list[int] = []
 
-    def part(tiles: Any) -> None:
-        for _ in tiles:
-            seen.extend(counts())
+    def part(tile: Any) -> None:
+        seen.extend(counts())
 
-    in_another_thread(lambda: each_tile(part, 1, 5000, 2))
+    in_another_thread(lambda: each_tile([part], 1, 5000, 2))
     assert set(seen) == {1}
 
 

@@ -147,11 +147,11 @@ def marked(threads, count=LONG):
     """How often each row was worked on."""
     seen = np.zeros(count, int)
 
-    def part(tiles):
-        for _, _, begin, end in tiles:
-            seen[begin:end] += 1
+    def part(tile):
+        _, _, begin, end = tile.place
+        seen[begin:end] += 1
 
-    each_tile(part, 1, count, threads)
+    each_tile([part], 1, count, threads)
     return seen
 
 
@@ -163,33 +163,31 @@ def test_every_row_is_worked_on_once():
 def test_an_error_in_a_helping_thread_reaches_the_caller():
     caller, helped = threading.current_thread(), threading.Event()
 
-    def part(tiles):
-        for _ in tiles:
-            if threading.current_thread() is caller:
-                assert helped.wait(PATIENCE)
-            else:
-                helped.set()
-                raise ZeroDivisionError("in a tile")
+    def part(tile):
+        if threading.current_thread() is caller:
+            assert helped.wait(PATIENCE)
+        else:
+            helped.set()
+            raise ZeroDivisionError("in a tile")
 
     with pytest.raises(ZeroDivisionError, match="in a tile"):
-        each_tile(part, 1, LONG, 2)
+        each_tile([part], 1, LONG, 2)
     assert (marked(2) == 1).all()
 
 
 def test_an_error_in_the_calling_thread_stops_the_others():
     caller, helped, left = threading.current_thread(), threading.Event(), []
 
-    def part(tiles):
-        for tile in tiles:
-            if threading.current_thread() is caller:
-                assert helped.wait(PATIENCE)
-                raise ZeroDivisionError("in a tile")
-            helped.set()
-            left.append(tile)
-            time.sleep(0.01)
+    def part(tile):
+        if threading.current_thread() is caller:
+            assert helped.wait(PATIENCE)
+            raise ZeroDivisionError("in a tile")
+        helped.set()
+        left.append(tile)
+        time.sleep(0.01)
 
     with pytest.raises(ZeroDivisionError, match="in a tile"):
-        each_tile(part, 1, 100 * LONG, 2)
+        each_tile([part], 1, 100 * LONG, 2)
     assert len(left) < 50
     assert (marked(2) == 1).all()
 
@@ -201,15 +199,14 @@ def test_an_interrupt_leaves_the_threads_and_blas_in_order(threads):
     expected = run(*given)
     caller, interrupted = threading.current_thread(), []
 
-    def part(tiles):
-        for _ in tiles:
-            if threading.current_thread() is caller and not interrupted:
-                interrupted.append(True)
-                _thread.interrupt_main()
-            time.sleep(0.001)
+    def part(tile):
+        if threading.current_thread() is caller and not interrupted:
+            interrupted.append(True)
+            _thread.interrupt_main()
+        time.sleep(0.001)
 
     with pytest.raises(KeyboardInterrupt):
-        each_tile(part, 1, 100 * LONG, threads)
+        each_tile([part], 1, 100 * LONG, threads)
     same([run(*given)], [expected])
     assert (marked(threads) == 1).all()
 

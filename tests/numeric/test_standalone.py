@@ -146,7 +146,7 @@ def test_passes_that_are_left_out_leave_no_trace():
 
 def test_a_layer_called_like_a_helper_is_refused():
     plain = linear()
-    for name in ("Tiles", "packed"):
+    for name in ("Tile", "packed"):
         renamed = Layer(name, plain.inputs, plain.parameters, plain.equations, plain.args[4])
         assert name == "packed" or hasattr(tiles, name)
         with pytest.raises(CompileError, match=f"{name} is the name of a helper"):
