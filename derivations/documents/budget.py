@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from math import inf
 from time import thread_time
 
-__all__ = ["MOST_SECONDS", "MOST_STEPS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
+from derivations.language.normal_form.context import ALLOWANCE
+
+__all__ = ["MOST_SECONDS", "MOST_STEPS", "MOST_TERMS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
 
 MOST_STEPS = 300_000
 MOST_SECONDS = 1.2  # of the processor; a step that is under way is not interrupted, and one formula has two seconds
+MOST_TERMS = 40_000  # that one decision of the judge may write down: formulas of documents need less than half of it
 BETWEEN = 256  # steps between two looks at the clock
 
 
@@ -53,11 +56,12 @@ _current: ContextVar[Budget] = ContextVar("budget", default=Budget(inf))  # noqa
 @contextmanager
 def budget_of(steps: int = MOST_STEPS, seconds: float = MOST_SECONDS) -> Iterator[Budget]:
     """Limit what is spent inside; a budget inside another one takes nothing from it."""
-    token = _current.set(Budget(steps, thread_time() + seconds))
+    token, allowed = _current.set(Budget(steps, thread_time() + seconds)), ALLOWANCE.set(MOST_TERMS)
     try:
         yield _current.get()
     finally:
         _current.reset(token)
+        ALLOWANCE.reset(allowed)
 
 
 def current_budget() -> Budget:

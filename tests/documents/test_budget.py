@@ -12,6 +12,7 @@ from derivations.documents import budget
 from derivations.documents.budget import Budget, TooCostly, budget_of, spend
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
+from derivations.language.normal_form.context import Context
 
 
 def test_nothing_is_limited_outside_of_a_budget() -> None:
@@ -105,3 +106,16 @@ def test_the_steps_count_what_a_slow_formula_costs(monkeypatch: pytest.MonkeyPat
     report = check_text(f"{shapes}\n\n$${' = '.join([head] * 12)}$$\n\n{TWO}", "markdown")
     assert 2_000 < max(account.spent for account in budgets) <= 20_000 + 100
     assert report.claims[-1].finding.verdict == "wrong"
+
+
+def test_a_decision_of_the_judge_may_write_down_fewer_terms_inside() -> None:
+    with budget_of():
+        assert Context().budget == budget.MOST_TERMS
+    assert Context().budget > budget.MOST_TERMS
+
+
+def test_a_long_product_of_sines_is_given_up_in_time() -> None:
+    factors = "".join(rf"\sin({number} x)\cos({number} y)" for number in range(1, 24))
+    claim = check_text(rf"${factors} = \sin x$", "markdown").claims[0]
+    assert claim.finding.verdict == "unknown"
+    assert claim.finding.check != "too costly"

@@ -21,9 +21,11 @@ MISTAKES = {
         "W_1 X", "= 96", r"QK^T}{d_k}", r"\delta_{ij} + y_j", "7.29", "22.36", "{,}269", r"(x_i - \mu)",
         r"W^O \in",
     ),
+    "worked_example.md": (r"QK'^\top = ", "1.289"),
+    "zh_training.md": (r"\prod_{t} \log", "x_{max} + x_{min}"),
     "ja_mistakes.rst": ("16{,}834{,}000", "= 46", r"{d_v \times d}", "KQ^", "2{,}097{,}152"),
 }  # fmt: skip
-CAUGHT = 20  # of the mistakes; those that are not are unknown
+CAUGHT = 24  # of the mistakes; those that are not are unknown
 
 
 def _is_mistaken(name: str, claim: Claim) -> bool:

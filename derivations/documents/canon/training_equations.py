@@ -52,7 +52,7 @@ TRAINING: tuple[Equation, ...] = (
     ),
     equation(
         "the learning rate of the Transformer", "lrate lr eta alpha eta@ alpha@ lr@ rate learning_rate lrate@",
-        learning_rate, "", "warmup|warm-up|warm up|預熱|预热|ウォームアップ",
+        learning_rate, "", "warmup|warm-up|warm up|預熱|预热|ウォームアップ", "warmup",
         width="d_model d model_size d_{model}", step="step_num step t steps s n step_{num} @",
         warmup="warmup_steps warmup n_warmup T_warmup w warmup_{steps} warm_up t_warmup warmup_step",
         factor="factor k c scale",

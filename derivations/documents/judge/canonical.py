@@ -211,11 +211,10 @@ def _foreign(scope: Scope, right: Node) -> frozenset[str]:
 
 
 def _said(scope: Scope, right: Node) -> frozenset[tuple[str, str]]:
-    """Return the roles that the prose gives to letters of the right side."""
+    """Return the roles that the prose gives to letters of the right side, unless the usual letter stands there too."""
     names = {part.key: part for part in right.walk() if isinstance(part, Name)}
-    return frozenset(
-        (key, MEANINGS[word]) for key, name in names.items() for word in scope.meaning(name) if word in MEANINGS
-    )
+    said = ((key, MEANINGS[word]) for key, name in names.items() for word in scope.meaning(name) if word in MEANINGS)
+    return frozenset((key, role) for key, role in said if role == key or role not in names)
 
 
 def _declares_key_width(scope: Scope) -> bool:

@@ -6,7 +6,7 @@ Result       proved       by algebra, or since one side is the other with a lett
                           variance of a product of independent components: the assumptions are named
              wrong        refuted by a witness, where no values could be meant for which it holds: the two sides are in
                           a constant ratio, or the link goes on with a chain in the same letters, or one slip makes an
-                          equation of what is an identity without it
+                          equation of what is an identity without it, or a side strays from others that agree
              nothing      elsewhere: an equation may be a definition, a setting or a condition
 """
 
@@ -18,12 +18,14 @@ from itertools import islice
 from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
 
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.conditions import is_condition
 from derivations.documents.judge.dot_products import check_bounds, with_sums
 from derivations.documents.judge.letters import ambiguous, bare, put
 from derivations.documents.judge.moment_slips import moment_slip
 from derivations.documents.judge.moments import check_moments, says_unit_variance, shown
-from derivations.documents.judge.near_identities import is_condition, mended, slip_between
+from derivations.documents.judge.near_identities import mended, slip_between
 from derivations.documents.judge.scalars import EXPECTATIONS, VARIANCES, in_one_order, is_size, scalar, symbol
+from derivations.documents.judge.strayed_sides import strayed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number
@@ -43,6 +45,11 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     left, right = statement.chain.sides[link : link + 2]
+    stray = strayed(statement, link, scope)
+    if stray is not None:
+        reason = f"a side differs from the others of the chain, and is equal to them if mended: {stray.slip}"
+        yield Finding("wrong", CHECK, reason, right=formula_text(stray.side))
+        return
     replaced = tuple(_by_definition(statement, left, right, scope))
     if replaced:
         yield from replaced
@@ -51,7 +58,8 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     left, right = with_sums(left, right)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
-    slip = moment_slip(left, right) if all(map(_has_moment, (left, right))) and not is_condition(statement) else None
+    both = all(map(_has_moment, (left, right))) and not is_condition(statement)
+    slip = moment_slip(left, right, _others(statement, link)) if both else None
     if slip is not None:
         yield Finding(
             "wrong", CHECK, f"the two sides differ, and are equal if mended: {slip[1]}", right=formula_text(slip[0])
@@ -75,6 +83,12 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
             yield from _mended(statement, left, right, scope)
     elif not isinstance(bare(left), Number) and not isinstance(bare(right), Number):
         yield from _mended(statement, left, right, scope)  # by a slip a side may vanish: a difference of equals
+
+
+def _others(statement: Statement, link: int) -> tuple[Node, ...]:
+    """Return the parts of a chain that are not the two sides of a link."""
+    sides, condition = statement.chain.sides, statement.chain.condition
+    return (*sides[:link], *sides[link + 2 :], *((condition,) if condition is not None else ()))
 
 
 def _has_moment(side: Node) -> bool:
@@ -165,27 +179,11 @@ def _ratio(first: Expr, second: Expr) -> Expr | None:
 
 
 def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    """Tell what makes an identity of an equation that is one but for a slip, sizes as they are or as they are set."""
-    if ambiguous(left, right):
-        return
-    found = mended(statement, left, right, scope)
-    sizes = _sizes_set(left, right, scope) if found is None else {}
-    if sizes:
-        found = mended(statement, put(left, sizes), put(right, sizes), scope)
+    """Tell what makes an identity of an equation that is one but for a slip."""
+    found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
     if found is not None:
-        whole = formula_text(found.side)
-        yield Finding(
-            "wrong", CHECK, f"the two sides differ, and are equal by algebra if mended: {found.slip}", right=whole
-        )
-
-
-def _sizes_set(left: Node, right: Node, scope: Scope) -> dict[str, Node]:
-    """Return the sizes of two sides that the section sets to expressions in others, and to nothing else."""
-    names = {
-        part.key: part for side in (left, right) for part in side.walk() if isinstance(part, Name) and is_size(part)
-    }
-    found = {key: scope.definitions(name) for key, name in names.items()}
-    return {key: some[0] for key, some in found.items() if len(some) == 1 and not isinstance(bare(some[0]), Number)}
+        reason = f"the two sides differ, and are equal by algebra if mended: {found.slip}"
+        yield Finding("wrong", CHECK, reason, right=formula_text(found.side))
 
 
 def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Expr, Integer, Poly, PolynomialError, Rational, expand
+from sympy import Expr, Integer, Poly, PolynomialError, Rational, Symbol, expand
 
 from derivations.documents.judge.chains import USUAL, related
 from derivations.documents.judge.part_costs import Cost, costs, matrices
 from derivations.documents.judge.subjects import Part
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n
 
-__all__ = ["agreement", "in_letters", "refutation", "visible"]
+__all__ = ["agreement", "impossible", "in_letters", "refutation", "visible"]
 
 WHOLE = frozenset(
     {"feed-forward network", "gated feed-forward network", "layer norm", "root-mean-square norm", "embedding"}
@@ -31,22 +31,29 @@ NO_CACHE = (3, 5, 6, 7)  # factors that neither keys, values nor the bytes of a 
 
 def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
     """Return under which assumptions a count is a cost; None where it is not."""
-    operations = quantity == "operations"
     for relations in ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL):
         first, second = (expand(related(each, relations)) for each in (said, value))
         if relations and second == expand(value) and first == expand(said):
             continue
-        present = said.free_symbols | value.free_symbols
-        usual = tuple(f"{name} = {size}" for name, size in relations if name in present)
-        for fewer, text in _lengths(first, second, operations=operations):
-            if first == fewer:
-                return (*usual, *text)
-            if operations and expand(2 * first) == fewer:
-                return (*usual, *text, "a multiply-add counts as one operation; it is 2 FLOPs")
-            if operations and first == expand(3 * fewer) and training:
-                return (*usual, *text, "the backward pass costs twice the forward pass")
-            if quantity == "parameters" and _leading(first, fewer):
-                return (*usual, *text, "biases and norms are left out")
+        found = _same(first, second, quantity, training=training)
+        if found is not None:
+            present = said.free_symbols | value.free_symbols
+            return (*(f"{name} = {size}" for name, size in relations if name in present), *found)
+    return None
+
+
+def _same(first: Expr, second: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
+    """Return the conventions under which a count is a cost with the same sizes; None where it is not."""
+    operations = quantity == "operations"
+    for fewer, text in _lengths(first, second, operations=operations):
+        if first == fewer:
+            return text
+        if operations and expand(2 * first) == fewer:
+            return (*text, "a multiply-add counts as one operation; it is 2 FLOPs")
+        if operations and first == expand(3 * fewer) and training:
+            return (*text, "the backward pass costs twice the forward pass")
+        if quantity == "parameters" and _leading(first, fewer):
+            return (*text, "biases and norms are left out")
     return None
 
 
@@ -89,9 +96,15 @@ def _width_degree(monomial: Expr) -> int:
 
 
 def visible(said: Expr) -> Expr:
-    """Return a count of the pairs that a causal mask shows, half of all, as one of all pairs."""
-    terms = _by_monomial(said).items()
-    return expand(sum(((2 if each.has(n**2) else 1) * factor * each for each, factor in terms), Integer(0)))
+    """Return a count of the pairs that a causal mask shows, half of all, as one of all pairs.
+
+    The pairs are in the terms with n^2; in those with n where a count for one token has other terms too.
+    """
+    terms = _by_monomial(said)
+    powers = {each: _power(each, n) for each in terms}
+    most, least = max(powers.values()), min(powers.values())
+    of_pairs = most if most > 1 or most > least else None
+    return expand(sum(((2 if powers[each] == of_pairs else 1) * terms[each] * each for each in terms), Integer(0)))
 
 
 # --- a count that nothing gives ---
@@ -105,15 +118,17 @@ def refutation(said: Expr, part: Part, quantity: str) -> Cost | None:
         return None  # what is kept is for the author to say
     if quantity == "cache":
         return _cache_refuted(said, some)
+    if impossible(said, quantity):
+        return min(some, key=lambda cost: _apart(said, cost, quantity), default=None)
     if not said.is_Add and said.as_coeff_Mul()[0] == 1:
         return None  # an order of growth, its factor left out
     if any(_is_share(said, cost, _shares(part, quantity)) for cost in some):
         return None  # of one matrix, or of some of them
     for cost in some:
         whole = part.name in WHOLE and (_near(said, cost) or (part.name in NETWORKS and _foreign(said, cost)))
-        if _same_terms(said, cost, quantity) or whole or (quantity == "operations" and _attention_differs(said, cost)):
+        if _same_terms(said, cost, quantity) or whole:
             return cost
-    return None
+    return next((cost for cost in some if quantity == "operations" and _attention_differs(said, cost, some)), None)
 
 
 def _cache_refuted(said: Expr, some: tuple[Cost, ...]) -> Cost | None:
@@ -154,16 +169,45 @@ def _same_terms(said: Expr, cost: Cost, quantity: str) -> bool:
     return False
 
 
-def _attention_differs(said: Expr, cost: Cost) -> bool:
-    """Say whether a term that no hidden width changes is neither that of FLOPs nor that of multiply-adds."""
+def _attention_differs(said: Expr, cost: Cost, some: tuple[Cost, ...]) -> bool:
+    """Say whether a term that no hidden width changes is in no cost that of all pairs or of half of them."""
+    shares = {share for each in some for share in _shares_of_pairs(said, each)}
+    return bool(_shares_of_pairs(said, cost)) and not {1, Rational(1, 2), Rational(1, 4)} & shares
+
+
+def _shares_of_pairs(said: Expr, cost: Cost) -> frozenset[Expr]:
+    """Return how many times the terms of the pairs of positions are in a count of the same terms, two or more."""
+    without = related(cost.value.xreplace({d_ff: Integer(0)}), USUAL)
+    fixed = {key for each, _ in _lengths(said, expand(without), operations=True) for key in _by_monomial(each)}
     for fewer, _ in _lengths(said, expand(related(cost.value, USUAL)), operations=True):
         first, second = _by_monomial(said), _by_monomial(fewer)
-        if len(first) < 2 or set(first) != set(second):
-            continue
-        fixed = _by_monomial(related(cost.value.xreplace({d_ff: Integer(0)}), USUAL))
-        shares = [first[each] / second[each] for each in second if each.has(n**2) and each in fixed]
-        return bool(shares) and not {1, Rational(1, 2)} & set(shares)
-    return False
+        if len(first) > 1 and set(first) == set(second):
+            most = max(_power(each, n) for each in second)
+            return frozenset(first[each] / second[each] for each in fixed & set(second) if _power(each, n) == most)
+    return frozenset()
+
+
+def impossible(said: Expr, quantity: str) -> bool:
+    """Say whether a term has more widths, or more lengths, than any count of a part: d^3 parameters, n^4 d operations.
+
+    A product of two weights has three widths, but no length; tokens made one by one without a cache have three lengths.
+    """
+    terms = _by_monomial(said)
+    widths, lengths = (max(of(each) for each in terms) for of in (_width_degree, lambda each: _power(each, n)))
+    if quantity == "parameters":
+        return widths > 2
+    return quantity == "operations" and (lengths > 3 or (widths > 2 and lengths > 0))
+
+
+def _apart(said: Expr, cost: Cost, quantity: str) -> tuple[int, int]:
+    """Return how many letters a cost has not in common with a count, and by how many terms it is longer or shorter."""
+    value = in_letters(said, cost.value, operations=quantity == "operations")
+    return len(value.free_symbols ^ said.free_symbols), abs(len(_by_monomial(value)) - len(_by_monomial(said)))
+
+
+def _power(monomial: Expr, letter: Symbol) -> int:
+    power = monomial.as_powers_dict().get(letter, Integer(0))
+    return int(power) if power.is_Integer else 0
 
 
 def _near(said: Expr, cost: Cost) -> bool:

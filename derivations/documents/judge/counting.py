@@ -20,7 +20,8 @@ from sympy import Expr, Symbol, expand
 from derivations.documents.formulas.building import product
 from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.judge.bytes_of_training import check_bytes
-from derivations.documents.judge.count_agreement import agreement, in_letters, refutation, visible
+from derivations.documents.judge.citations import ascription
+from derivations.documents.judge.count_agreement import agreement, impossible, in_letters, refutation, visible
 from derivations.documents.judge.count_words import Said, said_of
 from derivations.documents.judge.part_costs import costs
 from derivations.documents.judge.published_counts import check_published
@@ -41,7 +42,6 @@ TRAINING = ("train", "backward", "训练", "訓練", "反向", "学習", "逆伝
 CAUSAL = ("causal", "decoder", "autoregressive", "gpt", "llama", "因果", "自回归", "自迴歸", "自己回帰")
 SHOWN = "only the pairs that the causal mask shows are counted"
 GATED = ("glu", "gate", "llama", "门控", "門控", "ゲート", "three matrices", "three weight")
-BLOCKS_NEAR, MOST_NEAR = 3, 300  # blocks on each side, and characters of each
 MOST_BLOCKS = 2000  # of a document that are searched for words
 
 
@@ -65,18 +65,12 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
     if counted is None or not counted.free_symbols:
         return
     said = said_of(statement, left, scope, unit)
-    found = tuple(check_training(left, counted, said)) or tuple(check_bytes(left, counted, said))
+    ascribed = ascription(statement, scope)
+    found = tuple(check_training(left, counted, said, ascribed.near)) or tuple(check_bytes(left, counted, said))
     if not found and counted.is_polynomial(*counted.free_symbols):
         found = tuple(_counted(right, left, counted, said, scope))
-    yield from found or check_published(counted, said, _near(statement, scope))
-
-
-def _near(statement: Statement, scope: Scope) -> str:
-    """Return what is written just before and behind a formula, and the headings above, where a paper may be named."""
-    block = scope.document.blocks.get(id(statement.passage), 0)
-    texts = scope.document.texts[max(block - BLOCKS_NEAR, 0) : block + BLOCKS_NEAR + 1]
-    headings = (scope.document.headings.get(section, "") for section in scope.reach.sections)
-    return "\n".join(each[:MOST_NEAR] for each in (*texts, *headings))
+    meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
+    yield from found or check_published(counted, said, ascribed, meanings)
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:
@@ -150,8 +144,16 @@ def _judged(count: _Count) -> Iterator[Finding]:
                     yield Finding(verdict, CHECK, reason, result=cost.result, assumptions=assumptions)
                     return
     if count.certain and len(count.parts) == 1:
-        for letters in count.letters if count.quantity == "cache" or len(count.letters) == 1 else ():
+        for letters in _sure_readings(count):
             yield from _refuted(count, count.parts[0], letters)
+
+
+def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
+    """Return the readings of the letters under which a count may be refuted: one of several where none is possible."""
+    if count.quantity == "cache" or len(count.letters) == 1:
+        return count.letters
+    never = all(impossible(count.counted.xreplace(dict(letters)), count.quantity) for letters in count.letters)
+    return count.letters[:1] if never else []
 
 
 def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Iterator[Finding]:

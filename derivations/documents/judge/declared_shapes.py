@@ -23,6 +23,7 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["of_membership", "of_mention"]
 
+MOST_EXPLAINED = 24  # lines of a formula in front of its "where ..."
 SELF_ATTENTION = "as many keys as queries (self-attention)"
 
 
@@ -65,7 +66,14 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
     if better is not None:
         reason = f"the formulas fit with {shape_text(better)}, as {name.key} is also declared, and not with this"
         return Finding("wrong", "shapes.declared", reason, right=f"{name.key}: {shape_text(better)}")
-    for other in scope.document.used_in(name, statement) if name.base else ():
+    for other in _explained(name, scope):
+        elsewhere = _set_aside(name, other, statement, scope)
+        if elsewhere is not None:
+            line, there = other.passage.place(other.chain.start).line, elsewhere.declaration.place.line
+            reason = f"line {line}, which this explains, fits with {name.key} of line {there}, and not with this"
+            right = f"{name.key}: {shape_text(elsewhere.declaration.sizes or ())}"
+            return Finding("wrong", "shapes.declared", reason, right=right)
+    for other in _users(name, statement, scope) if name.base else ():
         theirs = scope.document.at(other)
         candidates = theirs.shape_candidates(name)
         if (
@@ -112,13 +120,42 @@ def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Sc
     others = tuple(each for each in others if len(each) == len(sizes) == 2 and set(each) == set(sizes))
     pairs = [
         (other.chain.sides[link : link + 2], scope.document.at(other))
-        for other in (scope.document.used_in(name, statement) if others else ())
+        for other in (_users(name, statement, scope) if others else ())
         for link, relation in enumerate(other.chain.relations)
         if is_equation(relation)
     ]
     if any(fits_with(sides, theirs, name, sizes) for sides, theirs in pairs):
         return None
     return next((each for each in others if any(fits_with(s, theirs, name, each) for s, theirs in pairs)), None)
+
+
+def _users(name: Name, statement: Statement, scope: Scope) -> Iterator[Statement]:
+    """Yield the statements that use a name: those of the formula that this block explains, and those around."""
+    explained = {id(other): other for other in _explained(name, scope)}
+    yield from explained.values()
+    yield from (other for other in scope.document.used_in(name, statement) if id(other) not in explained)
+
+
+def _explained(name: Name, scope: Scope) -> Iterator[Statement]:
+    """Yield the statements of the formula that this block explains, where they use a name."""
+    explained = scope.document.in_block.get(scope.block - 1, ()) if scope.block in scope.document.explaining else ()
+    for other in explained[:MOST_EXPLAINED]:
+        if any(part == name for side in other.chain.sides for part in side.walk()):
+            yield other
+
+
+def _set_aside(name: Name, other: Statement, statement: Statement, scope: Scope) -> Candidate | None:
+    """Return the other declaration of a name with which a statement fits, where it does not fit with this one."""
+    theirs = scope.document.at(other)
+    candidates = theirs.shape_candidates(name)
+    if len(candidates) < 2 or not _is_here(candidates[0], statement) or candidates[1].far:
+        return None
+    for link, relation in enumerate(other.chain.relations):
+        if is_equation(relation):
+            found = fit(other.chain.sides[link : link + 2], theirs, other.passage.syntax == "code")
+            if found.aside == candidates[:1]:
+                return candidates[1]
+    return None
 
 
 def _is_here(candidate: Candidate, statement: Statement) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -18,6 +19,7 @@ from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Num
 __all__ = ["ambiguous", "bare", "letters_of", "put", "sources_of"]
 
 _DEPTH = 6
+_MOST_NAMES = 8
 
 
 def letters_of(scope: Scope) -> Letters:
@@ -60,6 +62,32 @@ def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]
         yield _replaced(node, {text: source})
     if len(sources) > 1:
         yield _replaced(node, sources)
+    yield from _sides_before(statement, node, scope)
+
+
+def _sides_before(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]:
+    """Yield the sides that a side of this chain is equal to, with the numbers that defined their letters."""
+    sides, relations = statement.chain.sides, statement.chain.relations
+    here = next((place for place, side in enumerate(sides) if side is node), 0)
+    for place in range(here - 1, -1, -1):
+        if relations[place] not in ("=", "≈"):
+            return
+        if _is_named(sides[place]):
+            continue
+        names = [part for part in sides[place].walk() if isinstance(part, Name)]
+        defined = {name.key: scope.definition(name) for name in names[:_MOST_NAMES]}
+        values = {key: each for key, each in defined.items() if each is not None and _is_of_numbers(each)}
+        if values:
+            yield put(sides[place], values)
+
+
+def _is_named(node: Node) -> bool:
+    """Say whether a side is a name that is defined, or the power of one, of which the section says it again."""
+    return isinstance(node, Name) or (isinstance(node, Power) and isinstance(node.base, Name))
+
+
+def _is_of_numbers(node: Node) -> bool:
+    return not any(isinstance(part, Name) for part in node.walk())
 
 
 def _replaced(node: Any, sources: dict[str, Node]) -> Any:
@@ -100,7 +128,9 @@ def bare(node: Any) -> Any:
 
 
 def put(node: Any, values: Mapping[str, Node]) -> Any:
-    """Return a formula with values in the place of letters, which are told by their keys."""
-    if isinstance(node, Name) and node.key in values:
-        return values[node.key]
+    """Return a formula with values in the place of letters, which are told by their keys; labels of others are none."""
+    if isinstance(node, Name):
+        return values.get(node.key, node)
+    if isinstance(node, Call):
+        return replace(node, arguments=put(node.arguments, values))
     return rebuilt(node, lambda each: put(each, values))

@@ -45,6 +45,7 @@ WEIGHTS = (
     "add up to 1", "注意力权重", "注意力權重", "概率", "機率", "总和为", "總和為", "和为1", "和為1", "和为 1", "和為 1",
     "確率", "注意の重み", "合計が1", "和が1", "和は1",
 )  # fmt: skip
+COLUMNS = "the weights of a column belong together"
 PERHAPS = ("softmax", "distribution", "分布", "分佈", "权重", "權重", "重み", "weights")
 NO_WEIGHTS = ("logit", "score", "input", "分数", "分數", "得分", "输入", "輸入", "スコア", "入力", "before", "unnormal")
 
@@ -165,7 +166,17 @@ def _sums_to_one(statement: Statement, side: Node, first: Node, scope: Scope) ->
         called = _called(statement, side, part, first, scope)
         if called is None:
             continue
+        if len(weights) > 1 and _sum_to_one([*zip(*weights, strict=True)]) and not _sum_to_one(weights):
+            yield Finding("conditional", CHECK, "the weights of every column sum to 1", assumptions=(COLUMNS,))
+            continue
         yield from _judged(weights, certain=called, loose="≈" in statement.chain.relations)
+
+
+def _sum_to_one(rows: Sequence[Sequence[Printed]]) -> bool:
+    """Say whether the numbers of every row sum to 1, as far as their digits can tell."""
+    slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
+    totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
+    return all(abs(total - 1) <= slack for total, slack in zip(totals, slacks, strict=True))
 
 
 def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from typing import Literal
 from derivations.documents.canon.edits import edits
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.letter_slips import renamed
+from derivations.documents.canon.measure_equations import MEASURES
 from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.running_forms import ROTARY
 from derivations.documents.canon.training_equations import TRAINING
@@ -44,7 +45,7 @@ __all__ = ["check_named_equations"]
 
 CHECK = "equation"
 MOST_PARTS, MOST_NAMES, MOST_ORDERS, MOST_EDITS, MOST_WORK = 60, 7, 24, 900, 4000
-EQUATIONS = (*TRAINING, *RUNNING)
+EQUATIONS = (*TRAINING, *RUNNING, *MEASURES)
 
 
 def check_named_equations(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:

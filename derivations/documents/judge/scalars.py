@@ -41,7 +41,7 @@ from derivations.language.expression import array
 from derivations.language.scalars import Expectation, Variance
 from derivations.symbols import index
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_order", "is_size", "scalar", "symbol"]
+__all__ = ["EXPECTATIONS", "VARIANCES", "as_written", "in_one_order", "is_size", "scalar", "symbol"]
 
 _MOST_NODES = 400
 _LARGEST_POWER = 12
@@ -69,12 +69,17 @@ class _NoScalar(Exception):
 
 def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
     """Return the scalar that a node means, or None."""
+    found = as_written(node, scope)
+    return found if found is not None and _expanded(found) <= _MOST_EXPANDED else None
+
+
+def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
+    """Return the scalar that a node means, to be looked at and not multiplied out: it may be too large for that."""
     try:
         parts = [part for _, part in zip(range(_MOST_NODES + 1), node.walk(), strict=False)]
         if len(parts) > _MOST_NODES or not in_one_order(node, scope=scope):
             return None
-        found = _Reading(scope, _sizes(parts)).expression(node, {})
-        return found if _expanded(found) <= _MOST_EXPANDED else None
+        return _Reading(scope, _sizes(parts)).expression(node, {})
     except (_NoScalar, ArithmeticError, ValueError, TypeError, RecursionError):
         return None
 
@@ -235,8 +240,9 @@ def _expanded(expression: Basic) -> int:
     if not expression.args:
         return 1
     if isinstance(expression, sympy.Sum):
-        body, (_, _, last) = expression.args
-        return _expanded(body) * (int(last) + 1 if last.is_Integer else _TYPICAL_TERMS)
+        body, *limits = expression.args
+        lengths = (int(last) + 1 if last.is_Integer else _TYPICAL_TERMS for _, _, last in limits)
+        return _expanded(body) * math.prod(lengths)
     inside = [min(_expanded(each), _MOST_EXPANDED + 1) for each in expression.args]
     if isinstance(expression, sympy.exp) and inside[0] <= _LARGEST_POWER:
         return 1  # e^{a + b} is one product

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Sum
+from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Product, Sum
 
 __all__ = ["left_spelling", "running", "spelled", "step_before"]
 
@@ -83,6 +83,16 @@ def left_spelling(left: Node) -> str:
             return spelled(left, index)
         case Power(base=Name() as base, exponent=Number(text=text)):
             return f"{spelled(base, index)}^{text}"
+        case Power(base=Name() as base, exponent=Product() as label) if _word(label):
+            return f"{spelled(base, index)}^{_word(label)}"
+        case Product():
+            return _word(left)
         case Call(function=function, arguments=(Name() as inside,)):
             return f"{function.key}({spelled(inside, index)})"
     return ""
+
+
+def _word(node: Product) -> str:
+    """Return the word that letters side by side are: `lr` of l and r; nothing for any other product."""
+    plain = all(isinstance(each, Name) and each.key == each.base and len(each.base) == 1 for each in node.factors)
+    return "".join(each.base for each in node.factors if isinstance(each, Name)) if plain else ""

@@ -24,8 +24,8 @@ TOKENS = ("token", "词元", "詞元", "トークン")
 PARAMETERS, TOKEN_LETTERS = ("N", "P"), ("D", "T")  # as Kaplan et al. (2020) and others call them
 
 
-def check_training(left: Node, counted: Expr, said: Said) -> Iterator[Finding]:
-    """Decide `C = 6 N D` for N parameters and D tokens, against the formula of Kaplan et al. (2020)."""
+def check_training(left: Node, counted: Expr, said: Said, near: str = "") -> Iterator[Finding]:
+    """Decide `C = 6 N D` for N parameters and D tokens, which the texts `near` may say too."""
     factor, rest = counted.as_coeff_Mul()
     names = sorted(str(symbol) for symbol in rest.free_symbols)
     if rest != Mul(*rest.free_symbols) or names not in [sorted(pair) for pair in product(PARAMETERS, TOKEN_LETTERS)]:
@@ -43,11 +43,16 @@ def check_training(left: Node, counted: Expr, said: Said) -> Iterator[Finding]:
         assumptions = tuple(filter(None, (passes[factor] if not of_one_pass else "", *left_out)))
         reason = f"{factor} FLOPs for each parameter and token"
         yield Finding("conditional", CHECK, reason, result="flops.published_kaplan", assumptions=assumptions)
-    elif factor not in (expected / 2, whole + forward, 1) and _named(TOKENS, said.texts):
+    elif factor not in (expected / 2, whole + forward, 1) and _counts_tokens(said, near):
         right = str(expected * rest).replace("*", " ")
         what = passes[expected] if of_one_pass else "a forward and a backward pass"
         reason = f"{what}: {expected} FLOPs for each parameter and token"
         yield Finding("wrong", CHECK, reason, right=right, result="flops.published_kaplan")
+
+
+def _counts_tokens(said: Said, near: str) -> bool:
+    """Say whether tokens are spoken of, farther away beside operations alone."""
+    return _named(TOKENS, said.texts) or (_named(TOKENS, (near,)) and _named(QUANTITIES["operations"], (near,)))
 
 
 def _named(words: tuple[str, ...], texts: tuple[str, ...]) -> bool:

@@ -46,6 +46,12 @@ RULES = {
             "The link that is named does not follow by exact algebra. Mend one of its two sides.",
         ),
         Rule(
+            "matrices",
+            "An equation of matrices must hold for all of them, in the order in which they are multiplied",
+            "The two sides differ for matrices of random numbers, and one edit makes them equal for all. Mend the "
+            "order of factors, the transpose, the sign or the letter that is named.",
+        ),
+        Rule(
             "counting",
             "Parameters, FLOPs and bytes must be those of the layer that is described",
             "The count was read off the equations of the layer. Mind the factor 2 between multiply-adds and FLOPs, the "

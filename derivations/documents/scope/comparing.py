@@ -86,6 +86,8 @@ class Distinctions:
             return True
         if reach(left) and reach(right) and left[0].lower() != right[0].lower():
             return True
+        if {spelled_meaning(left), spelled_meaning(right)} == {"hidden width", "model width"}:
+            return True
         mine, theirs = self._called(left), self._called(right)
         if mine & theirs or not mine or not theirs:
             return False

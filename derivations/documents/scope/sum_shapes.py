@@ -12,7 +12,7 @@ from sympy import Expr
 
 from derivations.documents.scope.letters import label_of
 from derivations.documents.scope.shape import UNKNOWN, ClashKind, Shape
-from derivations.documents.syntax import Node
+from derivations.documents.syntax import Fence, List, Node
 
 if TYPE_CHECKING:
     from derivations.documents.scope.inference import Inference
@@ -21,7 +21,10 @@ __all__ = ["shape_alike", "shape_of_sum"]
 
 
 def shape_of_sum(reading: Inference, node: Node, terms: Sequence[Node]) -> Shape:
-    """Return the shape of a sum, which is that of its terms."""
+    """Return the shape of a sum, which is that of its terms; lists that are written out may be joined by it."""
+    written = [isinstance(each, List) or (isinstance(each, Fence) and each.bracket == "[") for each in terms]
+    if all(written) and any(isinstance(each, List) for each in terms):
+        return UNKNOWN
     total, left = reading.shape(terms[0]), terms[0]
     for right in terms[1:]:
         total = shape_alike(reading, node, left, right, total, reading.shape(right), "sum")

@@ -6,14 +6,16 @@ settled on the spot is kept, so that the judge can compare it with the stated as
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from derivations.language.normal_form.terms import Atom, Poly
 
-__all__ = ["INTEGER", "Condition", "Context", "Undecided"]
+__all__ = ["ALLOWANCE", "INTEGER", "Condition", "Context", "Undecided"]
 
 INTEGER = " (integer)"  # ends the names of arrays that were declared integer
+ALLOWANCE: ContextVar[int] = ContextVar("allowance", default=200_000)  # terms that one decision may write down
 
 
 class Undecided(Exception):
@@ -44,7 +46,7 @@ class Context:
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     booleans: set[str] = field(default_factory=set)  # defined arrays whose entries are 0 or 1
     features: frozenset[str] = frozenset()
-    budget: int = 200_000  # terms that may be written down before the answer is "undecided"
+    budget: int = field(default_factory=ALLOWANCE.get)  # terms that are left before the answer is "undecided"
     serial: int = 0
     symbols: dict[Any, Atom] = field(default_factory=dict)
     memory: dict[Any, Poly] = field(default_factory=dict)  # what was read already, its conditions being in `owner`

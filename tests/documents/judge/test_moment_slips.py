@@ -77,3 +77,32 @@ def test_the_side_that_is_mended_is_told() -> None:
 )
 def test_what_is_too_large_has_no_number(formula: str) -> None:
     assert verdict(formula) == "unknown"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        rf"\text{{Var}}({DOT}) = \sum_{{j=1}}^{{d_k}} \text{{Var}}(q_l k_j)",
+        r"E[\sum_{j=1}^{d_k} q_l k_j] = \sum_{j=1}^{d_k} E[q_j k_j]",
+    ],
+)
+def test_an_index_that_stands_nowhere_else_is_that_of_the_sum(formula: str) -> None:
+    assert verdict(formula) == "wrong"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\text{Var}(\sum_{j=1}^{n} x_j) = \sum_{j=1}^{n} \text{Var}(x_i) = n \sigma^2",
+        r"E[\sum_{j=1}^{n} x_j] = n E[x_i]",
+        r"E[\sum_{j=1}^{n} x_i k_j] = E[x_i] \sum_{j=1}^{n} E[k_j]",
+    ],
+)  # fmt: skip
+def test_an_index_may_stand_for_any_place(formula: str) -> None:
+    assert verdict(formula) != "wrong"
+
+
+def test_a_letter_whose_square_the_chain_has_is_not_0_or_1() -> None:
+    lines = r"\text{Var}(q_i k_i) = E[q_i k_i^2] - E[q_i k_i]^2"
+    assert verdict(lines) != "wrong"
+    assert verdict(rf"{lines} = E[q_i^2] E[k_i^2] - E[q_i]^2 E[k_i]^2") == "wrong"

@@ -2,11 +2,13 @@ r"""Equations that are an identity but for one slip are wrong, with what mends t
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.sampled import sampled
+from derivations.documents.judge.sampled import DRAWS, POSITIVE, sampled
 from derivations.documents.verdicts import Finding
 
 
@@ -33,6 +35,15 @@ def said(formula: str, before: str = "So") -> Finding:
         (r"\sum_{j=1}^{n-1} c = n c", r"\sum_{j = 1}^{n} c"),
         (r"a (b + c) = a b + a c + d", "a b + a c"),
         (r"Y (Y W^V) W^O = A (Y (W^V W^O))", "Y"),
+        (r"\log(\frac{1 - e^t}{1 + e^{-t}} + 0 t) = \log(e^t)", r"1 + e^{t}"),
+        (r"\frac{g m d_k - g m d_v}{m} = g d_k + g d_v", "g d_{k} - g d_{v}"),
+        (r"\frac{m d_v}{r} = \frac{m d_k r + m d_v r}{r r}", r"d_{v} + d_{k}"),
+        (
+            r"\frac{t (1 - \tanh(\frac{t \sqrt{2} (a t^2 + 1)}{\sqrt{\pi}}))}{2}"
+            r" = \frac{t}{1 + \exp(-\frac{2 t \sqrt{2} (a t^2 + 1)}{\sqrt{\pi}})}",
+            r"\exp\left( \frac",
+        ),
+        (r"\sum_{j=1}^{n} u_j \delta_{jt} + u_t = 3 \sum_{j=1}^{n} u_j \delta_{jt}", "- u_{t}"),
         (
             r"e^{t_{\text{new}}} (e^a - e^b) = e^{a + t_{\text{new}}} + e^{b + t_{\text{new}}}",
             r"-",
@@ -53,6 +64,14 @@ def test_a_slip_in_an_identity_is_wrong_and_is_mended(formula: str, right: str) 
         r"y_i (\delta_{ij} - y_j) = y_j \delta_{ij} - y_i y_j", r"\log p + \log q = \log r + \log s",
         "P^2 x = P x", "A (B + C) = A B + C A", "w_1 x + w_2 y = x + y", r"\sum_{j=1}^{n} c = n",
         r"\sum_{j=1}^{n} x_j = n x", r"\sin^2 t - \cos^2 t = 0", r"\sin^2 t - \cos^2 t = 1", "x^2 - 4 x = 0",
+        r"\log((x - 5)^2) = 2 \log(x - 5)", r"\text{ReLU}(x) = 0", r"\text{ReLU}(x + y) = x + y", r"\sqrt{x^2} = x",
+        r"\sum_{i=1}^n x_i = \sum_{j=1}^n x_j^2", r"u_i \delta_{ij} = u_i", "x / 2 + y / 2 = x",
+        r"\frac{x y}{y} = z + w",
+        r"\sum_{i=1}^n (x_i - \mu)(y_i - \nu) = \sum_{i=1}^n x_i y_i - \mu \sum_{i=1}^n y_i",
+        r"\sum_{i=1}^n (x_i - \bar{x})(y_i - \bar{y}) = \sum_{i=1}^n x_i y_i - \bar{x} \sum_{i=1}^n y_i",
+        r"\frac{d^{2}}{d t^{2}} (t^2 + t) = t^2 + t + 0 t", r"\frac{d}{d x} (x^2 + x) = x + 1",
+        r"\frac{n (d_q + d_k)}{n} = 2 d_q + a - a + b", r"h d_k d_k = d_{model} d_k",
+        r"d_{ff} n + n = 4 n d_{model} + n",
         r"\sum_{i=1}^{n} (x_i - m) = 0", r"\sum_{i=1}^{h} d_k = d_k", r"\sum_{i=1}^{n} x = \sum_{i=1}^{m} x"
     ],
 )  # fmt: skip
@@ -62,6 +81,12 @@ def test_an_equation_that_may_be_a_condition_is_not_refuted(formula: str) -> Non
 
 def test_words_make_a_condition_of_an_equation() -> None:
     assert said("(a + b)(a - b) = a^2 + b^2", "This holds only if").verdict == "unknown"
+
+
+@pytest.mark.parametrize("behind", ["only if $b = 0$", "when b is 0", "のとき", "当且仅当 $b = 0$"])
+def test_words_behind_make_a_condition_of_an_equation(behind: str) -> None:
+    claims = check_text(f"Now $(a + b)(a - b) = a^2 + b^2$ {behind}.", "markdown").claims
+    assert claims[0].finding.verdict == "unknown"
 
 
 def test_letters_that_are_defined_by_one_another_are_left_alone() -> None:
@@ -98,6 +123,19 @@ $d_k = \frac{d_{model}}{h}$, $d_v = \frac{d_{model}}{h}$:
 def test_sizes_are_what_the_section_sets_them_to(formula: str, verdict: str) -> None:
     """A multiple of a size is not that size; what may be a relation of other sizes is left alone."""
     assert check_text(f"{SIZES}\n$${formula}$$", "markdown").claims[-1].finding.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        (r"\frac{h m d_k + h m d_v}{m} = 2 h d_k", "conditional"),
+        (r"\frac{h m d_{model} + h m d_v}{m} = 2 h d_k", "wrong"),
+        (r"\frac{h m d_k + h m d_v}{m} = 3 h d_v - h d_k", "conditional"),
+    ],
+)
+def test_a_size_may_be_set_to_the_same_twice(formula: str, verdict: str) -> None:
+    text = f"{SIZES}\nAssuming $d_v = d_k$:\n\n$${formula}$$"
+    assert check_text(text, "markdown").claims[-1].finding.verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -143,6 +181,31 @@ def test_a_name_of_code_may_be_set_anew(line: str) -> None:
 def number(formula: str, draw: int) -> float | None:
     """Return the number of a formula in one draw of its letters."""
     return sampled(read_formula(formula, "latex").statements[0].sides[0], draw)
+
+
+def test_numbers_have_signs_only_where_a_draw_has_them() -> None:
+    assert all((number("x", draw) or 0) > 0 for draw in POSITIVE)
+    assert (number("x", DRAWS[-2]) or 0) < 0
+
+
+def test_what_is_not_real_is_no_number_and_what_is_unknown_is_none() -> None:
+    assert math.isnan(number(r"\log(-1)", 1) or 0)
+    assert math.isnan(number(r"\frac{x}{x - x}", 1) or 0)
+    assert number("f(x, y)", 1) is None
+
+
+def test_free_indices_of_a_delta_are_alike_in_some_draws_only() -> None:
+    assert {number(r"\delta_{ij}", draw) for draw in DRAWS} == {0.0, 1.0}
+    assert all(number(r"\delta_{ii}", draw) == 1 for draw in DRAWS)
+    assert all(number(r"\sum_{j=1}^{n} u_j \delta_{jt} - u_t", draw) == 0 for draw in DRAWS)
+
+
+def test_no_two_letters_have_the_same_numbers() -> None:
+    """Sizes are drawn apart: `d_{model}` is no `h` in all draws."""
+    sizes = [
+        tuple(number(name, draw) for draw in DRAWS) for name in ("h", "n", "m", "d_k", "d_v", "d_{model}", "d_{ff}")
+    ]
+    assert len(set(sizes)) == len(sizes)
 
 
 def test_numbers_of_formulas_depend_on_names_alone() -> None:

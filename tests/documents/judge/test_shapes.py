@@ -190,3 +190,37 @@ def test_a_small_letter_is_no_matrix_where_a_bias_tells_the_shape() -> None:
     assert verdict(rf"{shapes} $y = W x + b$", "y =").verdict == "holds"
     assert verdict(rf"{shapes} $y = x U + b$", "y =").verdict == "conditional"
     assert verdict(rf"{shapes} $Y = X U + b$", "Y =").verdict == "conditional"
+
+
+TWICE = r"""# Two layers
+$$P = Z W$$
+
+where $Z \in \mathbb{R}^{n \times a}$, $W \in \mathbb{R}^{a \times m}$.
+
+$$R = Z U$$
+
+where $Z \in \mathbb{R}^{n \times a}$, $U \in \mathbb{R}^{a \times m}$.
+"""
+
+
+@pytest.mark.parametrize("other", [r"n \times m", r"a \times n"])
+def test_a_declaration_that_the_formula_in_front_sets_aside_is_wrong(other: str) -> None:
+    """The formula that it explains fits with the other declaration of the letter alone."""
+    first, _, rest = TWICE.rpartition(r"Z \in \mathbb{R}^{n \times a}")
+    said = [finding for _, _, finding in findings(f"{first}Z \\in \\mathbb{{R}}^{{{other}}}{rest}")]
+    assert [each.verdict for each in said].count("wrong") == 1
+    assert all(finding.verdict != "wrong" for _, _, finding in findings(TWICE))
+
+
+def test_a_letter_may_be_declared_anew_for_another_formula() -> None:
+    text = TWICE.replace(r"$Z \in \mathbb{R}^{n \times a}$, $U", r"$Z \in \mathbb{R}^{n \times b}$, $U").replace(
+        r"$U \in \mathbb{R}^{a", r"$U \in \mathbb{R}^{b"
+    )
+    assert all(finding.verdict != "wrong" for _, _, finding in findings(text))
+
+
+@pytest.mark.parametrize(("width", "expected"), [("d_{ff}", "wrong"), ("d_{model}", "holds"), ("d", "conditional")])
+def test_the_hidden_width_is_not_that_of_the_model(width: str, expected: str) -> None:
+    text = rf"$X \in \mathbb{{R}}^{{n \times {width}}}$, $W \in \mathbb{{R}}^{{d_{{model}} \times q}}$, $Y = X W$"
+    assert expected in {finding.verdict for _, _, finding in findings(text)}
+    assert expected == "wrong" or "wrong" not in {finding.verdict for _, _, finding in findings(text)}

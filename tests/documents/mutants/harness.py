@@ -4,7 +4,8 @@ Definition   a mutant is a document with one mistake in a formula that was prove
              counts where the oracle says that what was claimed is no longer so
 Result       a table: kind of mistake x what is said of the formula then; with -v every mutant that is not called wrong
 Assumes      a width is taken for another where the text speaks of both, and does not set them to one thing; operations
-             are counted singly or as multiplications with additions, so that twice a count may be meant
+             are counted singly or as multiplications with additions, so that twice a count may be meant; random
+             letters are independent, so that what has equal moments then may be true
 """
 
 from __future__ import annotations
@@ -30,13 +31,16 @@ from tests.documents.mutants.oracle import (
 )
 from tests.documents.mutants.places import Edit, edited, spots
 from tests.documents.mutants.printed_numbers import numbers_differ
+from tests.documents.mutants.random_letters import moments_agree
 from tests.documents.mutants.texts import SHARED, Target, Text, documents, targets
 
 __all__ = ["Judged", "Mutant", "all_mutants", "judged", "main", "mutants", "table"]
 
 COLUMNS = ("wrong", "elsewhere", "unknown", *(each for each in VERDICTS if each not in ("wrong", "unknown")))
 MOST_OF_A_KIND = 3  # in one formula
-IDENTITIES = ("canonical", "chain", "counting")
+EQUIVALENT = (r"\iff", r"\Leftrightarrow", r"\Longleftrightarrow", "⟺", "⇔", "<=>")
+LINKS = ("chain", "matrices")  # identities between two sides, of letters that the text declares
+IDENTITIES = ("canonical", "counting", *LINKS)
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,8 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
     """Return what the oracle says of a formula with a mistake in one side."""
     text, check = target.text, target.claim.finding.check
     old, new = target.chain.sides[number], chain.sides[number]
+    if _is_condition(target):
+        return "cannot tell"
     if check == "arithmetic" and target.link is not None:
         relation = chain.relations[target.link]
         left, right = chain.sides[target.link : target.link + 2]
@@ -120,7 +126,8 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
     ):
         return "cannot tell"
     if check in IDENTITIES:
-        return values_differ(old, new, text.declared if check == "chain" else {})
+        found = values_differ(old, new, text.declared if check in LINKS else {})
+        return "cannot tell" if found == "different" and moments_agree(old, new, text.moments) else found
     if check == "shapes.fit" and target.link is not None:
         before, after = (each.sides[target.link : target.link + 2] for each in (target.chain, chain))
         return shapes_differ(before, after, text.declared)
@@ -128,6 +135,12 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
         changed = {**text.declared, **declared_in([chain])}
         return declarations_differ(text.declared, changed, (each.sides for each in text.chains if _is_equality(each)))
     return "cannot tell"
+
+
+def _is_condition(target: Target) -> bool:
+    """Say whether an equation stands behind "if and only if": `W_1 x conformable <=> 2048 = 512` states no equality."""
+    before = target.passage.text[: target.chain.start].rstrip(" &")
+    return before.endswith(EQUIVALENT)
 
 
 def _doubled(first: Node, second: Node) -> tuple[Node, Node]:

@@ -139,9 +139,11 @@ def mask_inside_the_scale(spot: Spot) -> Iterator[Node]:
 
 def letter_exchanged(spot: Spot) -> Iterator[Node]:
     """One capital for another of the formula: K for V."""
-    if not is_letter(spot.node) or any(isinstance(each, Name) for each in spot.around):
+    applied = {id(each.function) for each in spot.whole.walk() if isinstance(each, Call)}  # the E of E[x] is no array
+    arrays = [each for each in spot.whole.walk() if is_letter(each) and id(each) not in applied]
+    if any(isinstance(each, Name) for each in spot.around) or all(each is not spot.node for each in arrays):
         return
-    others = {each.key: each for each in spot.whole.walk() if is_letter(each) and isinstance(each, Name)}
+    others = {each.key: each for each in arrays if isinstance(each, Name)}
     for key, other in others.items():
         if isinstance(spot.node, Name) and key != spot.node.key:
             yield other

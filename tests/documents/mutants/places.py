@@ -16,6 +16,8 @@ from derivations.documents.syntax import Node
 
 __all__ = ["Edit", "Spot", "edited", "spots", "swapped"]
 
+LEFT = r"\left"
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -71,6 +73,7 @@ def edited(text: str, spot: Spot, new: Node, syntax: str) -> Edit:
             break
         node, new = outer, swapped(outer, node, new)
     written = formula_text(new, "latex" if syntax == "latex" else "plain")
-    joined_before = text[: node.start][-1:].isalnum() and written[:1].isalnum()
+    start = len(text[: node.start].removesuffix(LEFT))  # a bracket begins behind the word for its size
+    joined_before = text[:start][-1:].isalnum() and written[:1].isalnum()
     joined_behind = text[node.end :][:1].isalnum() and written[-1:].isalnum()
-    return Edit(node.start, node.end, " " * joined_before + written + " " * joined_behind)
+    return Edit(start, node.end, " " * joined_before + written + " " * joined_behind)

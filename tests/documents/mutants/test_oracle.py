@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.syntax import Chain, Node
+from derivations.documents.syntax import Chain, Name, Node
 from tests.documents.mutants.harness import mutants
 from tests.documents.mutants.kinds import KINDS, changes
 from tests.documents.mutants.oracle import (
@@ -18,6 +18,7 @@ from tests.documents.mutants.oracle import (
 )
 from tests.documents.mutants.places import edited, spots
 from tests.documents.mutants.printed_numbers import numbers_differ
+from tests.documents.mutants.random_letters import moments_agree, moments_in
 from tests.documents.mutants.texts import Text, targets
 
 
@@ -147,3 +148,58 @@ def test_a_width_that_is_set_to_what_another_is_is_no_other_one(before: str, ans
     (target,) = (each for each in targets(text) if each.claim.finding.check == "chain")
     found = [each for each in mutants(target) if each.kind == "other width" and each.edit.written.strip() == "d_{v}"]
     assert bool(found) == answered
+
+
+SUM = r"\sum_{j=1}^{d_k} \operatorname{Var}(q_j k_j)"
+
+
+@pytest.mark.parametrize(
+    ("formula", "other", "said", "agree"),
+    [
+        (SUM, r"\sum_{j=1}^{d_k} \operatorname{Var}(q_l k_j)", "", True),  # q_l is as independent of k_j as q_j is
+        (SUM, r"\sum_{j=1}^{d_k-1} \operatorname{Var}(q_j k_j)", "", False),
+        (SUM, r"\sum_{j=1}^{d_k} \operatorname{Var}(q_j q_j)", "", False),
+        (SUM, r"d_k", "", False),
+        (SUM, r"d_k", r"E[q_i] = 0; E[k_i] = 0; E[q_i^2] = 1; \operatorname{Var}(k_i) = 1", True),
+        (r"E[k_j] E[q_j]", r"E[k_j q_j]", "", True),
+        (r"E[k_j] E[q_j]", r"E[k_j]", "", False),
+        (r"E[k_j] E[q_j]", r"E[k_j]", "E[k_i] = 0", True),
+        (r"E[k_j^2]", r"E[k_j^4]", r"E[k_i] = 0; E[k_i^2] = 1", False),
+        (r"E[k_j^2] - E[k_j]^2", r"E[k_j^2] + E[k_j]^2", "", False),
+        (r"E[x_l W_{lj}]", r"E[x_j W_{lj}]", r"E[W_{ij}] = 0", True),
+        (r"x_l W_{lj}", r"x_l W_{lj}", "", False),  # no expectation: for the other oracle
+    ],
+)
+def test_moments_of_independent_letters(formula: str, other: str, said: str, *, agree: bool) -> None:
+    """What is equal for independent letters with the moments that a text gives may be true in it."""
+    moments = moments_in(chain(each) for each in said.split("; ") if each)
+    assert moments_agree(side(formula), side(other), moments) == agree
+
+
+@pytest.mark.parametrize(("said", "answer"), [("$E[q_i] = 0$", "cannot tell"), ("$E[q_i] = \\mu$", "different")])
+def test_a_mistake_in_moments_counts_where_it_is_false_in_its_text(said: str, answer: str) -> None:
+    formula = r"\mathbb{E}\left[\sum_{j=1}^{d_k} q_j k_j\right] = \sum_{j=1}^{d_k} \mathbb{E}[q_j k_j]"
+    text = Text("own.md", f"Let {said}.\n\n$$\n{formula}\n$$\n")
+    (target,) = (each for each in targets(text) if each.claim.finding.check == "chain")
+    found = {each.answer for each in mutants(target) if each.kind == "last term left out"}
+    assert found == {answer}
+
+
+@pytest.mark.parametrize(("before", "answer"), [(r"W x\ \text{conformable} \iff ", "cannot tell"), ("", "different")])
+def test_an_equation_under_an_equivalence_is_not_stated(before: str, answer: str) -> None:
+    """The same line may say truly that W x conforms if and only if 2048 is 512."""
+    text = Text("own.md", f"$$\n{before}512 = 512\n$$\n")
+    (target,) = (each for each in targets(text) if each.claim.finding.check == "arithmetic")
+    assert {each.answer for each in mutants(target)} == {answer}
+
+
+def test_a_bracket_of_another_size_is_replaced_as_a_whole() -> None:
+    formula = r"\mathbb{E}\left[\left(a + b\right)^2\right]"
+    lost = [(spot, new) for spot in spots(side(formula)) for kind, new in changes(spot) if kind == "exponent lost"]
+    made = [edited(formula, spot, new, "latex").of(formula) for spot, new in lost]
+    assert made == [r"\mathbb{E}\left[\left( a + b \right)\right]"]
+
+
+def test_the_sign_of_an_expectation_is_no_letter() -> None:
+    formulas = {new for spot in spots(side(r"E[X + Y]")) for kind, new in changes(spot) if kind == "letter exchanged"}
+    assert {each.base for each in formulas if isinstance(each, Name)} == {"X", "Y"}

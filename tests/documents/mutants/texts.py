@@ -24,11 +24,13 @@ from derivations.documents.readers import read_text
 from derivations.documents.syntax import Chain, Name, Node, Number
 from derivations.documents.verdicts import Claim
 from tests.documents.mutants.oracle import Declared, declared_in
+from tests.documents.mutants.random_letters import Moments, moments_in
 
 __all__ = ["SHARED", "Target", "Text", "documents", "targets"]
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "documents"
+LINKED = ("arithmetic", "chain", "matrices")  # checks to which both sides of a link belong
 RIGHT = ("proved", "holds", "conditional")
 HEADING = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 
@@ -65,6 +67,11 @@ class Text:
     def declared(self) -> Declared:
         """The shapes that are declared by membership."""
         return declared_in(self.chains)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The letters that have mean 0, or variance 1."""
+        return moments_in(self.chains)
 
     @cached_property
     def given(self) -> Mapping[str, Fraction]:
@@ -120,7 +127,7 @@ class Target:
         """The sides of which a mistake would be one of this claim."""
         if self.link is None:
             return (0,)
-        return (0, 1) if self.link == 0 and self.claim.finding.check in ("arithmetic", "chain") else (self.link + 1,)
+        return (0, 1) if self.link == 0 and self.claim.finding.check in LINKED else (self.link + 1,)
 
 
 def documents() -> list[Text]:

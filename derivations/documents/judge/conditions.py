@@ -1,0 +1,34 @@
+"""Words around a formula that make a condition of it: "this holds only if", "when b is 0", 若, のとき.
+
+Result       `is_condition(statement)`: whether such words stand in front of a formula, or behind it
+"""
+
+from __future__ import annotations
+
+import re
+
+from derivations.documents.statements import Statement
+
+__all__ = ["is_condition"]
+
+CONDITION = re.compile(
+    r"(?:\b(?:if|when|where|whenever|unless|until|suppose|assume|require|solve|only|let|for|set)|条件|若|如果|假设|假設|当|當|令|要求"
+    r"|もし|とき)\W{0,3}$",
+    re.IGNORECASE,
+)
+CONDITION_BEHIND = re.compile(
+    r"\W{0,3}(?:(?:holds?|exactly|only|just|is true|precisely)\s){0,2}(?:if|iff|when|whenever|unless|provided|where)\b"
+    r"|\W{0,3}(?:のとき|ならば|当且仅当|當且僅當|なら|当|當|仅当|僅當)",
+    re.IGNORECASE,
+)
+
+
+def is_condition(statement: Statement) -> bool:
+    """Say whether the words in front of a formula, or behind it, make a condition of it."""
+    passages = statement.block.passages
+    at = statement.block.number_of(statement.passage) or 0
+    before, behind = (
+        passages[number].text if 0 <= number < len(passages) and not passages[number].is_formula else ""
+        for number in (at - 1, at + 1)
+    )
+    return CONDITION.search(before[-40:]) is not None or CONDITION_BEHIND.match(behind[:40]) is not None
