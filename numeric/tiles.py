@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "column_of_ones",
     "default_threads",
     "each_tile",
+    "empty_rows",
     "flat_rows",
     "items_of",
     "online_step",
@@ -40,6 +41,11 @@ FEW = 512  # rows that are not divided
 ROWS = 512  # of a tile: as large as its intermediates may be for the second-level cache of a core
 KEYS = 1024  # of a tile of keys, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
+
+LONG = 1 << 12  # bytes of rows from which on it matters how far apart they lie
+APART = 1 << 11  # bytes: rows that lie a multiple of this apart take the same places in a cache
+LINE = 64  # bytes of a cache line, by which such rows are moved further apart
+BUFFER = 512  # entries of the buffer of a ufunc, into which NumPy copies rows that are shorter than half of it
 
 LARGEST = 1 << 26  # bytes of memory that a thread keeps at most
 MOST = 64  # ways of dividing that memory that a thread keeps
@@ -80,17 +86,16 @@ def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threa
     """Call the bodies of loops with the tiles of `items` times `n` rows, on several threads where rows are many."""
     count = items * n
     if 0 < count < FEW and threads > 1:
-        for body in loops:
-            body(Tile((0, items, 0, n), count))
+        _with_short_buffers(partial(_through, loops, count, (0, items, 0, n)))
     elif count:
         rows, places = _divided(items, n, threads)
         for together in [loops] if rows >= n else [[body] for body in loops]:
+            each_one(partial(_through, together, rows), places, threads)
 
-            def work(place: Place, together: Sequence[Callable[[Tile], None]] = together) -> None:
-                for body in together:
-                    body(Tile(place, rows))
 
-            each_one(work, places, threads)
+def _through(loops: Iterable[Callable[[Tile], None]], rows: int, place: Place) -> None:
+    for body in loops:
+        body(Tile(place, rows))
 
 
 def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
@@ -175,6 +180,17 @@ def column_of_ones(count: int, dtype: Any) -> Any:
     return column
 
 
+def empty_rows(count: int, columns: int, dtype: Any) -> Any:
+    """Return memory for rows, a cache line further apart where they would take the same places in a cache."""
+    return np.empty((count, _distance(columns, dtype)), dtype)[:, :columns]
+
+
+def _distance(columns: int, dtype: Any) -> int:
+    """Return how many entries lie between the beginnings of two rows."""
+    length = columns * dtype.itemsize
+    return columns + LINE // dtype.itemsize if length >= LONG and length % APART == 0 else columns
+
+
 @lru_cache(maxsize=64)
 def row_of(number: float, count: int, dtype: Any) -> Any:
     """Return a row of equal numbers, which NumPy's extrema read faster than a single number."""
@@ -234,19 +250,22 @@ class _Memory(threading.local):
 
     def pieces(self, dtype: Any, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
         """Return arrays that lie one after another; those that would be too large to keep are new ones."""
-        sizes = [math.prod(shape) for shape in shapes]
+        spaces = [(*shape[:-1], _distance(shape[-1], dtype)) if len(shape) > 1 else shape for shape in shapes]
+        sizes = [math.prod(space) for space in spaces]
         starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
         count = starts[-1] * dtype.itemsize
         if count > LARGEST:
-            return [np.empty(shape, dtype) for shape in shapes]
+            return [np.empty(space, dtype)[..., : shape[-1]] for space, shape in zip(spaces, shapes, strict=True)]
         if count > len(self.bytes):
             self.bytes = np.empty(count, np.uint8)
             self.known.clear()
         if len(self.known) >= MOST:
             self.known.clear()
         whole = self.bytes[:count].view(dtype)
-        places = zip(starts, sizes, shapes, strict=False)
-        self.known[dtype, shapes] = [whole[start : start + size].reshape(shape) for start, size, shape in places]
+        places = zip(starts, sizes, spaces, shapes, strict=False)
+        self.known[dtype, shapes] = [
+            whole[start : start + size].reshape(space)[..., : shape[-1]] for start, size, space, shape in places
+        ]
         return self.known[dtype, shapes]
 
 
@@ -275,7 +294,7 @@ def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> Non
 
     def work_or_end() -> None:
         try:
-            work()
+            _with_short_buffers(work)
         except BaseException:
             left.clear()
             raise
@@ -288,6 +307,13 @@ def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> Non
             errors = [error for helper in helpers if (error := _ended(helper)) is not None]
     if errors:
         raise errors[0]
+
+
+def _with_short_buffers(work: Callable[[], None]) -> None:
+    """Work with ufuncs that do not copy several rows into a buffer where a row or a column stands for all."""
+    with np.errstate():
+        np.setbufsize(BUFFER)
+        work()
 
 
 def _ended(helper: Future[None]) -> BaseException | None:

@@ -13,6 +13,7 @@ __all__ = ["OWN", "TILES", "all_rows_of", "beside_own", "names_of", "of_items", 
 TILES = (  # what the code calls of `numeric.tiles`
     "column_of_ones",
     "each_tile",
+    "empty_rows",
     "flat_rows",
     "items_of",
     "online_step",

@@ -19,6 +19,7 @@ from numeric.lowering.loop_text import LoopText
 from numeric.lowering.loops import Written, written
 from numeric.lowering.memory import assign
 from numeric.lowering.program import Program
+from numeric.lowering.registers import Layout
 from numeric.lowering.whole_text import WholeText
 from numeric.printer import AxisLength, Call
 from numeric.structure import identifier
@@ -127,15 +128,21 @@ class FunctionSource:
         program, (body, visible) = self.program, written
         phase = program.phases[index]
         stored = [e for e in phase.equations if e.variable in program.stored and not program.is_view(e)]
-        shapes = {program.whole_name(e.variable): program.whole_shape(e.variable) for e in stored}
+        arrays = [f"{program.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
         lines = LoopText(program, phase, assign(body), visible).lines(body)
         return [
-            *(folded(f"    {array} = np.empty(({shape}), dtype)") for array, shape in shapes.items()),
+            *(folded(f"    {array}") for array in arrays),
             "",
             f"    def {name}(tile):",
             *(f"        {line}" for line in lines),
             "",
         ]
+
+    def _memory(self, variable: Variable) -> str:
+        """Return what makes the array of all rows of a variable; rows of an output lie one after another."""
+        shape, layout = self.program.whole_shape(variable), self.program.layout(variable)[0]
+        has_distance = layout is Layout.ROWS and variable not in self.layer.outputs
+        return f"empty_rows({shape}, dtype)" if has_distance else f"np.empty(({shape}), dtype)"
 
     def _returned(self, variable: Variable, *, is_named: bool) -> str:
         program = self.program

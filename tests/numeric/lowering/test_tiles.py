@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from numeric import tiles
-from numeric.tiles import Tile, each_tile, flat_rows, items_of
+from numeric.tiles import Tile, each_tile, empty_rows, flat_rows, items_of, row_of
 
 SIZES = list(itertools.product((1, 2, 7, 300), (1, 3, 127, 256, 257, 1030), (1, 2, 3)))
 
@@ -144,3 +144,29 @@ def test_memory_that_is_too_large_or_too_often_divided_is_not_kept(monkeypatch: 
     for size in range(11, 11 + tiles.MOST):
         tile.pieces(dtype, (size,))
     assert tile.pieces(dtype, (10,))[0] is not small
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [1, 512, 1024, 1536, 2048, 2050, 3072])
+def test_rows_do_not_lie_where_they_push_each_other_out_of_the_cache(columns: int, dtype: type):
+    dtype = np.dtype(dtype)
+    (piece,) = Tile((0, 1, 0, 3), 3).pieces(dtype, (3, columns))
+    for rows in (empty_rows(3, columns, dtype), piece):
+        assert rows.shape == (3, columns) and rows.dtype == dtype
+        distance = rows.strides[0]
+        assert distance < tiles.LONG or distance % tiles.APART != 0
+        assert distance == columns * dtype.itemsize or distance == columns * dtype.itemsize + tiles.LINE
+
+
+def test_a_row_of_equal_numbers_is_shared_and_cannot_be_written():
+    row = row_of(0, 5, np.dtype(np.float32))
+    assert row.tolist() == [0.0] * 5 and row is row_of(0, 5, np.dtype(np.float32))
+    with pytest.raises(ValueError, match="read-only"):
+        row[0] = 1
+
+
+@pytest.mark.parametrize("n, threads", [(3, 2), (5000, 1), (5000, 2)])
+def test_buffers_are_short_inside_a_loop_alone(n: int, threads: int):
+    before, inside = np.getbufsize(), []
+    each_tile([lambda tile: inside.append(np.getbufsize())], 1, n, threads)
+    assert set(inside) == {tiles.BUFFER} and np.getbufsize() == before
