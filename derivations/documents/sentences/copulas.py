@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from derivations.documents.judge.dependence import ONLY_ON
+from derivations.documents.judge.rows.dependence import ONLY_ON
 from derivations.documents.sentences.phrases import FORMULA
 from derivations.documents.sentences.places import ARRAY, VECTOR
 

@@ -18,7 +18,7 @@ from functools import cache
 from sympy import Integer
 
 from derivations.architectures.models import model_names, named_model
-from derivations.documents.judge.subjects import MEANINGS
+from derivations.documents.judge.costs.subjects import MEANINGS
 from derivations.documents.scope import Scope
 from derivations.documents.sentences.joined import FORMULAS, Sentence
 from derivations.documents.syntax import Name

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from derivations.documents.formulas.building import subscripts
 from derivations.documents.formulas.numbers import printed_number
-from derivations.documents.judge.row_vectors import INPUT, OUTPUT
+from derivations.documents.judge.rows.row_vectors import INPUT, OUTPUT
 from derivations.documents.sentences.phrases import FORMULA
 from derivations.documents.sentences.phrases import Words as Sentence
 from derivations.documents.syntax import Fence, Name, Node, Number, Power, Product, Sum, Words

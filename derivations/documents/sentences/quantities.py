@@ -17,9 +17,9 @@ from fractions import Fraction
 
 from sympy import Expr, Rational
 
-from derivations.documents.judge.chains import USUAL
-from derivations.documents.judge.letters import letters_of
-from derivations.documents.judge.printed import printed
+from derivations.documents.judge.algebra.chains import USUAL
+from derivations.documents.judge.numbers.letters import letters_of
+from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import written_shape
 from derivations.documents.sentences.joined import FORMULAS, Sentence

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.claims import failed
 from derivations.documents.denials import denies
-from derivations.documents.judge.moments import check_said_moment
+from derivations.documents.judge.algebra.moments import check_said_moment
 from derivations.documents.passages import Block, Document, Passage
 from derivations.documents.scope import Scope, Scopes
 from derivations.documents.sentences.coordinates import check_coordinates

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derivations.documents.judge.printed import printed
+from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.sentences.joined import Sentence
 from derivations.documents.sentences.places import NUMERALS, ORDINALS, number_of_word
 from derivations.documents.statements import Statement

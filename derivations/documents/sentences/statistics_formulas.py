@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from derivations.documents.judge.dot_products import vectors_of
-from derivations.documents.judge.moments import LENGTH
-from derivations.documents.judge.scalars import is_size
+from derivations.documents.judge.algebra.dot_products import vectors_of
+from derivations.documents.judge.algebra.moments import LENGTH
+from derivations.documents.judge.algebra.scalars import is_size
 from derivations.documents.scope import Scope
 from derivations.documents.sentences.joined import Sentence
 from derivations.documents.sentences.statistics_words import Token, tokens_of

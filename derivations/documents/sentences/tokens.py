@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from derivations.documents.judge.row_vectors import OUTPUTS, TOKENS
+from derivations.documents.judge.rows.row_vectors import OUTPUTS, TOKENS
 from derivations.documents.sentences.phrases import Phrase, Words
 from derivations.documents.sentences.places import PLACE, SPACES, VECTOR, place_of
 from derivations.documents.syntax import Entry

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.consistency import check_consistency
-from derivations.documents.judge.shapes import check_shapes
-from derivations.documents.judge.size_maps import check_size_maps
+from derivations.documents.judge.shapes.consistency import check_consistency
+from derivations.documents.judge.shapes.shapes import check_shapes
+from derivations.documents.judge.shapes.size_maps import check_size_maps
 from derivations.documents.readers import read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
 from derivations.documents.statements import Statement

@@ -11,7 +11,7 @@ import pytest
 from sympy import Integer
 
 from derivations.documents.checking import check_text
-from derivations.documents.judge.arithmetic import check_arithmetic
+from derivations.documents.judge.numbers.arithmetic import check_arithmetic
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product, Quotient, Sum
 from derivations.documents.verdicts import Finding

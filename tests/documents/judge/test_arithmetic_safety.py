@@ -6,10 +6,10 @@ import pytest
 from sympy import Integer
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.arithmetic import check_arithmetic
-from derivations.documents.judge.chains import check_chains
-from derivations.documents.judge.counting import check_counting
-from derivations.documents.judge.mentions import check_mentions
+from derivations.documents.judge.algebra.chains import check_chains
+from derivations.documents.judge.costs.counting import check_counting
+from derivations.documents.judge.numbers.arithmetic import check_arithmetic
+from derivations.documents.judge.numbers.mentions import check_mentions
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import VERDICTS

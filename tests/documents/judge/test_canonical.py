@@ -7,7 +7,7 @@ from sympy import Symbol
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.canonical import check_canonical
+from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding

@@ -3,8 +3,8 @@
 import pytest
 from sympy import Integer, Symbol
 
-from derivations.documents.judge.chains import check_chains
-from derivations.documents.judge.scalars import scalar
+from derivations.documents.judge.algebra.chains import check_chains
+from derivations.documents.judge.algebra.scalars import scalar
 from derivations.documents.syntax import Call, Fence, Name, Node, Power, Product, Sum
 from derivations.documents.verdicts import Finding
 from tests.documents.judge.trees import FakeScope, name, statement, tree

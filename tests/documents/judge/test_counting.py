@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from derivations.documents.checking import check_text
-from derivations.documents.judge.counting import check_counting
-from derivations.documents.judge.part_costs import matrices
-from derivations.documents.judge.subjects import PARTS, parts_named
+from derivations.documents.judge.costs.counting import check_counting
+from derivations.documents.judge.costs.part_costs import matrices
+from derivations.documents.judge.costs.subjects import PARTS, parts_named
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Chain, Name, Words

@@ -9,10 +9,10 @@ import pytest
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.sampling import numbers
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.assigning import assignments
-from derivations.documents.judge.entry_numbers import EntryNumbers, NotEntries
-from derivations.documents.judge.matching import reader_of
-from derivations.documents.judge.recognition import formula_of
+from derivations.documents.judge.arrays.entry_numbers import EntryNumbers, NotEntries
+from derivations.documents.judge.canonical.assigning import assignments
+from derivations.documents.judge.canonical.matching import reader_of
+from derivations.documents.judge.canonical.recognition import formula_of
 
 FORMULAS = [
     ("softmax", r"y_i = \frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.matrix_numbers import Kinds, Value, are_alike, matrix_value
+from derivations.documents.judge.matrices.matrix_numbers import Kinds, Value, are_alike, matrix_value
 
 KINDS: Kinds = {
     **dict.fromkeys(("A", "B", "C", "I", "I_n", "I_m", "W_1", "W_h"), "matrix"), "b": "row", "x": "row", "v": "column",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from derivations.documents.judge.arithmetic import check_arithmetic
-from derivations.documents.judge.mentions import check_mentions
+from derivations.documents.judge.numbers.arithmetic import check_arithmetic
+from derivations.documents.judge.numbers.mentions import check_mentions
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Arrow, Chain, Name, Node, Number, Power

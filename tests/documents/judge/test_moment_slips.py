@@ -6,7 +6,7 @@ import pytest
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.moment_slips import moment_slip
+from derivations.documents.judge.algebra.moment_slips import moment_slip
 
 DOT = r"\sum_{j=1}^{d_k} q_j k_j"
 

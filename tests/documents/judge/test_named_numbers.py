@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from sympy import Integer
 
-from derivations.documents.judge.named_numbers import check_named_numbers
+from derivations.documents.judge.numbers.named_numbers import check_named_numbers
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding

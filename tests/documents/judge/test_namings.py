@@ -2,8 +2,8 @@
 
 import pytest
 
-from derivations.documents.judge.meanings import check_meanings
-from derivations.documents.judge.namings import check_namings
+from derivations.documents.judge.shapes.meanings import check_meanings
+from derivations.documents.judge.shapes.namings import check_namings
 from tests.documents.judge.findings import read
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.sampled import DRAWS, POSITIVE, sampled
+from derivations.documents.judge.algebra.sampled import DRAWS, POSITIVE, sampled
 from derivations.documents.verdicts import Finding
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from derivations.documents.checking import check_text
-from derivations.documents.judge.published_slips import slip_of
+from derivations.documents.judge.costs.published_slips import slip_of
 from derivations.published.formulas import FORMULAS
 
 MEGATRON = "12 l h^2 (1 + \\frac{13}{12 h} + \\frac{V + s}{12 l h})"

@@ -3,7 +3,7 @@ r"""Residual sums and causal masks by structure; the dot product, scores, and fo
 import pytest
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.canonical import check_canonical
+from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding

@@ -4,7 +4,7 @@ import pytest
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.labelled_heads import without_labels
+from derivations.documents.judge.canonical.labelled_heads import without_labels
 from derivations.documents.syntax import Name, Number
 from tests.documents.judge.claims import last
 

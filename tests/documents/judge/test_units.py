@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from derivations.documents.checking import check_text
-from derivations.documents.judge.units import UNITS, conversions, is_scaled, of_the_kind
+from derivations.documents.judge.numbers.units import UNITS, conversions, is_scaled, of_the_kind
 
 RIGHT = (
     r"7 \times 10^9 \times 2 = 14 \text{ GB}",

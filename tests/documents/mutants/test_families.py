@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.canonical import check_canonical
+from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding

@@ -1,0 +1,1 @@
+"""Algebra of scalars: chains of equations, means and variances, slips in identities."""

@@ -1,0 +1,80 @@
+"""The letters of a scalar formula, as they are compared between the two sides of an equation.
+
+Definition   a letter is free that is no index of a sum, no constant, no function that is known, no label or index of
+             another one: the O of W^O; a letter cancels that stands above and below the line of a fraction
+Result       `letters_of`, `free_letters`, `indices_of`, `cancellable`; `may_be_means` and `has_differentials` tell of
+             letters that may be tied to others, or be no letters
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from derivations.documents.judge.algebra.sampled import is_known_function
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Product, Quotient, Sum, Words
+
+__all__ = ["cancellable", "free_letters", "has_differentials", "indices_of", "letters_of", "may_be_means"]
+
+PLACE = Words("·")  # of the index of a sum
+DIFFERENTIAL = Name("d")
+
+
+def free_letters(side: Node) -> set[Name]:
+    """Return the letters of a side, without those that its sums are over, which stand for any inside of others."""
+    bound = {name for part in side.walk() if isinstance(part, Aggregate) for name in part.index}
+    return {_with_places(name, bound) for name in letters_of(side) if name not in bound}
+
+
+def _with_places(name: Name, bound: set[Name]) -> Name:
+    subscripts = tuple(PLACE if each in bound else each for each in name.subscripts)
+    return replace(name, subscripts=subscripts) if bound else name
+
+
+def has_differentials(side: Node) -> bool:
+    """Say whether a fraction may be a derivative: both its parts begin with d."""
+    fractions = (part for part in side.walk() if isinstance(part, Quotient))
+    return any(_first(part.numerator) == _first(part.denominator) == DIFFERENTIAL for part in fractions)
+
+
+def _first(node: Node) -> Node:
+    while isinstance(node, Product | Power):
+        node = node.factors[0] if isinstance(node, Product) else node.base
+    return node
+
+
+def may_be_means(side: Node, bases: set[str]) -> bool:
+    """Say whether some letters, or such with an accent, may be means: a sum subtracts them from its entries."""
+    pending = [part.body for part in side.walk() if isinstance(part, Aggregate)]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Sum):
+            taken = [each for each, sign in zip(part.terms, part.signs, strict=True) if sign < 0]
+            if any(isinstance(each, Name) and (each.base in bases or each.accent) for each in taken):
+                return True
+        pending.extend([part.base] if isinstance(part, Power) else () if isinstance(part, Call) else part.children)
+    return False
+
+
+def cancellable(side: Node) -> set[str]:
+    """Return the letters that stand above and below the line of a fraction."""
+    fractions = [part for part in side.walk() if isinstance(part, Quotient)]
+    return {name.base for part in fractions for name in free_letters(part.denominator) & free_letters(part.numerator)}
+
+
+def letters_of(side: Node) -> Iterator[Name]:
+    """Yield the letters of a side: no constants, no functions that are known, no labels and indices: the O of W^O."""
+    names = [each for each in side.walk() if isinstance(each, Name)]
+    outside = {id(part) for name in names for label in name.children for part in label.walk()} | {
+        id(part.function) for part in side.walk() if isinstance(part, Call) and is_known_function(part.function)
+    }
+    return (each for each in names if id(each) not in outside and each.base not in ("e", "π", "pi"))
+
+
+def indices_of(side: Node) -> Iterator[str]:
+    """Yield the indices of a side: those of sums, and single letters in subscripts."""
+    for part in side.walk():
+        if isinstance(part, Aggregate):
+            yield from (each.key for each in part.index if isinstance(each, Name))
+        elif isinstance(part, Name) and part.base != "d":
+            yield from (each.key for each in part.subscripts if isinstance(each, Name) and len(each.base) == 1)

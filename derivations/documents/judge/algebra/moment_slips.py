@@ -1,0 +1,135 @@
+r"""Slips in equations between means and variances: `Var(x) = E[x^2] + E[x]^2`.
+
+Definition   letters are independent random variables, as `moment_numbers` draws their moments
+Result       `moment_slip(left, right, others)`: the side that is mended and the slip, where the two sides differ and
+             one edit (a sign, an exponent, an index, a fraction) makes them equal whatever the moments are; or where an
+             index inside of a sum stands nowhere else, and that of the sum makes them equal; else None
+Assumes      sides are no mistake that are equal for variables which are 0 or 1, where x^2 is x, or where all entries
+             are one variable: their variances do not add up
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from derivations.documents.canon.edits import Edit
+from derivations.documents.canon.letter_slips import ranges, signs
+from derivations.documents.canon.places import places
+from derivations.documents.judge.algebra.moment_numbers import ALIKE, ANY, ZERO_OR_ONE, differ
+from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.numbers.letters import bare
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Root,
+)
+
+__all__ = ["moment_slip"]
+
+MOST_NODES = 100
+
+
+def moment_slip(left: Node, right: Node, others: Sequence[Node] = ()) -> tuple[Node, str] | None:
+    """Return the side that is mended, and the slip; None where the sides are equal, or no edit makes them so.
+
+    `others` are the other parts of the chain: where they have the square of a letter, that letter is not 0 or 1.
+    """
+    if sum(1 for side in (left, right) for _ in side.walk()) > MOST_NODES:
+        return None
+    stray = _stray_index(left, right, others)
+    if stray is not None:
+        return stray
+    squared = {letter for each in others for letter in _letters_squared(each)}
+    zero_or_one = () if squared and squared >= _variables(left) | _variables(right) else (ZERO_OR_ONE,)
+    if not all(differ(left, right, reading) for reading in (ANY, *zero_or_one, ALIKE)):
+        return None
+    for side, other, where in ((right, left, "right"), (left, right, "left")):
+        for edit, slip in _edits(side):
+            if bare(edit) != bare(other) and differ(edit, other, ANY) is False:
+                return edit, f"{slip}, on the {where}"
+    return None
+
+
+def _stray_index(left: Node, right: Node, others: Sequence[Node]) -> tuple[Node, str] | None:
+    """Return the side mended by an index that stands nowhere else, where the other side has that of a sum."""
+    used = Counter(part.key for each in (left, right, *others) for part in each.walk() if isinstance(part, Name))
+    for side, other, where in ((right, left, "right"), (left, right, "left")):
+        sums = [part for part in side.walk() if isinstance(part, Aggregate) and len(part.index) == 1]
+        entries = {part.base for part in other.walk() if isinstance(part, Name) and _summed(part, other)}
+        for node, put in places(side) if sums else ():
+            if not isinstance(node, Name) or node.base not in entries or not _is_lone(node, used):
+                continue
+            for index in (each.index[0] for each in sums if any(part is node for part in each.body.walk())):
+                edit = put(replace(node, subscripts=(index,)))
+                if any(_summed(part, side) for part in side.walk()) and differ(edit, other, ANY) is False:
+                    return edit, f"the index of {node.base} must be {index.key}, on the {where}"
+    return None
+
+
+def _is_lone(name: Name, used: Mapping[str, int]) -> bool:
+    """Say whether a letter has one index, which is used nowhere else."""
+    match name.subscripts:
+        case (Name(base=base, subscripts=()) as index,):
+            return len(base) == 1 and base.islower() and used[index.key] == 1
+    return False
+
+
+def _summed(part: Node, side: Node) -> bool:
+    """Say whether a part is an entry at the index of a sum of its side."""
+    bound = {name for each in side.walk() if isinstance(each, Aggregate) for name in each.index}
+    return isinstance(part, Name) and not bound.isdisjoint(part.subscripts)
+
+
+def _letters_squared(node: Node) -> set[str]:
+    """Return the letters whose powers stand in a formula."""
+    return {part.base.base for part in node.walk() if isinstance(part, Power) and isinstance(part.base, Name)}
+
+
+def _variables(side: Node) -> set[str]:
+    """Return the letters of a side that may be random: no functions, sizes, indices."""
+    names = [part for part in side.walk() if isinstance(part, Name)]
+    inside = {id(part) for name in names for label in name.children for part in label.walk()}
+    functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
+    bound = {name for part in side.walk() if isinstance(part, Aggregate) for name in part.index}
+    letters = (name for name in names if id(name) not in inside | functions and name not in bound and not is_size(name))
+    return {name.base for name in letters if len(name.base) == 1 and name.base.isascii()}
+
+
+def _edits(side: Node) -> Iterator[Edit]:
+    bound = tuple({name: None for part in side.walk() if isinstance(part, Aggregate) for name in part.index})
+    for node, put in places(side):
+        if isinstance(node, Name) and len(node.subscripts) == 1:
+            for index in bound:
+                if (index,) != node.subscripts:
+                    yield put(replace(node, subscripts=(index,))), f"the index of {node.base} must be {index.key}"
+        for rule in (signs, ranges, _exponents):
+            for new, slip in rule(node, ()):
+                yield put(new), slip
+
+
+def _exponents(node: Node, letters: object) -> Iterator[Edit]:
+    """Exponents and roots that are lost or wrong, and fractions upside down."""
+    two = Number("2", Fraction(2))
+    match node:
+        case Power(base=base, exponent=Number(value=value)):
+            yield base, "the exponent must be 1"
+            if value != 2:
+                yield replace(node, exponent=two), "the exponent must be 2"
+        case Name() | Call() | Number():
+            yield Power(node, two), "the square is missing"
+        case Root(radicand=inside):
+            yield inside, "there must be no root"
+        case Quotient(numerator=above, denominator=below):
+            yield Quotient(below, above), "the fraction is upside down"
+            yield Quotient(above, Root(below)), "the root is missing"
+            yield Product((above, below), ("dot",)), "it must be multiplied, not divided"
+            yield above, "there must be no division"

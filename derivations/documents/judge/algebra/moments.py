@@ -1,0 +1,169 @@
+r"""Mean and variance of a dot product, as the catalogue proves them of independent components.
+
+Definition   `Var(\sum_i q_i k_i)`, `Var(q \cdot k)`, `E(...)`: of two vectors, written as a sum or as a product
+Result       conditional  the mean 0, and the variance d_k sigma^4 or d_k: the assumptions are named
+             wrong        another expression in the length, sigma or numbers, where the left side is known; a sum whose
+                          variance is a number only where the words around say that components have variance 1
+Assumes      a standard deviation is called sigma, or is 1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
+
+from derivations.documents.judge.algebra.dot_products import with_sums
+from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
+from derivations.documents.judge.algebra.scalars import scalar
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node
+from derivations.documents.verdicts import Finding
+from derivations.dot_product import INDEPENDENT, UNCORRELATED, components, product
+from derivations.language.derivation import Derivation
+from derivations.language.proof import prove_equal
+from derivations.language.scalars import Expectation, Variance
+from derivations.symbols import d_k
+
+__all__ = ["LENGTH", "check_moments", "check_said_moment", "says_unit_variance", "shown"]
+
+CHECK = "chain"
+LENGTH = Name("d_k")  # of vectors of which nothing else is said
+VARIANCE_WORD = r"(?:variance|變異數|变异数|方差|分散)"
+UNIT_VARIANCE = re.compile(VARIANCE_WORD + r"\W*(?:of|is|equal to|為|为|是|が|は)?\W*(?:one\b|1(?![\d./]))")
+
+
+def says_unit_variance(statement: Statement, scope: Scope) -> bool:
+    """Say whether the words around call the variance of something 1, and speak of no other variance."""
+    around = scope.words(statement)
+    named, unit = (len(re.findall(pattern, around.lower())) for pattern in (VARIANCE_WORD, UNIT_VARIANCE))
+    return 0 < named == unit
+
+
+def check_moments(first: Expr, second: Expr, *, unit: bool) -> Iterator[Finding]:
+    """Decide mean and variance of a dot product under the assumptions of the catalogue.
+
+    A sum whose variance is a number, whatever its length, has components of another variance: it is refuted only where
+    `unit` says that theirs is 1.
+    """
+    renamed = _renamed(first, second)
+    if renamed is None:
+        return
+    left, right, length = renamed
+    deviation = _deviation(right)
+    if deviation is None:
+        return
+    texts = dict.fromkeys(each.text for each in (*UNCORRELATED, *INDEPENDENT))
+    given = (f"components have mean 0 and variance {shown(deviation**2)}", *texts)
+    result = "dot_product.variance" if deviation == 1 else "dot_product.variance_general"
+    if _equal(left, right, deviation):
+        yield Finding("conditional", CHECK, "by independence", result=result, assumptions=given)
+    elif not right.has(Variance, Expectation) and (unit or not (right.is_number and _is_plain(left))):
+        value = _known(left, deviation)
+        if value is not None and prove_equal(value, right).level == "refuted":
+            shown_value, shown_right = (shown(each.xreplace({d_k: length})) for each in (value, right))
+            reason = f"where {given[0]} it is {shown_value}, not {shown_right}"
+            yield Finding("wrong", CHECK, reason, right=shown_value, result=result)
+
+
+def _is_plain(left: Expr) -> bool:
+    """Say whether this is the variance of a sum that nothing scales."""
+    return isinstance(left, Variance) and isinstance(left.args[0], Sum)
+
+
+def _known(left: Expr, deviation: Expr) -> Expr | None:
+    """Return the value of a moment, where it is one of those that the catalogue gives to dot products."""
+    scale = deviation**4 if left.has(Variance) else Integer(1)
+    values = (Integer(0), *(scale * each for each in (Integer(1), d_k, 1 / d_k, sqrt(d_k), 1 / sqrt(d_k))))
+    return next((value for value in values if _equal(left, value, deviation)), None)
+
+
+# --- in words ---
+
+
+def check_said_moment(left: Node, right: Node, scope: Scope, *, unit: bool) -> Iterator[Finding]:
+    """Decide what words say of a moment of a dot product; `unit` says that they give its components variance 1.
+
+    A number may be the value of an expression in the length. A constant factor may be due to components of another
+    variance, and letters of which nothing is known may be one: neither is refuted.
+    """
+    first, second = (scalar(each, scope) for each in with_sums(left, right, LENGTH, scope))
+    if first is None or second is None:
+        return
+    first, second = in_one_alphabet(first, second)
+    found = tuple(check_moments(first, second, unit=unit))
+    renamed = _renamed(first, second)
+    if renamed is None or any(each.verdict != "wrong" for each in found):
+        yield from found
+        return
+    value = _known(renamed[0], Integer(1))
+    if value is None or value == 0:
+        return  # a mean that is not 0 is that of components of another mean
+    if renamed[1] == 1 and not all(isinstance(each.args[0], Sum) for each in renamed[0].atoms(Variance)):
+        yield from found  # nobody divides by something else to get 1
+    elif renamed[1].is_number and value.has(d_k):
+        yield from _in_numbers(value, renamed[1], scope, unit=unit)
+    elif renamed[1].free_symbols <= {d_k} and (unit or not (renamed[1] / value).is_number):
+        yield from found
+
+
+def _in_numbers(value: Expr, number: Expr, scope: Scope, *, unit: bool) -> Iterator[Finding]:
+    """Compare a number with the value of a moment at the length that the section gives."""
+    length = scope.value(LENGTH)
+    if length is None or not length.is_Integer:
+        return
+    at_length, assumed = value.xreplace({d_k: length}), f"d_k = {length}"
+    if prove_equal(at_length, number).level == "proved":
+        given = ("components have mean 0 and variance 1", "products of different components are uncorrelated", assumed)
+        yield Finding("conditional", CHECK, f"{shown(value)} with {assumed}", assumptions=given)
+    elif unit:
+        reason = f"where components have mean 0 and variance 1 it is {shown(value)}, with {assumed}"
+        yield Finding("wrong", CHECK, reason, right=shown(at_length))
+
+
+def _source(deviation: Expr) -> Derivation:
+    """Return the assumptions of the catalogue, for components of mean 0 and of this standard deviation."""
+    spread = components(0, 0, deviation**2, deviation**2)
+    return Derivation("", "", (), assumptions=(*UNCORRELATED, *INDEPENDENT, *spread))
+
+
+def _deviation(right: Expr) -> Expr | None:
+    """Return the standard deviation that a result is written in: the letter sigma, or 1; None for other letters."""
+    vectors = {each for base in right.atoms(IndexedBase) for each in base.free_symbols}
+    symbols = (each for each in right.free_symbols - vectors - {d_k} if isinstance(each, Symbol))
+    letters = [each for each in symbols if not each.is_integer]
+    if not letters:
+        return Integer(1)
+    return letters[0] if len(letters) == 1 and letters[0].name in ("sigma", "σ") else None
+
+
+@lru_cache(maxsize=1024)
+def _equal(left: Expr, right: Expr, deviation: Expr) -> bool:
+    """Say whether two sides are equal for components of mean 0 and of this standard deviation."""
+    source = _source(deviation)
+    return any(prove_equal(left, right, source, rule).level == "proved" for rule in ("moments", "variance"))
+
+
+def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """Return both sides with their two vectors called q and k, of length d_k, and what that length is called there.
+
+    Result       None where there are not just two
+    """
+    vectors = sorted(first.atoms(IndexedBase) | second.atoms(IndexedBase), key=str)
+    ours = sorted(product.atoms(IndexedBase), key=str)
+    lengths = {each.shape for each in vectors}
+    if len(vectors) != 2 or len(lengths) != 1 or len(vectors[0].shape) != 1:
+        return None
+    (length,) = vectors[0].shape
+    table: dict[Basic, Basic] = dict(zip(vectors, ours, strict=True))
+    if isinstance(length, Symbol):
+        table[length] = d_k
+    return first.xreplace(table), second.xreplace(table), length
+
+
+def shown(expression: Expr) -> str:
+    """Return an expression multiplied out, as a reader would write it."""
+    return str(expand(expression)).replace("**", "^").replace("*", " ")

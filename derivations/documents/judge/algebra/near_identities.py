@@ -1,0 +1,232 @@
+r"""Equations that are an identity but for one slip: `(a + b)(a - b) = a^2 + b^2`.
+
+Definition   the two sides differ for some numbers, and one edit of one of them makes the equation hold for all: a sign,
+             an index, a letter, an exponent, a number. No condition is meant to be so near to an identity
+Result       the side that is mended, with the slip in words; None where no edit mends it
+Assumes      the letters are free: what the section defines by one another is left alone, and Kronecker's delta; words
+             in front that make a condition of an equation (if, when, 若) are respected
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, islice
+
+from derivations.documents.budget import current_budget, spend
+from derivations.documents.canon.edits import Edit, edits
+from derivations.documents.canon.places import places
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.free_letters import (
+    cancellable,
+    free_letters,
+    has_differentials,
+    indices_of,
+    letters_of,
+    may_be_means,
+)
+from derivations.documents.judge.algebra.sampled import Sampler, tops_of
+from derivations.documents.judge.algebra.scalars import as_written, in_one_order, is_size, scalar
+from derivations.documents.judge.algebra.telling_apart import agree, differing, same
+from derivations.documents.judge.numbers.letters import bare, put
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Fence,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+)
+from derivations.language.proof import prove_equal
+
+__all__ = ["MOST_NODES", "Mended", "is_explained", "mended", "slip_between", "tried"]
+
+MOST_NODES = 240
+MOST_EDITS = 6_000
+MOST_ONE_SIDED = 1  # letters of one side alone, as cancel in an identity: more make a definition
+UNSURE = ("1", "I", "𝟙", "infty")  # an indicator of what is not said, infinity
+_D_MODEL = Name("d", (Name("model"),))
+_USUAL: dict[str, Node] = {  # sizes as they are assumed of a layer
+    "d_k": Quotient(_D_MODEL, Name("h")),
+    "d_v": Quotient(_D_MODEL, Name("h")),
+    "d_ff": Product((Number("4", Fraction(4)), _D_MODEL), ("",)),
+}
+
+
+@dataclass(frozen=True)
+class Mended:
+    """The side of an equation that is mended, and what was wrong with it."""
+
+    side: Node
+    slip: str
+
+
+@dataclass(frozen=True)
+class _About:
+    """What is known of an equation as it was written: whether its sides have the same letters, which ones cancel."""
+
+    alike: bool
+    cancelled: frozenset[str]
+    scope: Scope
+
+
+def mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mended | None:
+    """Return the edit that makes an identity of an equation which is none, sizes as they are or as they are set."""
+    found = _mended(statement, left, right, scope)
+    sizes = _sizes_set(left, right, scope) if found is None else {}
+    return _mended(statement, put(left, sizes), put(right, sizes), scope) if sizes else found
+
+
+def _sizes_set(left: Node, right: Node, scope: Scope) -> dict[str, Node]:
+    """Return the sizes of two sides that the section sets to expressions in others, and always to the same."""
+    names = {part.key: part for side in (left, right) for part in letters_of(side) if is_size(part)}
+    found = {key: scope.definitions(name) for key, name in names.items()}
+    plain = {key: some for key, some in found.items() if not any(isinstance(bare(each), Number) for each in some)}
+    once = {key: some[0] for key, some in plain.items() if len(some) == 1}
+    ways = {key: [put(each, once) for each in some] for key, some in plain.items()}
+    return {key: some[0] for key, some in ways.items() if some and all(agree(some[0], each) for each in some[1:])}
+
+
+def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mended | None:
+    if sum(1 for side in (left, right) for _ in side.walk()) > MOST_NODES:
+        return None
+    cancelled = frozenset(cancellable(left) | cancellable(right))
+    one_sided = {name.base for name in free_letters(left)} ^ {name.base for name in free_letters(right)}
+    names = tuple(dict.fromkeys(each for side in (left, right) for each in letters_of(side)))
+    if (
+        len(one_sided - cancelled) > MOST_ONE_SIDED
+        or any(name.base in UNSURE for name in names)
+        or any(has_differentials(side) or may_be_means(side, one_sided) for side in (left, right))
+        or is_condition(statement)
+        or is_explained(left, right, names, scope)
+    ):
+        return None
+    numbers = Sampler(left, right)
+    draws = differing(numbers, left, right)
+    if not draws:
+        return None
+    indices = tuple(dict.fromkeys(key for side in (left, right) for key in indices_of(side)))
+    about = _About(free_letters(left) == free_letters(right), cancelled, scope)
+    for side, other, where in ((right, left, "right"), (left, right, "left")):
+        for edit, slip in tried(side, names, indices):
+            if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
+                return Mended(edit, f"{slip}, on the {where}")
+    return None
+
+
+def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
+    """Return the slip by which two formulas of the same letters differ; None where it is no single one.
+
+    The letters stand in the same order: another one may follow another convention.
+    """
+    if list(letters_of(whole)) != list(letters_of(other)) or _functions(whole) != _functions(other):
+        return None
+    if sum(1 for _ in whole.walk()) > MOST_NODES:
+        return None
+    if not differing(Sampler(whole, other), whole, other):
+        return None
+    if is_condition(statement):
+        return None
+    names, indices = tuple(dict.fromkeys(letters_of(whole))), tuple(dict.fromkeys(indices_of(whole)))
+    for first, second in ((other, whole), (whole, other)):
+        for edit, slip in tried(first, names, indices, most=MOST_EDITS // 12):
+            if bare(edit) == bare(second):
+                return slip
+    return None
+
+
+def _functions(side: Node) -> list[Name]:
+    return [part.function for part in side.walk() if isinstance(part, Call)]
+
+
+def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int = MOST_EDITS) -> Iterator[Edit]:
+    """Yield the edits of a side, as many as half of the budget of the formula pays for."""
+    budget = current_budget()
+    for each in islice(chain(edits(side, names, indices), _more_edits(side)), most):
+        if budget.spent > budget.steps / 2:
+            return
+        spend(5)
+        yield each
+
+
+def _more_edits(side: Node) -> Iterator[Edit]:
+    """Yield a side without one of the terms of a sum in it, or with a number ten times as large, or as small."""
+    for node, placed in places(side):
+        if isinstance(node, Number) and node.value:
+            for value in (node.value * 10, node.value / 10):
+                new = Number(str(value), value)
+                yield placed(new), f"the number must be {new.text}, not {node.text}"
+        if not isinstance(node, Sum) or 0 in node.signs:
+            continue
+        for at, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
+            fewer = Sum(node.terms[:at] + node.terms[at + 1 :], node.signs[:at] + node.signs[at + 1 :])
+            kept = fewer.terms[0] if fewer.signs == (1,) else fewer
+            yield placed(Fence("(", kept)), f"{formula_text(term)} must not be {'added' if sign > 0 else 'subtracted'}"
+
+
+def _is_identity(edit: Node, other: Node, about: _About) -> bool:
+    """Say whether two sides that are the same in all draws are equal, and not merely the same formula.
+
+    For scalars with the same letters, but for those that cancel, the draws decide: two formulas that differ do not
+    agree in so many numbers. Others are equal by algebra, or in other groups.
+    """
+    if not in_one_order(edit, other, scope=about.scope):
+        return False
+    first, second = as_written(edit, about.scope), as_written(other, about.scope)
+    if first is None or second is None:
+        return False
+    more = {name.base for name in free_letters(edit) ^ free_letters(other)}
+    cancels = more <= about.cancelled
+    if first == second or (not first.is_Symbol and first.as_dummy() == second.as_dummy()):
+        merged = about.alike and _is_merged(edit, other)
+        return _is_regrouped(edit, other) or merged or (bool(more) and cancels)
+    if cancels:
+        return True
+    first, second = scalar(edit, about.scope), scalar(other, about.scope)
+    return first is not None and second is not None and prove_equal(first, second).level == "proved"
+
+
+def _is_regrouped(first: Node, second: Node) -> bool:
+    """Say whether two sides are one product in other groups: A (B C) and (A B) C."""
+    leaves = ([each for each in side.walk() if isinstance(each, Name | Number)] for side in (first, second))
+    return bool(next(leaves) == next(leaves) and bare(first) != bare(second))
+
+
+def _is_merged(first: Node, second: Node) -> bool:
+    """Say whether one side has as one what the other has apart: sum_j c is n c, e^{a + b} is e^a e^b."""
+    return any(
+        sum(map(kind, first.walk())) != sum(map(kind, second.walk())) for kind in (_is_aggregate, _is_exponential)
+    )
+
+
+def _is_aggregate(node: Node) -> bool:
+    return isinstance(node, Aggregate)
+
+
+def _is_exponential(node: Node) -> bool:
+    match node:
+        case Power(base=Name(key="e")) | Call(function=Name(key="exp")):
+            return True
+    return False
+
+
+def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope) -> bool:
+    """Say whether the sides may be equal since letters are defined by others of them, in the section or as is usual."""
+    keys = {name.key for name in names}
+    defined: dict[str, Node] = {}
+    for name in names:
+        found = scope.definition(name)
+        if found is not None and any(each.key in keys for each in letters_of(found)):
+            defined[name.key] = found
+    tops = tops_of(left, right)
+    usual = {key: value for key, value in _USUAL.items() if key not in tops}
+    ways = (defined, usual, {**usual, **defined}) if defined else (usual,)
+    return any(agree(*(put(put(side, values), values) for side in (left, right))) for values in ways)

@@ -1,0 +1,56 @@
+"""Telling two formulas apart by their numbers, in several draws of their letters.
+
+Definition   formulas differ in a draw if both are real there and not the same to nine digits
+Result       `differing(numbers, left, right)` are the draws that decide, none where the two agree or have no numbers;
+             `same(numbers, edit, other, draws)` says whether two agree in these, and wherever else both are real
+Assumes      two formulas that differ do not agree in all of some six draws
+"""
+
+from __future__ import annotations
+
+import math
+
+from derivations.documents.judge.algebra.sampled import DRAWS, POSITIVE, Sampler
+from derivations.documents.syntax import Node
+
+__all__ = ["agree", "differing", "same"]
+
+CLOSE = 1e-9
+
+
+def differing(numbers: Sampler, left: Node, right: Node) -> tuple[int, ...]:
+    """Return the draws that tell two sides apart, and others in which both have real numbers; none where none do.
+
+    Letters are positive, unless the sides are real for others only: `log(1 - e^t)`.
+    """
+    for draws in (POSITIVE, DRAWS):
+        pairs = {draw: (numbers.number(left, draw), numbers.number(right, draw)) for draw in draws}
+        real = [draw for draw, pair in pairs.items() if all(map(_is_real, pair))]
+        if any(None in pair for pair in pairs.values()) or (real and all(_near(*pairs[draw]) for draw in real)):
+            return ()
+        if real:
+            return tuple(sorted(real, key=lambda draw: _near(*pairs[draw])))
+    return ()
+
+
+def same(numbers: Sampler, edit: Node, other: Node, draws: tuple[int, ...]) -> bool:
+    """Say whether two sides have the same numbers in these draws, and in all others wherever both are real."""
+    if not all(_near(numbers.number(edit, draw), numbers.number(other, draw)) for draw in draws):
+        return False
+    rest = ((numbers.number(edit, draw), numbers.number(other, draw)) for draw in DRAWS if draw not in draws)
+    return all(_near(*pair) for pair in rest if all(map(_is_real, pair)))
+
+
+def agree(left: Node, right: Node) -> bool:
+    """Say whether no draw tells two sides apart."""
+    return not differing(Sampler(left, right), left, right)
+
+
+def _is_real(number: float | None) -> bool:
+    return number is not None and not math.isnan(number)
+
+
+def _near(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return False
+    return abs(first - second) <= CLOSE * max(abs(first), abs(second), 1e-6)

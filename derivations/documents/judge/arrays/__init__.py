@@ -1,0 +1,1 @@
+"""Arrays: what a formula means as an expression of the language."""

@@ -1,0 +1,1 @@
+"""Canonical formulas: the concepts of the catalogue, recognised, compared and mended."""

@@ -1,0 +1,222 @@
+"""Canonical formulas: what a document writes is compared with what the catalogue proves.
+
+Definition   a link `left = right` is about a concept by a word on its left or by the marks of its right side; its
+             letters are given the roles of the concept, in every convention
+Result       proved where the judge of equality shows the right side equal to a form of the concept, conditional where
+             that form has an assumption; wrong where it equals none but one small edit makes it equal; else nothing
+Assumes      a false alarm is worse than a miss: formulas that are right and other than the usual ones are forms as well
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from derivations.documents.canon.attention_forms import UNSCALED
+from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.arrays.left_sides import plain, word_of
+from derivations.documents.judge.canonical.cancelled import cancelled, shows_how
+from derivations.documents.judge.canonical.comparing_forms import INPUTS, Known, judged
+from derivations.documents.judge.canonical.inputs_of_heads import other_inputs
+from derivations.documents.judge.canonical.labelled_heads import mixes_heads
+from derivations.documents.judge.canonical.mending import Judged, letter_of
+from derivations.documents.judge.canonical.structures import by_structure
+from derivations.documents.judge.wording import link_text
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import (
+    Call,
+    Derivative,
+    Entry,
+    Name,
+    Node,
+    Number,
+    Product,
+    Quotient,
+    Root,
+    Transpose,
+    rebuilt,
+)
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_canonical"]
+
+CHECK = "canonical"
+MOST_PARTS = 200
+EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
+LIKELIHOOD = ("likelihood", "似然", "尤度")
+NEGATIVE = ("negative", "minus", "nll", "負", "负")
+MEANINGS = {
+    "query": "Q", "key": "K", "value": "V", "key width": "d_k", "head width": "d_k", "model width": "d_model",
+    "number of heads": "h", "position": "pos",
+}  # fmt: skip
+
+
+def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Iterable[Finding]:
+    """Yield what the catalogue says of one link."""
+    if link is None:
+        yield from _alone(statement.chain.sides[0], scope)
+        return
+    if statement.chain.relations[link] not in EQUAL:
+        return
+    left, right = statement.chain.sides[link], statement.chain.sides[link + 1]
+    if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS or shows_how(statement, link):
+        return
+    seen = by_structure(left, right, scope)
+    if seen is not None:
+        shown = None if seen.right is None else link_text(left, seen.right, statement)
+        yield Finding(seen.verdict, CHECK, seen.reason, shown, seen.result, seen.assumed)
+        return
+    subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
+    known = _foreign(scope, right), _said(scope, right), scope.convention
+    met = all(scope.is_used(letter) for letter in INPUTS)
+    found = judged(left, right, *known, met=met)
+    if found is None and subject is not left:
+        found = judged(subject, right, *known, met=met)
+    if found is not None and found[0] == "wrong" and link:
+        found = _of_named_entry(statement.chain.sides[0], left, right, known) or found
+    if found is None:
+        yield from _named(statement, link, scope)
+        yield from cancelled(statement, link)
+        return
+    verdict, reason, mended, result, assumed = found
+    if verdict == "wrong" and isinstance(left, Derivative) and _is_of_likelihood(scope.words(statement).lower()):
+        return
+    if verdict == "proved" and mixes_heads(left, right):
+        return
+    if verdict == "wrong" and isinstance(left, Call) and _is_multiplied_elsewhere(left, statement, scope):
+        return
+    if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
+        inputs = other_inputs(statement, left, plain(right), scope)
+        verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
+    if verdict == "proved" and result == "softmax.jacobian_matrix":
+        rows = tuple(f"{each} is a row" for each in _rows(right))
+        verdict, assumed = "conditional" if rows else verdict, (*assumed, *rows)
+    if verdict == "conditional" and UNSCALED in assumed:
+        width = _width_left_out(right, scope)
+        if width is not None:
+            verdict, assumed, mended = "wrong", (), _scaled(right, width)
+            reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
+    shown = None if mended is None else link_text(left, mended, statement)
+    yield Finding(verdict, CHECK, reason, shown, result, assumed)
+
+
+def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> bool:
+    """Say whether what is named here is a factor of another formula, which may add what this one lacks."""
+    return any(
+        isinstance(part, Product)
+        and any(isinstance(each, Call) and each.function == left.function for each in part.factors)
+        for other in scope.document.used_in(left.function, statement)
+        for side in other.chain.sides
+        for part in side.walk()
+    )
+
+
+def _rows(right: Node) -> Iterator[str]:
+    """Yield the letters whose product y^T y is a matrix, which it is of rows."""
+    for part in right.walk():
+        match part:
+            case Product(factors=(Transpose(operand=Name() as turned), Name() as other)) if turned == other:
+                yield other.key
+
+
+def _is_of_likelihood(words: str) -> bool:
+    """Say whether the text is about a likelihood, whose gradient is that of the loss with the other sign."""
+    return any(word in words for word in LIKELIHOOD) and not any(word in words for word in NEGATIVE)
+
+
+def _width_left_out(right: Node, scope: Scope) -> Name | None:
+    """Return the width of the keys where the text explains it behind a formula in which it does not stand."""
+    letters = {part.key for part in right.walk() if isinstance(part, Name)}
+    widths = (letter_of(key) for key in KEY_WIDTHS.split())
+    return next((each for each in widths if each.key not in letters and scope.is_explained_behind(each)), None)
+
+
+def _scaled(node: Any, width: Name) -> Any:
+    """Return a formula with the scores under its softmax divided by the root of a width."""
+    if isinstance(node, Call) and word_of(node) == "softmax":
+        return replace(node, arguments=(Quotient(node.arguments[0], Root(width)), *node.arguments[1:]))
+    return rebuilt(node, lambda part: _scaled(part, width))
+
+
+def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
+    """Yield what is said of a formula that stands without a relation: it must be canonical, or a slip of it."""
+    if isinstance(node, Name | Number) or sum(1 for _ in node.walk()) > MOST_PARTS:
+        return
+    seen = by_structure(None, node, scope)
+    if seen is not None:
+        yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
+    elif any(isinstance(part, Call) and word_of(part) == "softmax" for part in _factors(node)):
+        found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), scope.convention)
+        if found is not None and found[0] == "proved":
+            yield Finding("proved", CHECK, found[1], result=found[3], assumptions=found[4])
+
+
+def _factors(node: Node) -> tuple[Node, ...]:
+    return node.factors if isinstance(node, Product) else (node,)
+
+
+def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Judged | None:
+    """Return that a right side is the entry that is named in front, y_i, where the function has another place."""
+    if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
+        return None
+    found = judged(replace(function, indices=name.subscripts), right, *known)
+    return found if found is not None and found[0] == "proved" else None
+
+
+def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved.
+
+    Entry j of the function is no entry i of the name; an entry of it written as softmax(x_i) is meant so.
+    """
+    sides, relations = statement.chain.sides, statement.chain.relations
+    if link or len(relations) < 2 or relations[1] not in EQUAL or not isinstance(sides[0], Name):
+        return
+    function = sides[1]
+    if isinstance(function, Call | Entry) and word_of(function) not in ("", word_of(sides[0])):
+        for finding in check_canonical(statement, 1, scope):
+            if finding.verdict == "proved":
+                yield _name_given(sides[0], function, finding)
+
+
+def _name_given(name: Name, function: Call | Entry, proved: Finding) -> Finding:
+    """Say that a name is given to a function of which the next link is proved."""
+    reason = f"a name is given to what the next link is proved of: {proved.reason}"
+    places = name.subscripts
+    if isinstance(function, Entry) and places and function.indices != places:
+        given, taken = (
+            ", ".join(formula_text(each, "plain") for each in indices) for indices in (places, function.indices)
+        )
+        return Finding("wrong", CHECK, f"entry {given} is named, and entry {taken} is given", result=proved.result)
+    argument = function.arguments[0] if isinstance(function, Call) and len(function.arguments) == 1 else None
+    if places and isinstance(argument, Name) and argument.subscripts == places and word_of(function) == "softmax":
+        meant = f"{formula_text(function, 'plain')} is the entry at that place of the softmax of all"
+        return Finding("conditional", CHECK, reason, result=proved.result, assumptions=(meant,))
+    return Finding("holds", CHECK, reason, result=proved.result)
+
+
+def _foreign(scope: Scope, right: Node) -> frozenset[str]:
+    """Return the letters of a right side that stand for another size than the width of the keys, as far as is known."""
+    names = [part for part in right.walk() if isinstance(part, Name)]
+    suspects = {name.key for name in names if name.key in OTHER_SIZES}
+    if not suspects:
+        return frozenset()
+    keys = next((name for name in names if name.base in ("K", "k")), None)
+    widths = scope.shape(keys) if keys is not None else None
+    width = str(widths[-1]) if widths else None
+    known = width in KEY_WIDTHS.split() or (width is None and _declares_key_width(scope))
+    return frozenset(suspects - {width}) if known else frozenset()
+
+
+def _said(scope: Scope, right: Node) -> frozenset[tuple[str, str]]:
+    """Return the roles that the prose gives to letters of the right side, unless the usual letter stands there too."""
+    names = {part.key: part for part in right.walk() if isinstance(part, Name)}
+    said = ((key, MEANINGS[word]) for key, name in names.items() for word in scope.meaning(name) if word in MEANINGS)
+    return frozenset((key, role) for key, role in said if role == key or role not in names)
+
+
+def _declares_key_width(scope: Scope) -> bool:
+    d_k = Name("d", (Name("k"),))
+    return bool(scope.meaning(d_k)) or scope.value(d_k) is not None

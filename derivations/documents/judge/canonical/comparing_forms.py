@@ -1,0 +1,146 @@
+"""A right side compared with the forms of the concepts that it is about: equal to one, one slip away, or neither.
+
+Definition   letters are given the roles of a concept, in every convention; its forms are what is right
+Result       `judged(left, right, ...)` is the verdict, the reason, what would be right, the result and what is assumed;
+             None where nothing is known
+Assumes      what stands around is told by the arguments, so that one formula is judged alike wherever it stands
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+
+from derivations.documents.canon.concept import Concept
+from derivations.documents.canon.concepts import CONCEPTS
+from derivations.documents.canon.norm_forms import BARE
+from derivations.documents.canon.softmax_forms import ENERGIES
+from derivations.documents.judge.arrays.left_sides import plain, word_of
+from derivations.documents.judge.canonical.assigning import Assignment, assignments
+from derivations.documents.judge.canonical.labelled_heads import without_labels
+from derivations.documents.judge.canonical.matching import Match, equal_forms
+from derivations.documents.judge.canonical.mending import NAMED, Judged, repaired
+from derivations.documents.judge.canonical.probabilities import with_entries
+from derivations.documents.judge.canonical.reach_of_sums import (
+    divides_by_another_count,
+    is_of_another_entry,
+    may_be_a_part,
+)
+from derivations.documents.judge.canonical.recognition import (
+    formula_of,
+    is_about,
+    is_one_formula,
+    of_the_same_entry,
+    softmax_of_a_score,
+    words_of,
+)
+from derivations.documents.judge.canonical.row_statistics import as_written, in_letters
+from derivations.documents.syntax import Call, Name, Node
+from derivations.language.expression import Array
+
+__all__ = ["INPUTS", "Known", "judged"]
+
+Known = tuple[frozenset[str], frozenset[tuple[str, str]], str | None]  # other sizes, roles by the prose, the convention
+ATTENTION = "scaled dot-product attention"
+INPUTS = (Name("Q"), Name("K"), Name("V"))
+
+
+@lru_cache(maxsize=4096)
+def judged(
+    left: Node,
+    right: Node,
+    foreign: frozenset[str],
+    said: frozenset[tuple[str, str]],
+    convention: str | None,
+    *,
+    met: bool = False,
+) -> Judged | None:
+    """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing.
+
+    `met` says that queries, keys and values are letters of the document, so that attention may lack one of them.
+    """
+    if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
+        return None  # the prime of a function is another function, its derivative as a rule
+    right = with_entries(plain(right))
+    scalar = softmax_of_a_score(right)
+    if scalar is not None:
+        reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
+        return "wrong", reason, None, "attention.scalar_softmax_is_one", ()
+    of_a_head = without_labels(left, right)
+    if of_a_head is not None:
+        found = judged(of_a_head.left, of_a_head.right, foreign, said, convention, met=met)
+        labelled = of_a_head.labelled_again(found[2]) if found is not None and found[2] is not None else None
+        return (*found[:2], labelled, *found[3:]) if found is not None else None
+    other = of_the_same_entry(left, right)
+    if other is not None:
+        found = judged(left, other, foreign, said, convention)
+        if found is None or found[0] != "proved":
+            return None
+        return "wrong", "the two sides are of other entries", other, found[3], ()
+    candidates = [concept for concept in CONCEPTS if is_about(concept, left, right)]
+    by_word = [concept for concept in candidates if word_of(left) in concept.words and concept.words]
+    candidates = by_word or candidates
+    right, functions = in_letters(right) if candidates else (right, {})
+    formula, names = formula_of(left, right), words_of(left)
+    if may_be_a_part(right, formula.indices) or divides_by_another_count(right):
+        return None
+    if _is_doubled(formula.arguments, right):
+        return None
+    strays = is_of_another_entry(left, right)
+    tried: list[tuple[Concept, Assignment]] = []
+    best: tuple[Concept, Match] | None = None
+    unproved = False
+    for concept in candidates:
+        for assignment in islice(assignments(formula, concept, foreign, said), 96):
+            if not concept.lenient:
+                tried.append((concept, assignment))
+            for match in equal_forms(right, assignment):
+                if strays and not match.form.places:  # a form that has places was asked for them
+                    continue
+                if not match.proved:
+                    unproved = True
+                    continue
+                if match.form.title in NAMED and names & NAMED and match.form.title not in names:
+                    continue  # another activation than the one that is named
+                if by_word and ENERGIES in match.form.assumed:
+                    continue  # what is named has its argument as it stands
+                if best is None or len(match.form.assumed) < len(best[1].form.assumed):
+                    best = concept, match
+            if best is not None and not best[1].form.assumed:
+                return _equal(*best, convention, named=bool(by_word))
+    if best is not None:
+        return _equal(*best, convention, named=bool(by_word))
+    if unproved or not is_one_formula(right):  # it may well be right
+        return None
+    lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
+    found = repaired(right, tried, formula, convention, names, lacking=lacking)
+    if strays and found is not None and found[2] is not None and is_of_another_entry(left, found[2]):
+        return None
+    if found is None or found[2] is None or not functions:
+        return found
+    return found[0], found[1], as_written(found[2], functions), *found[3:]
+
+
+def _is_doubled(arguments: tuple[Node, ...], right: Node) -> bool:
+    """Say whether one letter is given for two inputs while the right side has others: Attention(K, K, V) of Q and K."""
+    given = [each for each in arguments if isinstance(each, Name)]
+    return len(set(given)) < len(given) and not {each for each in INPUTS if each in right.walk()} <= {*given}
+
+
+def _equal(concept: Concept, match: Match, convention: str | None, *, named: bool) -> Judged:
+    """Say that a formula is a form of a concept, with what is assumed."""
+    form, reason, assumed = match.form, f"this is {concept.title}", match.form.assumed
+    if form.title == BARE and named:
+        assumed = ("gamma is 1 and beta is 0", *assumed)
+    whole = form.has_matrices and (isinstance(form.value, Array) or bool(form.rows))
+    columns = match.assignment.columns and (whole or bool(form.places))
+    if columns:
+        reason += ", with positions as columns"
+        assumed = ("positions are columns", *assumed)
+    if columns and convention == "rows":
+        return "conditional", reason + " where the section has rows", None, form.result, assumed
+    if columns and form.places:  # a mean over what stands in the other index is another norm where positions are rows
+        return "conditional", reason, None, form.result, assumed
+    if form.assumed or (form.title == BARE and named):
+        return "conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed
+    return "proved", reason, None, form.result, assumed

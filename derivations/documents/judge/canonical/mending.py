@@ -1,0 +1,147 @@
+"""What would make a formula canonical: small edits are tried one after another until one gives a form of a concept.
+
+Definition   an edit changes one place of a formula; it is a slip if the judge of equality then shows a form of the
+             concept in which every letter has its usual role
+Result       `repaired(right, tried, ...)` is `wrong` with the slip, the repaired right side and the result, or None
+Assumes      the number of edits, of readings and of parts that are read is bounded, so that time is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+from derivations.documents.canon.concept import Concept
+from derivations.documents.canon.edits import edits
+from derivations.documents.canon.role_letters import PLACE
+from derivations.documents.judge.arrays.arrays import function_word
+from derivations.documents.judge.arrays.formula_letters import Formula, names_in
+from derivations.documents.judge.canonical.assigning import Assignment
+from derivations.documents.judge.canonical.matching import Filter, equal_forms, reader_of, reads
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Sum
+from derivations.documents.verdicts import Verdict
+
+__all__ = ["NAMED", "Judged", "letter_of", "repaired"]
+
+MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
+ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
+NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
+#: Letters that authors take in either order: two weights of a gate, two distributions.
+FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
+Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
+
+
+def repaired(
+    right: Node,
+    tried: list[tuple[Concept, Assignment]],
+    formula: Formula,
+    convention: str | None,
+    names: frozenset[str],
+    *,
+    lacking: bool,
+) -> Judged | None:
+    """Return `wrong` with the edit that makes a formula right; with `lacking` a letter may be missing in it."""
+    if not tried or len(_functions(right)) > 1:  # a canonical right side has one function that is not elementary
+        return None
+    chosen = _few(tried)
+    if not chosen:
+        return None
+    arguments = (each for each in formula.arguments if isinstance(each, Name))
+    letters = tuple(dict.fromkeys((*_whole_names(right), *arguments, *(_unused(right, chosen) if lacking else ()))))
+    readers = [(concept, assignment, reader_of(assignment), Filter(assignment)) for concept, assignment in chosen]
+    is_read = any(reads(right, reader) for _, _, reader, _ in readers)
+    spent = 0
+    for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
+        for concept, assignment, reader, likely in readers:
+            if not likely.may_equal(edited) or (slip.endswith("is too many") and not is_read) or _is_free(slip, right):
+                continue  # a factor that merely stands there in a way that is not read is not too many
+            spent += 1
+            if spent > MOST_READINGS or sum(each.work for _, _, each, _ in readers) > MOST_WORK:
+                return None
+            for match in equal_forms(edited, assignment, reader):
+                turns = match.form.has_matrices or bool(match.form.places)
+                against = assignment.columns and convention == "rows" and turns
+                if not match.proved:
+                    continue
+                if match.form.title in NAMED and names & NAMED and match.form.title not in names:
+                    continue
+                if (match.form.assumed and not match.form.condition) or against:
+                    continue
+                told = bool(match.form.places) or concept.left == "product entry"
+                if slip.startswith("the indices of") and convention != "rows" and not told:
+                    continue  # the weights of one query may stand in a column
+                return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
+    return None
+
+
+def _is_free(slip: str, right: Node) -> bool:
+    """Say whether an author is free to write so: other letters, a gain of one's own, weights inside a named network."""
+    words = slip.split()
+    if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
+        return words[0] != "d"  # q at another time
+    if "belongs where" in slip and len(words) == 5 and {words[0], words[3]} <= {*PLACE["pos"]}:
+        return True  # a position in fewer letters
+    if slip.endswith("have changed places") and len(words) == 6:
+        pair = {words[0], words[2]}
+        return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
+    if slip.startswith("the difference") or slip == "the sign is wrong":
+        return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
+    if slip.startswith("the division by"):
+        return words[3] in {name.key for name in names_in(right)}  # what is divided out again
+    if slip.endswith("is too many"):
+        return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
+    return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+
+
+def _differences(right: Node) -> Iterator[tuple[Name, Name]]:
+    """Yield the letters of the differences of two letters."""
+    for part in right.walk():
+        match part:
+            case Sum(terms=(Name() as one, Name() as other), signs=(1, -1)):
+                yield one, other
+
+
+def _functions(right: Node) -> set[str]:
+    """Return the functions of a right side that are not elementary."""
+    functions = (part.function for part in right.walk() if isinstance(part, Call))
+    words = {"LN" if function.base == "LN" else function_word(function) for function in functions}  # LN is no ln
+    return words - ELEMENTARY
+
+
+def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignment]]:
+    """Return the assignments that edits are tried with: those in which every letter has its usual role, no doubles."""
+    ordered = [each for each in tried if each[1].by_letters]
+    kept: dict[tuple[object, ...], tuple[Concept, Assignment]] = {}
+    for concept, assignment in ordered:
+        kept.setdefault((concept.title, assignment.meaning, assignment.columns), (concept, assignment))
+    return list(kept.values())[:6]
+
+
+def _whole_names(right: Node) -> Iterator[Name]:
+    """Yield the names of a formula as they stand, without bound letters and names of functions."""
+    bound = {key.key for part in right.walk() if isinstance(part, Aggregate) for key in part.index}
+    functions = {part.function for part in right.walk() if isinstance(part, Call)}
+    names = [part for part in right.walk() if isinstance(part, Name)]
+    inside = {sub for name in names for each in (*name.subscripts, *name.superscripts) for sub in each.walk()}
+    yield from (name for name in names if name not in functions and name not in inside and name.key not in bound)
+
+
+def _unused(right: Node, chosen: list[tuple[Concept, Assignment]]) -> Iterator[Name]:
+    """Yield the usual letters of roles that no letter of the formula plays."""
+    present = {part.key for part in right.walk() if isinstance(part, Name)}
+    for _, assignment in chosen:
+        for key, value in assignment.meaning:
+            if (key not in present and key not in assignment.indices and not getattr(value, "is_integer", False)) or (
+                key not in present and getattr(value, "is_positive", False)
+            ):
+                yield letter_of(key)
+
+
+def letter_of(key: str) -> Name:
+    """Return the letter that has a key: `W_1`, `W^O`, `epsilon`."""
+    above = "^" in key
+    base, _, label = key.partition("^" if above else "_")
+    small = Number(label, Fraction(label)) if label.isdigit() else Name(label)
+    parts = (small,) if label else ()
+    return Name(base, superscripts=parts) if above else Name(base, parts)

@@ -1,0 +1,204 @@
+"""What a link of a formula is about: the concepts that its left side names or the marks of its right side tell.
+
+Definition   marks are what is met in a right side: functions by name, "sum", "quotient", "transpose", "product" ...
+Result       `is_about(concept, left, right)`; `formula_of(left, right)`: the right side with what the left tells of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from derivations.documents import syntax
+from derivations.documents.canon.concept import Concept
+from derivations.documents.judge.arrays.arrays import function_word, indices_of
+from derivations.documents.judge.arrays.formula_letters import Formula, subscript_letters
+from derivations.documents.judge.arrays.left_sides import (
+    left_fits,
+    left_indices,
+    pair_of,
+    parity,
+    places_of,
+    plain,
+    product_of,
+    word_of,
+)
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Derivative,
+    Entry,
+    Name,
+    Node,
+    Power,
+    Product,
+    Quotient,
+    rebuilt,
+)
+
+__all__ = ["formula_of", "is_about", "is_one_formula", "of_the_same_entry", "softmax_of_a_score", "words_of"]
+
+
+ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "sqrt", "max", "min"})
+
+
+def is_one_formula(right: Node) -> bool:
+    """Say whether no relation stands inside a right side but in the keywords of code."""
+    keywords = {id(each) for part in right.walk() if isinstance(part, Call) for each in part.arguments}
+    return not any(isinstance(part, syntax.Chain) and id(part) not in keywords for part in right.walk())
+
+
+def formula_of(left: Node, right: Node) -> Formula:
+    """Return the right side with the arguments and indices of the left side."""
+    arguments: tuple[Node, ...] = ()
+    call = left.of if isinstance(left, Entry) else left
+    if parity(left):
+        places = places_of(left)
+        letter = (
+            next((part for part in places[-1].walk() if isinstance(part, Name)), None) if len(places) == 2 else None
+        )
+        arguments = (places[0], letter) if letter is not None else ()
+    elif pair_of(left) or product_of(left):
+        arguments = pair_of(left) or product_of(left)
+    elif isinstance(call, Call):
+        arguments = tuple(part for each in call.arguments for part in _arguments_of(each))
+    indices = tuple(dict.fromkeys(left_indices(left)))
+    return Formula(right, arguments, indices, tuple(_places(left, frozenset(indices))))
+
+
+def _places(left: Node, indices: frozenset[str]) -> Iterator[Node]:
+    """Yield the places of the entry on the left: of a letter, of what a derivative is taken by, of an argument."""
+    match left:
+        case Name():
+            yield from indices_of(left, indices)[1]
+        case Entry(of=of, indices=places):
+            yield from _places(of, indices)
+            yield from places
+        case Derivative(by=(by,)):
+            yield from _places(by, indices)
+        case Call(arguments=(Name() as argument,)):
+            yield from indices_of(argument, frozenset(subscript_letters(argument)))[1]
+
+
+def _arguments_of(node: Node) -> tuple[Node, ...]:
+    """Return the arguments that a list holds, or a pair as p || q."""
+    match node:
+        case syntax.List(items=items):
+            return items
+        case syntax.Chain(sides=sides, relations=("|" | "∥" | "||",)):
+            return sides
+    return (node,)
+
+
+def words_of(left: Node) -> frozenset[str]:
+    """Return the words on the left, subscripts as well: FFN with the subscript SwiGLU."""
+    node = left.of if isinstance(left, Entry) else left
+    name = node.function if isinstance(node, Call) else node
+    if not isinstance(name, Name):
+        return frozenset()
+    parts = (part for each in name.subscripts for part in each.walk() if isinstance(part, syntax.Words | Name))
+    texts = (part.text if isinstance(part, syntax.Words) else part.base for part in parts)
+    return frozenset({word_of(left), *(text.lower() for text in texts)})
+
+
+def is_about(concept: Concept, left: Node, right: Node) -> bool:
+    """Say whether a link is about a concept."""
+    word = word_of(left)
+    if not left_fits(concept, left, right):
+        return False
+    if concept.words and word in concept.words:
+        return True
+    if concept.left in ("product entry", "dot", "score", "low rank"):
+        return concept.marks <= _marks(right)
+    if concept.left == "any" and not isinstance(left, Name | Entry | Call):
+        return False  # an expression on the left is no name of anything
+    if concept.left == "any" and isinstance(left, Call) and word in ELEMENTARY:
+        return False  # nor is the logarithm of a name
+    if concept.left == "word" or (not concept.marks and concept.left == "any"):
+        return False
+    return concept.marks <= _marks(right)
+
+
+def of_the_same_entry(left: Node, right: Node) -> Node | None:
+    """Return a right side with the entry of the left, where it has another: ReLU(z_j) = max(0, z_i); else None."""
+    if not isinstance(left, Call) or len(left.arguments) != 1:
+        return None
+    argument = left.arguments[0]
+    if not isinstance(argument, Name) or not argument.subscripts:
+        return None
+
+    def with_entry(node: Any) -> Any:
+        if isinstance(node, Name):
+            return argument if node.base == argument.base else node
+        if isinstance(node, Aggregate):  # the entries under a sum are all of them
+            return node
+        if isinstance(node, Call):
+            return replace(node, arguments=tuple(map(with_entry, node.arguments)))
+        return rebuilt(node, with_entry)
+
+    mended: Node = with_entry(right)
+    return mended if mended != right else None
+
+
+@lru_cache(maxsize=4096)
+def _marks(right: Node) -> frozenset[str]:
+    """Return what is met in a right side."""
+    found = set()
+    for part in right.walk():
+        match part:
+            case Call(function=function):
+                word = function_word(function)
+                found.add({"ln": "log"}.get(word, word))
+                if word in ("sin", "cos"):
+                    found.add("wave")
+                if word in ("relu", "gelu", "silu", "swish", "sigmoid", "tanh", "act", "activation", "phi", "max"):
+                    found.add("activation")
+            case Power(base=Name(base="e")):
+                found.add("exp")
+            case Power():
+                found.add("power")
+            case Aggregate(kind="sum"):
+                found.add("sum")
+            case Quotient():
+                found.add("quotient")
+            case syntax.Transpose():
+                found.add("transpose")
+            case syntax.Negative():
+                found.add("negative")
+            case syntax.Sum(signs=signs):
+                found |= {"difference"} if -1 in signs else {"plus"}
+            case Product(operators=operators, factors=factors):
+                found.add("product")
+                if {"odot", "star", "otimes", "circ"} & set(operators):
+                    found.add("odot")
+                if len(factors) > 1 and any(isinstance(each, Call) for each in factors):
+                    found.add("weighted")
+            case Name(base="mu"):
+                found.add("mu")
+            case Name(base="sigma"):
+                found.add("sigma")
+    if isinstance(right, Aggregate) and right.kind == "sum" and isinstance(right.body, Product):
+        found.add("weighted-sum")
+    if "concatenate" in found or "cat" in found:
+        found.add("concat")
+    return frozenset(found)
+
+
+def softmax_of_a_score(right: Node) -> Node | None:
+    """Return softmax of the product of one query and one key, where no subscript says over what it is taken."""
+    if not (isinstance(right, Call) and function_word(right.function) == "softmax" and len(right.arguments) == 1):
+        return None
+    if right.function.subscripts:
+        return None
+    inside = plain(right.arguments[0])
+    while isinstance(inside, Quotient):
+        inside = plain(inside.numerator)
+    if not isinstance(inside, Product) or len(inside.factors) != 2:
+        return None
+    factors = [each.operand if isinstance(each, syntax.Transpose) else each for each in inside.factors]
+    single = all(
+        isinstance(each, Name) and each.base.islower() and len(each.base) == 1 and each.subscripts for each in factors
+    )
+    return right if single else None

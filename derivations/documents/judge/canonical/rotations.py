@@ -1,0 +1,49 @@
+r"""Matrices that turn a pair of entries by an angle: the rows (cos a, -sin a) and (sin a, cos a).
+
+Definition   a matrix of two rows with the cosine or the sine of one angle in every place
+Result       proved where it turns a column (the rotary encoding) or a row, which is the other way (the shift of the
+             sinusoidal encoding); wrong where its rows are not orthogonal, so that it turns nothing; nothing otherwise
+"""
+
+from __future__ import annotations
+
+from derivations.documents.judge.arrays.arrays import function_word
+from derivations.documents.judge.canonical.residuals import Seen
+from derivations.documents.syntax import Call, MatrixLiteral, Name, Negative, Node, Product
+
+__all__ = ["rotation"]
+
+FORWARD, BACK = ("cos", "-sin", "sin", "cos"), ("cos", "sin", "-sin", "cos")
+ROTARY, SHIFT = "positional_encoding.rotary_definition", "positional_encoding.shift_is_linear"
+
+
+def rotation(left: Node | None, right: MatrixLiteral) -> Seen | None:
+    """Return what a matrix of cosines and sines is seen to be; `left` is what it is called."""
+    if [len(row) for row in right.rows] != [2, 2]:
+        return None
+    entries = [_wave(entry) for row in right.rows for entry in row]
+    if any(entry is None for entry in entries) or len({entry[1] for entry in entries if entry}) != 1:
+        return None
+    waves = tuple(entry[0] for entry in entries if entry)
+    if waves == FORWARD:
+        return Seen("proved", "this matrix turns a column by the angle", ROTARY)
+    if waves == BACK:
+        return Seen("proved", "this matrix turns a row by the angle, and a column the other way", SHIFT)
+    name = left.function if isinstance(left, Call) else left.factors[0] if isinstance(left, Product) else left
+    called = isinstance(name, Name) and name.base in ("R", "Rot", "rot", "rotation")
+    if called and [wave.strip("-") for wave in waves] == ["cos", "sin", "sin", "cos"] and not _is_orthogonal(waves):
+        return Seen("wrong", "this matrix turns nothing: one of the two sines must have the other sign", ROTARY)
+    return None
+
+
+def _wave(node: Node) -> tuple[str, Node] | None:
+    """Return "cos", "-sin" ... with the angle."""
+    inner = node.operand if isinstance(node, Negative) else node
+    if not isinstance(inner, Call) or len(inner.arguments) != 1 or function_word(inner.function) not in ("cos", "sin"):
+        return None
+    return "-" * (inner is not node) + function_word(inner.function), inner.arguments[0]
+
+
+def _is_orthogonal(waves: tuple[str, ...]) -> bool:
+    """Say whether the rows (cos, sin) and (sin, cos), with their signs, are orthogonal: their minus signs are odd."""
+    return sum(wave.startswith("-") for wave in waves) % 2 == 1

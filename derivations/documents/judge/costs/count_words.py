@@ -1,0 +1,83 @@
+"""What the words around a count say of it: what tells what is counted, nearest first.
+
+Result       `said_of(statement, left, scope)`: the left side, the sentence, the block, the headings, what stands around
+Assumes      a sentence ends at a full stop with a space behind it, or at one of Chinese and Japanese; of a block with
+             more than `MOST_PASSAGES` passages only the words next to the formula are looked at
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from derivations.documents.judge.costs.subjects import words_of
+from derivations.documents.passages import Passage
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Node
+
+__all__ = ["Said", "said_of"]
+
+MOST_PASSAGES = 400
+_NEAR = 24  # characters beside a formula that say what it counts
+_END = re.compile(r"[.!?;] |[。！？；\n]")
+_CLAUSE = re.compile(r"[,;:(（，；：、]")
+_SENTENCE = 300  # characters on each side
+
+
+@dataclass(frozen=True)
+class Said:
+    """Texts that tell what is counted, from the nearest to the farthest; `before` and `after` touch the formula."""
+
+    left: str
+    before: str
+    after: str
+    sentence: str
+    block: str
+    headers: str
+    around: str
+
+    @property
+    def beside(self) -> str:
+        """The words that touch the formula."""
+        return self.before + self.after
+
+    @property
+    def clause(self) -> str:
+        """The words that touch the formula, up to the next comma on each side."""
+        return f"{_CLAUSE.split(self.before)[-1]} {_CLAUSE.split(self.after)[0]}"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts in order."""
+        return self.left, self.clause, self.sentence, self.block, self.headers, self.around
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """The texts of the block."""
+        return self.left, self.sentence, self.block, self.headers
+
+
+def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> Said:
+    """Return what is said around a count, the unit in the formula before the words behind it."""
+    passages = statement.block.passages
+    place = next((k for k, each in enumerate(passages[:MOST_PASSAGES]) if each is statement.passage), None)
+    before = _prose(passages[:place]) if place is not None else ""
+    after = _prose(passages[place + 1 : MOST_PASSAGES]) if place is not None else ""
+    touching = passages[place + 1] if place is not None and place + 1 < len(passages) else None
+    ahead = passages[place - 1] if place else None
+    behind = touching.text[:_NEAR] if touching is not None and not touching.is_formula else ""
+    return Said(
+        words_of(left),
+        _END.split(ahead.text[-2 * _NEAR :])[-1] if ahead is not None and not ahead.is_formula else "",
+        f"{unit} {_END.split(behind)[0]}" if unit else _END.split(behind)[0],
+        " ".join((_END.split(before[-_SENTENCE:])[-1], unit, _END.split(after[:_SENTENCE])[0])),
+        f"{before} {after}",
+        " ".join(statement.block.headers),
+        scope.words(statement),
+    )
+
+
+def _prose(passages: Sequence[Passage]) -> str:
+    return " ".join(passage.text for passage in passages if not passage.is_formula)

@@ -1,0 +1,174 @@
+r"""Claims about what something costs: parameters, operations, memory, the key-value cache.
+
+Definition   what is counted is told by the words around, nearest first: the left side, the sentence, the block, the
+             headings; the letters are sizes by what the scope calls them, by their names, or by custom
+Result       holds        the count that the equations of the package give
+             conditional  with sizes related as is usual; without biases and norms; in multiply-adds, where a
+                          multiply-add is 2 FLOPs; forward and backward together; for one token: named as assumptions
+             wrong        one part is named, its letters are known, and no reading gives this count
+             nothing      where it is not clear what is counted
+Units        parameters; FLOPs in products, a multiply-add being 2; numbers or bytes of the cache; bytes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sympy import Expr, Symbol, expand
+
+from derivations.documents.formulas.building import product
+from derivations.documents.formulas.vocabulary import UNITS
+from derivations.documents.judge.algebra.scalars import scalar
+from derivations.documents.judge.costs.bytes_of_training import check_bytes
+from derivations.documents.judge.costs.citations import ascription
+from derivations.documents.judge.costs.count_agreement import agreement, impossible, in_letters, refutation, visible
+from derivations.documents.judge.costs.count_words import Said, said_of
+from derivations.documents.judge.costs.part_costs import costs
+from derivations.documents.judge.costs.published_counts import check_published
+from derivations.documents.judge.costs.size_letters import readings_of_letters
+from derivations.documents.judge.costs.subjects import PARTS, Part, parts_named, quantity_named, words_of
+from derivations.documents.judge.costs.training_compute import check_training
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node, Number, Product, Words
+from derivations.documents.verdicts import Finding, Verdict
+
+__all__ = ["check_counting"]
+
+CHECK = "counting"
+LEFT = frozenset({"C", "N", "P", "F", "M", "params", "FLOPs", "flops", ""})
+TRAINING = ("train", "backward", "训练", "訓練", "反向", "学習", "逆伝播")
+CAUSAL = ("causal", "decoder", "autoregressive", "gpt", "llama", "因果", "自回归", "自迴歸", "自己回帰")
+SHOWN = "only the pairs that the causal mask shows are counted"
+GATED = ("glu", "gate", "llama", "门控", "門控", "ゲート", "three matrices", "three weight")
+MOST_BLOCKS = 2000  # of a document that are searched for words
+
+
+def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of a count."""
+    sides = statement.chain.sides
+    left: Node
+    if link is None:
+        left, right = Name(""), sides[0]
+    elif link == 0 and isinstance(sides[0], Name | Words) and statement.chain.relations[0] in ("=", "≈", "∼", "≃"):
+        left, right = sides[0], sides[1]
+    else:
+        return
+    right, unit = _without_unit(right)
+    if isinstance(right, Name):
+        return
+    if isinstance(left, Name) and left.base not in LEFT and quantity_named(words_of(left)) is None:
+        return  # a letter that is defined, no count
+    counted = scalar(right, scope)
+    counted = expand(counted) if counted is not None else None  # `24 B s h^2 (1 + s / (6 h))`
+    if counted is None or not counted.free_symbols:
+        return
+    said = said_of(statement, left, scope, unit)
+    ascribed = ascription(statement, scope)
+    found = tuple(check_training(left, counted, said, ascribed.near)) or tuple(check_bytes(left, counted, said))
+    if not found and counted.is_polynomial(*counted.free_symbols):
+        found = tuple(_counted(right, left, counted, said, scope))
+    meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
+    yield from found or check_published(counted, said, ascribed, meanings)
+
+
+def _without_unit(side: Node) -> tuple[Node, str]:
+    r"""Return a count without the unit behind it, `16 P \text{ bytes}`, and the unit."""
+    match side:
+        case Product(factors=(*factors, Words(text=unit)), operators=(*operators, "")) if unit in UNITS and factors:
+            return product(factors, operators), unit
+    return side, ""
+
+
+def _counted(right: Node, left: Node, counted: Expr, said: Said, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of a count of parameters, of operations, or of a cache."""
+    quantity = next(filter(None, map(quantity_named, said.texts)), None)
+    parts = PARTS[:1] if quantity in ("cache", "activations") else next(filter(None, map(parts_named, said.texts)), ())
+    letters = readings_of_letters(right, counted, scope)
+    if quantity is None or not parts or letters is None:
+        return
+    linked = bool(words_of(left)) or left != Name("")
+    certain = linked or (quantity_named(said.beside) == quantity and not _is_shape(right))
+    near = said.texts if quantity_named(" ".join(said.near)) is None else said.near
+    words, all_words = (" ".join(each).lower() for each in (near, said.texts))
+    yield from _judged(_Count(counted, quantity, parts, letters, words, all_words, certain, scope))
+
+
+def _is_shape(node: Node) -> bool:
+    """Say whether a count may be a shape, d × 4 d."""
+    if not isinstance(node, Product) or "times" not in node.operators:
+        return False
+    first = node.factors[0]
+    while isinstance(first, Product):
+        first = first.factors[0]
+    return not isinstance(first, Number)
+
+
+@dataclass(frozen=True)
+class _Count:
+    """A count with what is known of it."""
+
+    counted: Expr
+    quantity: str
+    parts: tuple[Part, ...]
+    letters: list[Mapping[Symbol, Symbol]]
+    near: str
+    text: str
+    certain: bool
+    scope: Scope
+
+    @property
+    def training(self) -> bool:
+        """Whether training is spoken of."""
+        return any(word in self.near for word in TRAINING)
+
+    @property
+    def gated(self) -> bool:
+        """Whether the document speaks of gated networks anywhere, as far as it is looked at."""
+        texts = (self.text, *self.scope.document.headings.values(), *self.scope.document.texts[:MOST_BLOCKS])
+        return any(word in text.lower() for text in texts for word in GATED)
+
+
+def _judged(count: _Count) -> Iterator[Finding]:
+    causal = count.quantity == "operations" and any(word in count.text for word in CAUSAL)
+    for letters in count.letters:
+        said = count.counted.xreplace(dict(letters))
+        for each, more in ((said, ()), (visible(said), (SHOWN,))) if causal else ((said, ()),):
+            for cost in (cost for part in count.parts for cost in costs(part.name, count.quantity)):
+                assumed = agreement(each, cost.value, count.quantity, training=count.training)
+                if assumed is not None:
+                    assumptions = (*assumed, *more)
+                    verdict: Verdict = "conditional" if assumptions else "holds"
+                    reason = f"the {count.quantity} of: {cost.of}"
+                    yield Finding(verdict, CHECK, reason, result=cost.result, assumptions=assumptions)
+                    return
+    if count.certain and len(count.parts) == 1:
+        for letters in _sure_readings(count):
+            yield from _refuted(count, count.parts[0], letters)
+
+
+def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
+    """Return the readings of the letters under which a count may be refuted: one of several where none is possible."""
+    if count.quantity == "cache" or len(count.letters) == 1:
+        return count.letters
+    never = all(impossible(count.counted.xreplace(dict(letters)), count.quantity) for letters in count.letters)
+    return count.letters[:1] if never else []
+
+
+def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Iterator[Finding]:
+    """Say no where one part is meant, and the count is of the same letters with other factors or exponents."""
+    if count.training or (part.name == "feed-forward network" and count.gated):
+        return
+    said = count.counted.xreplace(dict(letters))
+    cost = refutation(said, part, count.quantity)
+    if cost is None:
+        return
+    value = in_letters(said, cost.value, operations=count.quantity == "operations")
+    right = _shown(value.xreplace({size: letter for letter, size in letters.items()}))
+    reason = f"for the {cost.of} the count is {right}"
+    yield Finding("wrong", CHECK, reason, right=right, result=cost.result)
+
+
+def _shown(expression: Expr) -> str:
+    return str(expression).replace("**", "^").replace("*", " ")

@@ -1,0 +1,59 @@
+"""The compute of training, `C = 6 N D`, by the passes: 2 forward, 4 backward for each parameter and token.
+
+Units        FLOPs, a multiply-add being 2
+Source       Kaplan et al. (2020), as `derivations.published.kaplan` holds it, with what it leaves out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from sympy import Expr, Mul
+
+from derivations.documents.judge.costs.count_words import Said
+from derivations.documents.judge.costs.subjects import QUANTITIES
+from derivations.documents.syntax import Name, Node
+from derivations.documents.verdicts import Finding
+from derivations.published.formulas import published
+
+__all__ = ["check_training"]
+
+CHECK = "counting"
+TOKENS = ("token", "词元", "詞元", "トークン")
+PARAMETERS, TOKEN_LETTERS = ("N", "P"), ("D", "T")  # as Kaplan et al. (2020) and others call them
+
+
+def check_training(left: Node, counted: Expr, said: Said, near: str = "") -> Iterator[Finding]:
+    """Decide `C = 6 N D` for N parameters and D tokens, which the texts `near` may say too."""
+    factor, rest = counted.as_coeff_Mul()
+    names = sorted(str(symbol) for symbol in rest.free_symbols)
+    if rest != Mul(*rest.free_symbols) or names not in [sorted(pair) for pair in product(PARAMETERS, TOKEN_LETTERS)]:
+        return
+    words = said.left if left != Name("") else said.beside
+    if not isinstance(left, Name) or (left.base != "C" and not _named(QUANTITIES["operations"], (words,))):
+        return
+    formula = published("kaplan.six_n_d")
+    whole, forward = (published(name).expression.as_coeff_Mul()[0] for name in ("kaplan.six_n_d", "kaplan.two_n"))
+    passes = {whole: "", forward: "the forward pass alone", whole - forward: "the backward pass alone"}
+    of_one_pass = [text for text in passes.values() if text and text.split()[1] in words.lower()]
+    left_out = tuple(f"{each.cost} {each.why}" for each in formula.departures)
+    expected = next((key for key, text in passes.items() if text in of_one_pass), whole)
+    if factor == expected or (not of_one_pass and factor in passes):
+        assumptions = tuple(filter(None, (passes[factor] if not of_one_pass else "", *left_out)))
+        reason = f"{factor} FLOPs for each parameter and token"
+        yield Finding("conditional", CHECK, reason, result="flops.published_kaplan", assumptions=assumptions)
+    elif factor not in (expected / 2, whole + forward, 1) and _counts_tokens(said, near):
+        right = str(expected * rest).replace("*", " ")
+        what = passes[expected] if of_one_pass else "a forward and a backward pass"
+        reason = f"{what}: {expected} FLOPs for each parameter and token"
+        yield Finding("wrong", CHECK, reason, right=right, result="flops.published_kaplan")
+
+
+def _counts_tokens(said: Said, near: str) -> bool:
+    """Say whether tokens are spoken of, farther away beside operations alone."""
+    return _named(TOKENS, said.texts) or (_named(TOKENS, (near,)) and _named(QUANTITIES["operations"], (near,)))
+
+
+def _named(words: tuple[str, ...], texts: tuple[str, ...]) -> bool:
+    return any(word in text.lower() for text in texts for word in words)

@@ -1,0 +1,1 @@
+"""Algebra of matrices: identities, and gradients of products."""

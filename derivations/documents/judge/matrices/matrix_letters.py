@@ -1,0 +1,80 @@
+r"""What the letters of a formula of matrices may be: a matrix, a row, a column or a number.
+
+Definition   a letter is what its declared shape says; a capital is a matrix where it is a weight, where the section
+             transposes it, or where words beside the formula speak of matrices; else a number too
+Result       `readings` yields what all letters may be together; nothing where a letter is an array of more axes, or
+             where there are too many readings
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+
+from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.matrices.matrix_numbers import Kind, Kinds
+from derivations.documents.scope import Scope
+from derivations.documents.scope.letters import flat, is_index, is_scalar_letter, is_weight
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Transpose
+
+__all__ = ["free_letters", "readings"]
+
+MOST_READINGS = 32
+_MATRICES = re.compile(r"\bmatri(?:x|ces)\b|矩[陣阵]|行列", re.IGNORECASE)
+_COUNTS = frozenset("NTHLDE")  # capitals that count as often as they are matrices
+_UNKNOWN: tuple[Kind, ...] = ("number", "row", "column", "matrix")
+
+
+def free_letters(*sides: Node) -> tuple[Name, ...]:
+    """Return the letters of formulas, in order: no functions, no indices, no labels of other letters."""
+    parts = [part for side in sides for part in side.walk()]
+    names = [part for part in parts if isinstance(part, Name)]
+    inside = {id(each) for name in names for label in name.children for each in label.walk()}
+    inside |= {id(part.function) for part in parts if isinstance(part, Call)}
+    bound = {index.key for part in parts if isinstance(part, Aggregate) for index in part.index}
+    return tuple(dict.fromkeys(name for name in names if id(name) not in inside and name.key not in bound))
+
+
+def readings(names: Sequence[Name], sides: Sequence[Node], statement: Statement, scope: Scope) -> Iterator[Kinds]:
+    """Yield what the letters may be, all together."""
+    turned = _turned(sides, statement, scope)
+    spoken = any(
+        map(_MATRICES.search, (scope.words(statement), *scope.document.texts[max(scope.block - 6, 0) : scope.block]))
+    )
+    options = [_options(name, turned=name.key in turned, spoken=spoken, scope=scope) for name in names]
+    if prod(map(len, options)) <= MOST_READINGS:
+        for kinds in product(*options):
+            yield dict(zip((name.key for name in names), kinds, strict=True))
+
+
+def _options(name: Name, *, turned: bool, spoken: bool, scope: Scope) -> tuple[Kind, ...]:
+    """Return what a letter may be; nothing for an array of more than two axes."""
+    shape = scope.shape(name)
+    if shape is not None:
+        return {0: ("number",), 1: ("row", "column"), 2: ("matrix",)}.get(len(shape), ())  # type: ignore[return-value]
+    if (is_size(name, scope) and name.base[:1].islower()) or is_scalar_letter(name) or _is_entry(name):
+        return ("number",)
+    if name.base[:1].isupper() or len(name.base) > 1:
+        sure = turned or is_weight(name) or (spoken and name.base not in _COUNTS)
+        return ("matrix",) if sure else ("number", "matrix")
+    if scope.is_index(name):
+        return ("number",)
+    if scope.is_vector(name):
+        return "row", "column"
+    return _UNKNOWN[1:] if turned else _UNKNOWN
+
+
+def _is_entry(name: Name) -> bool:
+    """Say whether this is an entry of a matrix, or of one of a family: `X_{ij}`."""
+    places = flat(name.subscripts)
+    return len(places) > 1 and all(map(is_index, places))
+
+
+def _turned(sides: Sequence[Node], statement: Statement, scope: Scope) -> frozenset[str]:
+    """Return the letters that are transposed, alone or in a product, here or before in the section."""
+    formulas = (*sides, *(side for each in scope.earlier(statement) for side in each.chain.sides))
+    operands = (part.operand for formula in formulas for part in formula.walk() if isinstance(part, Transpose))
+    return frozenset(name.key for operand in operands for name in free_letters(operand))

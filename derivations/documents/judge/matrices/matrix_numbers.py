@@ -1,0 +1,283 @@
+"""Quick numbers of a formula of matrices: a filter where the order of factors counts, as `sampled` is for scalars.
+
+Definition   letters that are matrices are square, so that all their products conform: what differs for square matrices
+             differs in general; others are rows, columns or numbers. The entries of a letter depend on its name alone.
+             A function of which nothing is known is one of each row of its arguments, as a layer may be, and symmetric
+             in them, as a kernel may be
+Result       `matrix_value(node, kinds)`: a matrix, a number, or None for what is neither; `kinds` tells of every letter
+             what it is
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import add, mul
+from typing import Any, Literal, TypeAlias
+from zlib import crc32
+
+from derivations.documents.budget import spend
+from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.arrays.array_reading import function_word
+from derivations.documents.judge.matrices.matrix_functions import (
+    SIZE,
+    Matrix,
+    NoValue,
+    determinant,
+    inverse,
+    normalised,
+    softmax,
+    square,
+    trace,
+)
+from derivations.documents.syntax import (
+    Annotated,
+    Call,
+    Dots,
+    Fence,
+    List,
+    MatrixLiteral,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Sum,
+    Transpose,
+)
+
+__all__ = ["Kind", "Kinds", "Value", "are_alike", "matrix_value"]
+
+CLOSE = 1e-8
+MOST_POWER = 4
+Value: TypeAlias = float | Matrix
+Kind = Literal["matrix", "row", "column", "number"]
+Kinds: TypeAlias = Mapping[str, Kind]
+IDENTITY: Matrix = tuple(tuple(float(row == column) for column in range(SIZE)) for row in range(SIZE))
+MULTIPLIED = frozenset({"", "dot", "at"})
+
+
+def matrix_value(node: Node, kinds: Kinds) -> Value | None:
+    """Return the matrix or the number that a formula means, its letters drawn; one row of one entry is a number."""
+    try:
+        value = _value(node, kinds)
+        return value[0][0] if isinstance(value, tuple) and len(value) == len(value[0]) == 1 else value
+    except (NoValue, ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def are_alike(first: Value | None, second: Value | None) -> bool:
+    """Say whether two values are the same; what has no value is like nothing."""
+    if first is None or second is None or isinstance(first, tuple) is not isinstance(second, tuple):
+        return False
+    if _size(first) != _size(second):
+        return False
+    pairs = list(zip(_entries(first), _entries(second), strict=True))
+    scale = max(1e-6, *(max(abs(a), abs(b)) for a, b in pairs))
+    return all(abs(a - b) <= CLOSE * scale for a, b in pairs)
+
+
+def _size(value: Value) -> tuple[int, ...]:
+    return (len(value), len(value[0])) if isinstance(value, tuple) else ()
+
+
+def _entries(value: Value) -> tuple[float, ...]:
+    return tuple(entry for row in value for entry in row) if isinstance(value, tuple) else (value,)
+
+
+def _value(node: Node, kinds: Kinds) -> Value:
+    spend()
+    rule = _RULES.get(type(node))
+    if rule is None:
+        raise NoValue
+    return rule(node, kinds)
+
+
+def _matrix(node: Node, kinds: Kinds) -> Matrix:
+    value = _value(node, kinds)
+    if not isinstance(value, tuple):
+        raise NoValue
+    return value
+
+
+def _number_of(node: Node, kinds: Kinds) -> float:
+    value = _value(node, kinds)
+    if isinstance(value, tuple):
+        raise NoValue
+    return value
+
+
+# --- what formulas are made of ---
+
+
+def _number(node: Number, kinds: Kinds) -> Value:
+    if node.unit:
+        raise NoValue
+    return float(node.value)
+
+
+def _name(node: Name, kinds: Kinds) -> Value:
+    if node.key in _CONSTANTS:
+        return _CONSTANTS[node.key]
+    kind = kinds.get(node.key)
+    if kind is None:
+        raise NoValue
+    if kind == "number":
+        return abs(_drawn(node.key, 0, 0)) + (8 if is_size(node) else 1)
+    if node.base == "I":
+        return IDENTITY  # of any size
+    rows, columns = range(1 if kind == "row" else SIZE), range(1 if kind == "column" else SIZE)
+    return tuple(tuple(_drawn(node.key, row, column) for column in columns) for row in rows)
+
+
+def _drawn(key: str, row: int, column: int) -> float:
+    return (crc32(f"{key} {row} {column}".encode()) % 20_011 - 10_005) / 10_000
+
+
+def _sum(node: Sum, kinds: Kinds) -> Value:
+    if 0 in node.signs:
+        raise NoValue
+    terms = [_scaled(float(sign), _value(term, kinds)) for term, sign in zip(node.terms, node.signs, strict=True)]
+    return reduce(_added, terms)
+
+
+def _added(first: Value, second: Value) -> Value:
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        rows = max(len(first), len(second))  # a row is added to every row
+        whole, other = (each * rows if len(each) == 1 else each for each in (first, second))
+        return _entrywise(whole, other, add)
+    if isinstance(first, tuple) or isinstance(second, tuple):
+        raise NoValue
+    return first + second
+
+
+def _entrywise(first: Matrix, second: Matrix, of: Callable[[float, float], float]) -> Matrix:
+    return tuple(tuple(map(of, row, other)) for row, other in zip(first, second, strict=True))
+
+
+def _scaled(number: float, value: Value) -> Value:
+    return (
+        tuple(tuple(number * entry for entry in row) for row in value) if isinstance(value, tuple) else number * value
+    )
+
+
+def _product(node: Product, kinds: Kinds) -> Value:
+    values = [_value(each, kinds) for each in node.factors]
+    matrices = sum(isinstance(each, tuple) for each in values)
+    if not MULTIPLIED.issuperset(node.operators) and matrices > 1:
+        if set(node.operators) != {"odot"} or matrices < len(values):
+            raise NoValue  # entry by entry, beside another product
+        return reduce(_multiplied_by_entries, values)
+    return reduce(_times, values)
+
+
+def _multiplied_by_entries(first: Value, second: Value) -> Value:
+    if not isinstance(first, tuple) or not isinstance(second, tuple):
+        raise NoValue
+    return _entrywise(first, second, mul)
+
+
+def _times(first: Value, second: Value) -> Value:
+    if not isinstance(first, tuple):
+        return _scaled(first, second)
+    if not isinstance(second, tuple):
+        return _scaled(second, first)
+    if len(first[0]) != len(second):
+        raise NoValue
+    columns = list(zip(*second, strict=True))
+    return tuple(tuple(sum(map(mul, row, column)) for column in columns) for row in first)
+
+
+def _quotient(node: Quotient, kinds: Kinds) -> Value:
+    return _scaled(1 / _number_of(node.denominator, kinds), _value(node.numerator, kinds))
+
+
+def _power(node: Power, kinds: Kinds) -> Value:
+    base, exponent = _value(node.base, kinds), _number_of(node.exponent, kinds)
+    if not isinstance(base, tuple):
+        return float(base**exponent)
+    if exponent != int(exponent) or not 0 < abs(exponent) <= MOST_POWER:
+        raise NoValue
+    factor: Value = square(base) if exponent > 0 else inverse(base)
+    return reduce(_times, [factor] * int(abs(exponent)))
+
+
+def _transpose(node: Transpose, kinds: Kinds) -> Value:
+    if isinstance(node.operand, Number):
+        raise NoValue  # a vector of ones
+    value = _value(node.operand, kinds)
+    return tuple(zip(*value, strict=True)) if isinstance(value, tuple) else value
+
+
+def _fence(node: Fence, kinds: Kinds) -> Value:
+    value = _value(node.inside, kinds)
+    if node.bracket in ("(", "[", "{", ""):
+        return value
+    if node.bracket == "||" and isinstance(value, tuple):
+        return math.hypot(*_entries(value))
+    raise NoValue
+
+
+# --- functions ---
+
+
+def _call(node: Call, kinds: Kinds) -> Value:
+    word = function_word(node.function)
+    if node.function.subscripts and word in _KNOWN:
+        raise NoValue  # along an axis, of a subset
+    if word in _KNOWN and len(node.arguments) == 1:
+        return _KNOWN[word](_matrix(node.arguments[0], kinds))
+    if word in _SIDE_BY_SIDE:
+        return _side_by_side(node, kinds)
+    if word in _OF_NUMBERS and len(node.arguments) == 1:
+        value = _value(node.arguments[0], kinds)
+        if isinstance(value, tuple):
+            return tuple(tuple(map(_OF_NUMBERS[word], row)) for row in value)
+        return _OF_NUMBERS[word](value)
+    rows = zip(*(_matrix(each, kinds) for each in node.arguments), strict=True)
+    return tuple(_unknown(node.function.key, each) for each in rows)
+
+
+def _side_by_side(node: Call, kinds: Kinds) -> Matrix:
+    """Return matrices side by side; those that dots stand for are left out, on both sides of an equation."""
+    items = [inner for each in node.arguments for inner in (each.items if isinstance(each, List) else (each,))]
+    blocks = [_matrix(each, kinds) for each in items if not isinstance(each, Dots)]
+    return tuple(tuple(entry for row in rows for entry in row) for rows in zip(*blocks, strict=True))
+
+
+def _unknown(function: str, rows: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    """Return the row that a function of which nothing is known makes of one row of every argument, in any order."""
+    weights = [[_drawn(function, at, column) for at in range(1, len(rows[0]) + 1)] for column in range(SIZE)]
+    return tuple(sum(math.sin(sum(map(mul, each, row)) + 1) for row in rows) for each in weights)
+
+
+_KNOWN: Mapping[str, Callable[[Matrix], Value]] = {
+    "softmax": softmax, "layernorm": normalised, "ln": normalised, "tr": trace, "trace": trace,
+    "det": determinant,
+}  # fmt: skip
+_SIDE_BY_SIDE = frozenset({"concat", "concatenate", "cat"})
+_OF_NUMBERS: Mapping[str, Callable[[float], float]] = {
+    "exp": math.exp, "log": math.log, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
+    "relu": lambda x: max(x, 0.0), "tanh": math.tanh, "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+    "gelu": lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2,
+}  # fmt: skip
+_CONSTANTS = {"e": math.e, "π": math.pi, "pi": math.pi}
+_RULES: Mapping[type[Node], Callable[[Any, Kinds], Value]] = {
+    Number: _number,
+    Name: _name,
+    Sum: _sum,
+    Product: _product,
+    Negative: lambda node, kinds: _scaled(-1.0, _value(node.operand, kinds)),
+    Quotient: _quotient,
+    Power: _power,
+    Root: lambda node, kinds: math.sqrt(_number_of(node.radicand, kinds)),
+    Transpose: _transpose,
+    Fence: _fence,
+    Annotated: lambda node, kinds: _value(node.of, kinds),
+    Call: _call,
+    MatrixLiteral: lambda node, kinds: tuple(tuple(_number_of(each, kinds) for each in row) for row in node.rows),
+}

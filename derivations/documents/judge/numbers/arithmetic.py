@@ -1,0 +1,218 @@
+r"""Arithmetic: links between numbers, decided by enclosures.
+
+Definition   a printed number is right within half a unit of its last digit; a whole number behind "=" is exact, behind
+             "≈" its zeros at the end need not count; letters stand for the values that they have in the section
+Result       holds        right as printed
+             conditional  right from the numbers before they were rounded, or truncated, or rough, where it is one with
+                          a word for a power of ten (4.8 億, 175B) within 2%; or "=" for a number that was rounded
+             wrong        anything else: the reason says what the value is, `right` how it would be printed; where a
+                          number without such a word was truncated, that is the reason
+             nothing      where a side has no number, or units differ that are not known
+Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a percentage may be a number of
+             hundredths: what is right under one reading is not wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from derivations.documents.judge.numbers.letters import ambiguous
+from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
+from derivations.documents.judge.numbers.orders import ORDERS, check_order
+from derivations.documents.judge.numbers.printed import Printed, decimal, printed
+from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding, repair_of
+from derivations.documents.judge.numbers.units import BYTES, conversions, is_scaled
+from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node, Number, Power, Product, Quotient, rebuilt
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_arithmetic"]
+
+EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
+A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
+NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
+BILLION = 10**9
+SCALES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
+CONSTANTS = ("e", "π", "pi")
+
+
+def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of a link between numbers."""
+    if link is None:
+        return
+    relation = statement.chain.relations[link]
+    left, right = statement.chain.sides[link : link + 2]
+    if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
+        return
+    question = NumberLink(statement, left, right, relation, scope)
+    found = tuple(_decided(question))
+    if any(each.verdict == "wrong" for each in found):
+        uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
+        uncertain = uncertain or _is_share(left, right) or _is_order_of_magnitude(question) or _is_scaled(question)
+        in_bytes = NumberLink(statement, _in_bytes(left), _in_bytes(right), relation, scope)
+        if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
+            return
+    yield from found
+
+
+def _is_share(left: Node, right: Node) -> bool:
+    """Say whether a percentage stands beside whole numbers: `0 + 1 = 75%` says how much two classes have."""
+    for side, other in ((left, right), (right, left)):
+        shown = printed(side)
+        if shown is not None and "%" in shown.number.text:
+            numbers = [part for part in other.walk() if isinstance(part, Number)]
+            divided = any(isinstance(part, Quotient) for part in other.walk())
+            return not divided and all(each.exact and "%" not in each.text for each in numbers)
+    return False
+
+
+def _is_order_of_magnitude(question: NumberLink) -> bool:
+    """Say whether a power of ten, or the next power of two, is told of a number: 1024 ≈ 10^3, 65504 ≈ 65536."""
+    for side, other in ((question.left, question.right), (question.right, question.left)):
+        if question.loose and isinstance(side, Number) and _is_power_of_two(side):
+            near = question.enclosures(other)
+            return near is not None and abs(near[0].middle - side.value) * NEARLY < side.value
+        if question.loose and isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
+            power, value = (question.enclosures(each, each) for each in (side, other))
+            return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
+    return False
+
+
+def _is_power_of_two(number: Number) -> bool:
+    size = int(number.value)
+    return number.exact and size == number.value and size >= 1024 and size & (size - 1) == 0
+
+
+def _is_scaled(question: NumberLink) -> bool:
+    """Say whether a number without a unit is one of kilobytes or more, which are bytes on the other side."""
+    for side, other in ((question.left, question.right), (question.right, question.left)):
+        if BYTES.keys() & units_of(other) and not BYTES.keys() & units_of(side):
+            for scale in SCALES:
+                scaled = Product((side, Number(str(scale), Fraction(scale), exact=True)), ("times",))
+                found = _decided(replace(question, left=scaled, right=other))
+                if all(each.verdict != "wrong" for each in found):
+                    return True
+    return False
+
+
+def _decided(question: NumberLink) -> Iterator[Finding]:
+    if question.relation in EQUALITIES:
+        yield from _equality(question)
+    elif question.relation in ORDERS:
+        yield from check_order(question)
+
+
+def _in_bytes(node: Any) -> Any:
+    """Return a formula in which the B behind a number stands for bytes, where it was read as a billion."""
+    match node:
+        case Number(text=text) if text.endswith("B") and not node.unit and node.value % BILLION == 0:
+            digits = text.removesuffix("B").strip()
+            return replace(
+                node, text=digits, value=node.value / BILLION, half_unit=Fraction(1, 2), exact=True, unit="B"
+            )
+    return rebuilt(node, _in_bytes)
+
+
+def _may_be_cut(question: NumberLink) -> bool:
+    """Say whether a whole number in running text may be the end of more that stands before it."""
+    left, right = printed(question.left), printed(question.right)
+    if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
+        return False
+    return left.exact and not left.unit and "%" not in right.number.text
+
+
+def _is_set(side: Node, relation: str) -> bool:
+    """Say whether a side is a letter that is set, so that nothing is computed: any but π ≈ and e ≈."""
+    return isinstance(side, Name) and (side.key not in CONSTANTS or relation in ("=", "≡"))
+
+
+def _equality(question: NumberLink) -> Iterator[Finding]:
+    left, right = printed(question.left), printed(question.right)
+    if left is not None and right is not None and _is_coarser(left, right):
+        left, right = right, left  # the one with fewer digits is what was rounded
+        question = NumberLink(question.statement, question.right, question.left, question.relation, question.scope)
+    if right is not None and (question.loose or not right.exact or is_scaled(right.unit)):
+        yield from check_rounding(question, question.left, right)
+    elif left is not None and (question.loose or not left.exact or is_scaled(left.unit)):
+        yield from check_rounding(question, question.right, left)
+    else:
+        yield from _exactly(question, left, right)
+
+
+def _is_coarser(left: Printed, right: Printed) -> bool:
+    """Say whether a number is printed to fewer digits than another, their units compared where they can be."""
+    scale = next((ratio for ratio, _ in conversions(right.unit, left.unit)), None) if left.unit and right.unit else None
+    return left.half_unit * (scale or 1) > right.half_unit
+
+
+def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) -> Iterator[Finding]:
+    """Compare two sides neither of which was printed as rounded."""
+    bits = 64
+    while (sides := question.enclosures(question.left, question.right, bits=bits)) is not None:
+        first, second = sides
+        if first.exact and second.exact:
+            break
+        if first.low > second.high or first.high < second.low:
+            break
+        bits *= 2
+        if bits > MOST_BITS:
+            return  # equal as far as can be told: a matter of algebra
+    if sides is None or foreign_units(question.left, question.right):
+        return
+    if first == second:
+        yield Finding("holds", CHECK, f"both sides are {decimal(first)}{question.valued()}")
+        return
+    if not {*units_of(question.left), *units_of(question.right)} <= COUNTED:
+        return
+    if question.loose:
+        yield from _two_expressions(question, first, second)
+        return
+    for base in question.bases(question.left, question.right)[1:]:
+        other = question.enclosures(question.left, question.right, base=base, bits=128)
+        if other is not None and other[0].low <= other[1].high and other[1].low <= other[0].high:
+            yield Finding("conditional", CHECK, "both sides agree", assumptions=(f"log has the base {base}",))
+            return
+    yield from _unequal(question, left, right, first, second)
+
+
+def _unequal(
+    question: NumberLink, left: Printed | None, right: Printed | None, first: Enclosure, second: Enclosure
+) -> Iterator[Finding]:
+    """Tell what differs, unless it is explained by numbers that were rounded."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    near = abs(first.middle - second.middle) < A_GOOD_PART * max(abs(first.middle), abs(second.middle))
+    if near and spread is not None and _has_rounded(question.left, question.right) and touch(*spread):
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}, within the digits printed"
+        yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
+        return
+    if left is None and right is None and question.may_be_other_values():
+        return
+    target, value = (left, second) if right is None and left is not None else (right, first)
+    if target is not None and abs(value.middle - target.value) <= target.half_unit and not value.exact:
+        reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
+        yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
+        return
+    repair = repair_of(question, target, value)
+    reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+    yield Finding("wrong", CHECK, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+
+
+def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) -> Iterator[Finding]:
+    """Compare two expressions that are said to be nearly equal: how near is not said."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    difference = abs(first.middle - second.middle)
+    larger = max(abs(first.middle), abs(second.middle))
+    if difference * 20 <= larger:
+        yield Finding("holds", CHECK, f"{decimal(first)} and {decimal(second)} are nearly equal{question.valued()}")
+    elif difference * 2 >= larger and not (spread is not None and touch(*spread)):
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+        yield Finding("wrong", CHECK, reason, right=decimal(first))
+
+
+def _has_rounded(*nodes: Node) -> bool:
+    return any(isinstance(part, Number) and not part.exact for node in nodes for part in node.walk())

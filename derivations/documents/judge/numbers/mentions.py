@@ -1,0 +1,236 @@
+r"""Numbers that stand beside one another: a rough form in brackets, weights that sum to 1, the softmax of a list.
+
+Definition   `e^{20} \approx 485,165,195 (4.8 億)`: what is in brackets is the number before them, said roughly;
+             entries between 0 and 1 that are called weights of attention or probabilities sum to 1, as far as their
+             digits can tell; `softmax([2, 1]) = [0.73, 0.27]` is decided entry by entry
+Result       holds, conditional (a weight that is exactly 0 was rounded or masked; a rough number), wrong; nothing where
+             it is not said that the numbers are weights
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
+from derivations.documents.judge.numbers.values import Enclosure, enclose
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import (
+    Annotated,
+    Arrow,
+    Call,
+    Fence,
+    List,
+    MatrixLiteral,
+    Name,
+    Node,
+    Quotient,
+    Sum,
+    Transpose,
+    Words,
+)
+from derivations.documents.verdicts import Finding, Repair
+
+__all__ = ["check_mentions"]
+
+CHECK = "arithmetic"
+_NEAR = 80  # characters of prose before a formula that tell what it is
+A_GOOD_PART = Fraction(5, 100)
+_ENOUGH = 12  # characters that say something
+_OPEN = "(（[「 \n*_~"
+WEIGHTS = (
+    "attention weight", "attn weight", "probabilit", "probs", "after softmax", "softmax output", "softmax後",
+    "softmax 後", "softmax后", "softmax 后", "ソフトマックス後", "sum to 1", "sums to 1", "sum to one", "sums to one",
+    "add up to 1", "注意力权重", "注意力權重", "概率", "機率", "总和为", "總和為", "和为1", "和為1", "和为 1", "和為 1",
+    "確率", "注意の重み", "合計が1", "和が1", "和は1",
+)  # fmt: skip
+COLUMNS = "the weights of a column belong together"
+PERHAPS = ("softmax", "distribution", "分布", "分佈", "权重", "權重", "重み", "weights")
+NO_WEIGHTS = ("logit", "score", "input", "分数", "分數", "得分", "输入", "輸入", "スコア", "入力", "before", "unnormal")
+
+
+def check_mentions(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of numbers in a link or in a chain without one."""
+    chain = statement.chain
+    if link is None:
+        yield from _in_brackets(statement, scope)
+        sides: Sequence[Node] = chain.sides
+    else:
+        sides = chain.sides[link + 1 : link + 2] if link else chain.sides[:2]
+        relation = chain.relations[link]
+        found = tuple(_softmax(statement, link)) if relation in ("=", "≈") or isinstance(relation, Arrow) else ()
+        if found:
+            yield from found
+            return
+    for side in sides:
+        yield from _sums_to_one(statement, side, chain.sides[0], scope)
+
+
+# --- a number in brackets ---
+
+
+def _in_brackets(statement: Statement, scope: Scope) -> Iterator[Finding]:
+    """Compare a rough number in brackets with the number of the formula right before it."""
+    shown = printed(statement.chain.sides[0]) if len(statement.chain.sides) == 1 else None
+    if shown is None or not shown.rough:
+        return
+    before = next(iter(scope.earlier(statement)), None)
+    number = printed(before.chain.sides[-1]) if before is not None and before.chain.relations else None
+    if before is None or number is None or not _directly_before(before, statement):
+        return
+    value = Enclosure(number.value, number.value)
+    off = abs(shown.value - number.value)
+    if off <= shown.half_unit:
+        yield Finding("holds", CHECK, f"{number.number.text} rounds to {shown.number.text}")
+        return
+    right = rounded(value, shown)
+    reason = f"{number.number.text} rounds to {right}, not to {shown.number.text}"
+    if off < 2 * shown.half_unit or off * 50 <= abs(number.value):
+        rough = (f"{shown.number.text} is meant roughly",)
+        yield Finding("conditional", CHECK, reason, right, assumptions=rough)
+    else:
+        yield Finding("wrong", CHECK, reason, right, repair=_in_place(statement, shown, right))
+
+
+def _directly_before(before: Statement, statement: Statement) -> bool:
+    """Say whether nothing but an opening bracket stands between two formulas of a block."""
+    first, second = (statement.block.number_of(each.passage) for each in (before, statement))
+    if first is None or second is None or first == second:
+        return False
+    between = "".join(passage.text for passage in statement.block.passages[first + 1 : second])
+    opened = between or statement.passage.text[: statement.chain.start]
+    return not opened.strip(_OPEN) and any(bracket in opened for bracket in "(（")
+
+
+def _in_place(statement: Statement, shown: Printed, text: str | None) -> Repair | None:
+    at = statement.passage.text.find(shown.number.text, shown.number.start)
+    return Repair(at, at + len(shown.number.text), text) if text is not None and at >= 0 else None
+
+
+# --- the softmax of numbers ---
+
+
+def _softmax(statement: Statement, link: int) -> Iterator[Finding]:
+    """Decide `softmax([2, 1]) = [0.73, 0.27]` and `[2, 1] -> softmax -> [0.73, 0.27]` entry by entry."""
+    left, right = statement.chain.sides[link : link + 2]
+    scores: tuple[Node, ...] = ()
+    if isinstance(left, Call) and left.function.base.lower() == "softmax" and len(left.arguments) == 1:
+        scores = _entries(left.arguments[0])
+    elif isinstance(left, Name) and left.base.lower() == "softmax" and link:
+        scores = _entries(statement.chain.sides[link - 1])
+    shown = _entries(right)
+    if len(scores) < 2 or len(scores) != len(shown):
+        return
+    powers = tuple(Call(Name("exp"), (score,)) for score in scores)
+    total = Sum(powers, (1,) * len(powers))
+    values = [enclose(Quotient(power, total), bits=256) for power in powers]
+    pairs = [(value, number) for value, number in zip(values, map(printed, shown), strict=True) if value and number]
+    if len(pairs) != len(scores):
+        return
+    right_ones = [rounded(value, number) or decimal(value) for value, number in pairs]
+    for value, number in pairs:
+        off = max(abs(value.low - number.value), abs(value.high - number.value))
+        if number.exact and A_GOOD_PART < off <= number.half_unit:
+            return  # 0 and 1 are no shares that were rounded from a half
+        if off > number.half_unit:
+            reason = f"the softmax of these numbers has the entry {decimal(value)}, not {number.number.text}"
+            yield Finding("wrong", CHECK, reason, right=f"[{', '.join(right_ones)}]")
+            return
+    yield Finding("holds", CHECK, "every entry is the softmax of the numbers, rounded as printed")
+
+
+def _entries(node: Node) -> tuple[Node, ...]:
+    """Return the entries of a list, of a row or of a column."""
+    while isinstance(node, Fence | Transpose | Annotated):
+        node = node.inside if isinstance(node, Fence) else node.operand if isinstance(node, Transpose) else node.of
+    if isinstance(node, List):
+        return node.items
+    if isinstance(node, MatrixLiteral) and (len(node.rows) == 1 or all(len(row) == 1 for row in node.rows)):
+        return tuple(entry for row in node.rows for entry in row)
+    return ()
+
+
+# --- weights that sum to 1 ---
+
+
+def _sums_to_one(statement: Statement, side: Node, first: Node, scope: Scope) -> Iterator[Finding]:
+    for part in side.walk():
+        rows = part.rows if isinstance(part, MatrixLiteral) else (part.items,) if isinstance(part, List) else ()
+        numbers = [[printed(entry) for entry in row] for row in rows]
+        weights = [[each for each in row if each is not None and 0 <= each.value <= 1] for row in numbers]
+        if not rows or any(len(row) < 2 or len(row) != len(given) for row, given in zip(weights, rows, strict=True)):
+            continue
+        if any(all(each.exact for each in row) for row in weights):
+            continue
+        called = _called(statement, side, part, first, scope)
+        if called is None:
+            continue
+        if len(weights) > 1 and _sum_to_one([*zip(*weights, strict=True)]) and not _sum_to_one(weights):
+            yield Finding("conditional", CHECK, "the weights of every column sum to 1", assumptions=(COLUMNS,))
+            continue
+        yield from _judged(weights, certain=called, loose="≈" in statement.chain.relations)
+
+
+def _sum_to_one(rows: Sequence[Sequence[Printed]]) -> bool:
+    """Say whether the numbers of every row sum to 1, as far as their digits can tell."""
+    slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
+    totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
+    return all(abs(total - 1) <= slack for total, slack in zip(totals, slacks, strict=True))
+
+
+def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterator[Finding]:
+    """Decide rows of weights; what their digits explain is no mistake, unless it is a good part of the whole."""
+    totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
+    slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
+    even = [len({each.value for each in row}) == 1 for row in rows]
+    for total, slack, same in zip(totals, slacks, even, strict=True):
+        off = abs(total - 1)
+        if off > slack or (off >= A_GOOD_PART and not (loose or same)):
+            if certain:
+                shown = decimal(Enclosure(total, total))
+                yield Finding("wrong", CHECK, f"weights sum to 1, these to {shown}", right="entries that sum to 1")
+            return
+    zero = any(each.value == 0 for row in rows for each in row)
+    assumptions = ("a weight of exactly 0 was rounded, or its key is masked",) if zero else ()
+    if any(total != 1 for total in totals):
+        assumptions = (*assumptions, "the weights were rounded")
+    which = "the weights sum to 1" if len(rows) == 1 else "the weights of every row sum to 1"
+    yield Finding("conditional" if assumptions else "holds", CHECK, which, assumptions=assumptions)
+
+
+def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Scope) -> bool | None:
+    """Say whether numbers are called weights: True for certain, False perhaps, None where nothing says so."""
+    around = (
+        each for each in side.walk() if isinstance(each, Annotated) and any(one is part for one in each.of.walk())
+    )
+    notes = " ".join(_text(each.note) for each in around)
+    left = first if first is not side else None
+    near = f"{_before(statement, scope)} {notes} {_text(left) if left is not None else ''}".lower()
+    weights, perhaps, others = (_last(near, words) for words in (WEIGHTS, PERHAPS, NO_WEIGHTS))
+    if weights > others or (isinstance(left, Call) and left.function.base.lower() == "softmax"):
+        return True
+    return False if perhaps > others else None
+
+
+def _last(text: str, words: Sequence[str]) -> int:
+    """Return where the last of some words stands in a text: what is nearest to the formula counts."""
+    return max(text.rfind(word) for word in words)
+
+
+def _text(node: Node) -> str:
+    """Return the words and letters of a node."""
+    parts = (part for part in node.walk() if isinstance(part, Name | Words))
+    return " ".join(part.text if isinstance(part, Words) else part.base for part in parts).replace("_", " ")
+
+
+def _before(statement: Statement, scope: Scope) -> str:
+    """Return the prose right before the formula, in its block or else in the block before it."""
+    place = statement.block.number_of(statement.passage)
+    end = len(statement.block.passages) if place is None else place
+    near = statement.block.passages[max(end - _NEAR, 0) : end]
+    text = "".join(f" {passage.text[-_NEAR:]}" for passage in near)[-_NEAR:]
+    if len(text.strip()) >= _ENOUGH:
+        return text
+    around = scope.words(statement).splitlines()
+    return " ".join((*(line[-_NEAR:] for line in around[1:2]), text))

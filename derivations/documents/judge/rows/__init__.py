@@ -1,0 +1,1 @@
+"""Rows, columns and entries of matrices."""

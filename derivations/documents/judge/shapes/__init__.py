@@ -1,0 +1,1 @@
+"""Shapes: what fits, what contradicts a declaration, what a letter is."""

@@ -1,0 +1,205 @@
+r"""Declarations of shapes, judged by the formulas that use what they declare.
+
+Definition   a declaration is a membership (`X \in \mathbb{R}^{n \times d}`) or a shape beside what it is the shape of
+Result       wrong where no reading of a formula fits with it; conditional where the formula may be the mistaken one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sympy import Expr
+
+from derivations.documents.judge.shapes.diagnosis import Diagnosis, diagnose
+from derivations.documents.judge.shapes.fitting import Fit, fit, fits_with, is_equation
+from derivations.documents.judge.shapes.networks import inside_out
+from derivations.documents.judge.shapes.shape_findings import assumptions_of, fitting, misfit, reason_of
+from derivations.documents.judge.wording import shape_text, size_text, source
+from derivations.documents.scope import Candidate, Scope
+from derivations.documents.scope.pieces import Mention
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import List, Name, Node, Space
+from derivations.documents.verdicts import Finding
+
+__all__ = ["of_membership", "of_mention"]
+
+MOST_EXPLAINED = 24  # lines of a formula in front of its "where ..."
+SELF_ATTENTION = "as many keys as queries (self-attention)"
+
+
+def of_membership(left: Node, right: Space, statement: Statement, scope: Scope) -> Iterator[Finding]:
+    """Judge that something is a member of a space of arrays."""
+    sizes = scope.written(right)
+    if sizes is None:
+        return
+    if isinstance(left, Name):
+        yield _of_declaration(left, sizes, statement, scope)
+        return
+    if isinstance(left, List) and not left.bracket:
+        findings = [_of_declaration(name, sizes, statement, scope) for name in left.items if isinstance(name, Name)]
+        yield from sorted(findings, key=lambda finding: finding.verdict != "wrong")[:1]
+        return
+    found = fit((left,), scope, statement.passage.syntax == "code")
+    if found.clashes:
+        yield misfit((left,), found, statement, scope, False)
+        return
+    yield from _declared_against(found, sizes, left, statement, scope)
+
+
+def of_mention(mention: Mention, statement: Statement, scope: Scope) -> Iterator[Finding]:
+    """Judge a shape that stands beside something."""
+    if isinstance(mention.subject, Name):
+        yield _of_declaration(mention.subject, mention.sizes, statement, scope)
+    elif mention.subject is not None:
+        found = fit((mention.subject,), scope, statement.passage.syntax == "code")
+        if not found.clashes:
+            yield from _declared_against(found, mention.sizes, mention.subject, statement, scope)
+    elif mention.example_of is not None:
+        yield Finding("holds", "shapes.declared", f"an example of {shape_text(mention.example_of)}")
+    elif scope.is_declared_shape(mention):
+        yield Finding("holds", "shapes.declared", f"{shape_text(mention.sizes)}, as declared in this section")
+
+
+def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> Finding:
+    """Judge a declaration by the formulas that use it."""
+    better = _better(name, sizes, statement, scope)
+    if better is not None:
+        reason = f"the formulas fit with {shape_text(better)}, as {name.key} is also declared, and not with this"
+        return Finding("wrong", "shapes.declared", reason, right=f"{name.key}: {shape_text(better)}")
+    for other in _explained(name, scope):
+        elsewhere = _set_aside(name, other, statement, scope)
+        if elsewhere is not None:
+            line, there = other.passage.place(other.chain.start).line, elsewhere.declaration.place.line
+            reason = f"line {line}, which this explains, fits with {name.key} of line {there}, and not with this"
+            right = f"{name.key}: {shape_text(elsewhere.declaration.sizes or ())}"
+            return Finding("wrong", "shapes.declared", reason, right=right)
+    for other in _users(name, statement, scope) if name.base else ():
+        theirs = scope.document.at(other)
+        candidates = theirs.shape_candidates(name)
+        if (
+            not candidates
+            or candidates[0].far
+            or candidates[0].declaration.sizes != sizes
+            or not _is_here(candidates[0], statement)
+        ):
+            continue
+        line = other.passage.place(other.chain.start).line
+        cause, reason = _blame(other, theirs)
+        if cause is None and any(inside_out(other, link, theirs) for link in other.links):
+            fits = f"line {line} is mistaken and not this declaration"
+            reason = f"the products of line {line} need it transposed"
+            return Finding("conditional", "shapes.declared", reason, assumptions=(fits,))
+        if cause is not None and cause.blamed is not None and cause.blamed.key == name.key:
+            right = f"{name.key}: {shape_text(cause.sizes or ())}"
+            return Finding("wrong", "shapes.declared", f"line {line} does not fit with it: {reason}", right=right)
+        if cause is not None and cause.contested is not None and cause.contested.key == name.key:
+            fits = f"line {line} is mistaken and not this declaration"
+            return Finding(
+                "conditional", "shapes.declared", f"it contradicts line {line}: {reason}", assumptions=(fits,)
+            )
+    reason = f"{name.key or 'it'} is {shape_text(sizes)}, and nothing contradicts it"
+    if _are_keys_as_queries(name, sizes, scope):
+        return Finding("conditional", "shapes.declared", reason, assumptions=(SELF_ATTENTION,))
+    return Finding("holds", "shapes.declared", reason)
+
+
+def _are_keys_as_queries(name: Name, sizes: tuple[Expr, ...], scope: Scope) -> bool:
+    """Say whether keys are declared with the letter that counts the queries, and nothing makes both of one input."""
+    if "key" not in scope.meaning(name) or len(sizes) != 2 or sizes[0].is_number or scope.near_definition(name):
+        return False
+    return sizes[0] in scope.rows_of("query")
+
+
+def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> tuple[Expr | None, ...] | None:
+    """Return another shape that the section declares of a name, where formulas fit with that one and none with this.
+
+    Assumes      other sizes than these in another order are those of another setting, and more than two axes are
+                 split, moved and joined one after another
+    """
+    others = scope.other_shapes(name, sizes)
+    others = tuple(each for each in others if len(each) == len(sizes) == 2 and set(each) == set(sizes))
+    pairs = [
+        (other.chain.sides[link : link + 2], scope.document.at(other))
+        for other in (_users(name, statement, scope) if others else ())
+        for link, relation in enumerate(other.chain.relations)
+        if is_equation(relation)
+    ]
+    if any(fits_with(sides, theirs, name, sizes) for sides, theirs in pairs):
+        return None
+    return next((each for each in others if any(fits_with(s, theirs, name, each) for s, theirs in pairs)), None)
+
+
+def _users(name: Name, statement: Statement, scope: Scope) -> Iterator[Statement]:
+    """Yield the statements that use a name: those of the formula that this block explains, and those around."""
+    explained = {id(other): other for other in _explained(name, scope)}
+    yield from explained.values()
+    yield from (other for other in scope.document.used_in(name, statement) if id(other) not in explained)
+
+
+def _explained(name: Name, scope: Scope) -> Iterator[Statement]:
+    """Yield the statements of the formula that this block explains, where they use a name."""
+    explained = scope.document.in_block.get(scope.block - 1, ()) if scope.block in scope.document.explaining else ()
+    for other in explained[:MOST_EXPLAINED]:
+        if any(part == name for side in other.chain.sides for part in side.walk()):
+            yield other
+
+
+def _set_aside(name: Name, other: Statement, statement: Statement, scope: Scope) -> Candidate | None:
+    """Return the other declaration of a name with which a statement fits, where it does not fit with this one."""
+    theirs = scope.document.at(other)
+    candidates = theirs.shape_candidates(name)
+    if len(candidates) < 2 or not _is_here(candidates[0], statement) or candidates[1].far:
+        return None
+    for link, relation in enumerate(other.chain.relations):
+        if is_equation(relation):
+            found = fit(other.chain.sides[link : link + 2], theirs, other.passage.syntax == "code")
+            if found.aside == candidates[:1]:
+                return candidates[1]
+    return None
+
+
+def _is_here(candidate: Candidate, statement: Statement) -> bool:
+    """Say whether a declaration is the one of a statement."""
+    here, there = statement.passage.place(statement.chain.start), candidate.declaration.place
+    return (here.line, here.cell) == (there.line, there.cell)
+
+
+def _blame(other: Statement, scope: Scope) -> tuple[Diagnosis | None, str]:
+    """Return why another statement does not fit, and the reason; None where it fits."""
+    memory = scope.document.blames
+    key = id(other.chain)
+    if key not in memory:
+        memory[key] = (None, "")
+        code = other.passage.syntax == "code"
+        for link, relation in enumerate(other.chain.relations):
+            sides = other.chain.sides[link : link + 2]
+            if is_equation(relation):
+                found = fit(sides, scope, code)
+                if found.clashes:
+                    reason = reason_of(found.clashes[0], other, scope)
+                    memory[key] = (diagnose(sides, found, other, scope, code), reason)
+                    break
+    cause, reason = memory[key]
+    return (cause if isinstance(cause, Diagnosis) else None), reason
+
+
+def _declared_against(
+    found: Fit, sizes: tuple[Expr, ...], subject: Node, statement: Statement, scope: Scope
+) -> Iterator[Finding]:
+    """Compare what is declared of an expression with what its letters give."""
+    mine = found.shapes[0].sizes[-len(sizes) :]
+    if not mine or (len(mine) != len(sizes) and not found.shapes[0].open) or mine[-1] is None:
+        return
+    pairs = [(a, b) for a, b in zip(reversed(mine), reversed(sizes), strict=False) if a is not None]
+    relations = [scope.compare(a, b).relation for a, b in pairs]
+    what = source((subject,), statement)
+    if "different" in relations:
+        reason = f"{what} is {shape_text(mine)}, not {shape_text(sizes)}"
+        yield Finding("wrong", "shapes.declared", reason, right=shape_text(mine))
+    elif "unsure" in relations:
+        unsure = [pair for pair, relation in zip(pairs, relations, strict=True) if relation == "unsure"]
+        extra = tuple(f"{size_text(a)} = {size_text(b)}" for a, b in unsure)
+        reason = f"{what} is {shape_text(mine)}"
+        yield Finding("conditional", "shapes.declared", reason, assumptions=(*assumptions_of(found), *extra))
+    else:
+        yield fitting(found, found.shapes[0])

@@ -1,0 +1,90 @@
+"""What is said of shapes that fit, and of shapes that do not, in one sentence as a teacher would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from derivations.documents.judge.shapes.diagnosis import diagnose
+from derivations.documents.judge.shapes.fitting import Fit
+from derivations.documents.judge.wording import line_of, shape_text, size_text, source
+from derivations.documents.scope import Candidate, Scope
+from derivations.documents.scope.shape import Clash, Shape
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Node
+from derivations.documents.verdicts import Finding
+
+__all__ = ["assumptions_of", "fitting", "misfit", "reason_of"]
+
+
+def fitting(found: Fit, shape: Shape) -> Finding:
+    """Return that shapes fit, under what must be assumed."""
+    assumptions = assumptions_of(found)
+    what = "the shapes fit" if shape.last is None else f"the shapes fit: {shape_text(shape.sizes)}"
+    if shape.open and shape.last is not None:
+        what = f"the shapes fit: the last axis is {size_text(shape.last)}"
+    return Finding("conditional" if assumptions else "holds", "shapes.fit", what, assumptions=assumptions)
+
+
+def assumptions_of(found: Fit) -> tuple[str, ...]:
+    """Return what must be assumed so that a formula fits."""
+    notes = list(found.inference.notes)
+    for pair in found.inference.conditions:
+        first, second = map(found.inference.found, pair)
+        if first is not None and second is not None:
+            notes.append(f"{size_text(first)} = {size_text(second)}")
+    notes += [_set_aside(candidate) for candidate in found.aside]
+    return tuple(dict.fromkeys(notes))
+
+
+def _set_aside(candidate: Candidate) -> str:
+    declared = candidate.declaration
+    sizes = "" if declared.sizes is None else f", which is {shape_text(declared.sizes)}"
+    return f"{declared.key} is not the {declared.key} of line {declared.place.line}{sizes}"
+
+
+def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool) -> Finding:
+    """Return that shapes do not fit, with the repair where it is certain; or that a declaration is to blame."""
+    clash = found.clashes[0]
+    reason = reason_of(clash, statement, scope)
+    cause = diagnose(sides, found, statement, scope, code)
+    if cause.blamed is not None:
+        line = line_of(cause.blamed, scope)
+        fits = f"{cause.blamed.key} is {shape_text(cause.sizes or ())}, not as line {line} declares it"
+        return Finding("conditional", "shapes.declared", reason, assumptions=(fits,))
+    right = None
+    if cause.repair is not None:
+        start = statement.chain.sides.index(sides[0])
+        right = source(cause.repair, statement, statement.chain.relations[start : start + 1])
+    return Finding("wrong", "shapes.clash", reason, right=right)
+
+
+def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:
+    """Say in one sentence what does not fit, as a teacher would."""
+    left, right = (_named(node, shape, statement, scope) for node, shape in _parts(clash))
+    a, b = size_text(clash.left_size), size_text(clash.right_size)
+    first, second = (source((node,), statement) for node in (clash.left, clash.right))
+    match clash.kind:
+        case "product":
+            entries = "entries" if len(clash.right_shape.sizes) == 1 else "rows"
+            return f"{left}, so {first} {second} needs {a} {entries} on the right, and {right}, which has {b}"
+        case "quotient":
+            return f"{right}, and nothing is divided by a matrix"
+        case "sum":
+            return f"{left} and {right}, so they cannot be added: {a} is not {b}"
+        case "keys":
+            return f"{left} and {right}, but queries and keys must be equally wide: {a} is not {b}"
+        case "values":
+            return f"{left} and {right}, but there must be one value for each key: {a} is not {b}"
+        case "note":
+            return f"{left}, and the note says {shape_text(clash.right_shape.sizes)}"
+    return f"{left}, but {right}: {a} is not {b}"
+
+
+def _parts(clash: Clash) -> tuple[tuple[Node, Shape], tuple[Node, Shape]]:
+    return (clash.left, clash.left_shape), (clash.right, clash.right_shape)
+
+
+def _named(node: Node, shape: Shape, statement: Statement, scope: Scope) -> str:
+    line = line_of(node, scope)
+    place = f" (line {line})" if line is not None else ""
+    return f"{source((node,), statement)} is {shape_text(shape.sizes)}{place}"

@@ -1,0 +1,100 @@
+r"""Shapes: products must be conformable, sums alike, sides alike, and what is declared must be what is computed.
+
+Definition   looks at equations, at declarations (`X \in \mathbb{R}^{n \times d}`, `W1: [512, 2048]`), and at shapes
+             that stand beside what they are the shape of
+Result       holds where all shapes are known and fit; conditional where they fit under an assumption that is named;
+             wrong where two sizes are surely different under every reading; nothing where too little is known
+Assumes      see `derivations.documents.scope.inference` for the readings, and `fitting` for who is to blame
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from derivations.documents.judge.shapes.declared_shapes import of_membership, of_mention
+from derivations.documents.judge.shapes.fitting import fit, is_equation
+from derivations.documents.judge.shapes.shape_findings import fitting, misfit
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import (
+    Annotated,
+    Call,
+    Entry,
+    List,
+    MatrixLiteral,
+    Name,
+    Node,
+    Product,
+    Space,
+)
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_shapes"]
+
+
+def check_shapes(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield what the shapes say of one link of a statement, or of a statement without links."""
+    mention = scope.document.mention(statement)
+    if mention is not None:
+        yield from of_mention(mention, statement, scope)
+    elif link is None:
+        yield from _of_expression(statement, scope)
+    else:
+        relation = statement.chain.relations[link]
+        left, right = statement.chain.sides[link : link + 2]
+        if relation == "∈" and isinstance(right, Space):
+            yield from of_membership(left, right, statement, scope)
+        elif is_equation(relation):
+            yield from _of_equation((left, right), link, statement, scope)
+
+
+# --- equations ---
+
+
+def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: Scope) -> Iterator[Finding]:
+    code = statement.passage.syntax == "code"
+    found = fit(sides, scope, code)
+    if found.clashes:
+        if link and fit(sides[:1], scope, code).clashes:
+            return  # the link before has said it
+        yield misfit(sides, found, statement, scope, code)
+        return
+    shape = found.shapes[1]
+    tells = found.aside or found.inference.sizes.compared or (found.inference.notes and found.inference.met)
+    if _is_computed(sides[1]) and _is_told_by_shapes(sides) and (shape.complete or (shape.complete is None and tells)):
+        yield fitting(found, shape)
+
+
+def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
+    """Say whether fitting shapes say enough: of a naming they do, of an identity or of literal numbers they do not."""
+    left = sides[0].of if isinstance(sides[0], Annotated) else sides[0]
+    literal = [node for side in sides for node in side.walk() if isinstance(node, List | MatrixLiteral)]
+    if literal:
+        return any(isinstance(inner, Name) for node in literal for inner in node.walk())
+    return isinstance(left, Name | Call | Entry)
+
+
+def _is_computed(node: Node) -> bool:
+    """Say whether a side computes something, so that its shape is a result: a name alone is none."""
+    return not isinstance(node, Name)
+
+
+def _stands_side_by_side(node: Node, scope: Scope) -> bool:
+    """Say whether arrays with the same rows stand side by side as blocks of a matrix, `[W^Q W^K W^V]`."""
+    if not isinstance(node, Product) or len(node.factors) < 3 or any(node.operators):
+        return False
+    shapes = [scope.shape(each) if isinstance(each, Name) else None for each in node.factors]
+    return all(shape and shapes[0] and shape[:-1] == shapes[0][:-1] for shape in shapes)
+
+
+def _of_expression(statement: Statement, scope: Scope) -> Iterator[Finding]:
+    """Judge a formula that stands alone: nothing is said where it fits, but a product may be impossible."""
+    side = statement.chain.sides[0]
+    if statement.is_equivalent or _stands_side_by_side(side, scope):
+        return
+    code = statement.passage.syntax == "code"
+    found = fit((side,), scope, code)
+    if found.clashes:
+        yield misfit((side,), found, statement, scope, code)
+    elif isinstance(side, Annotated) and found.shapes[0].complete:
+        yield fitting(found, found.shapes[0])
