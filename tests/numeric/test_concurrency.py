@@ -220,6 +220,7 @@ def _agrees(run, given, expected):
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning")  # where JAX was imported before
 @routes
 def test_a_forked_process_computes_the_same(route):
     """The threads that help are not copied by a fork: the child makes its own."""
