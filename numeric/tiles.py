@@ -85,7 +85,9 @@ def default_threads() -> int:
 def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threads: int) -> None:
     """Call the bodies of loops with the tiles of `items` times `n` rows, on several threads where rows are many."""
     count = items * n
-    if 0 < count < FEW and threads > 1:
+    if count == 1:
+        _through(loops, 1, (0, 1, 0, 1))
+    elif 0 < count < FEW and threads > 1:
         _with_short_buffers(partial(_through, loops, count, (0, items, 0, n)))
     elif count:
         rows, places = _divided(items, n, threads)
@@ -94,8 +96,9 @@ def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threa
 
 
 def _through(loops: Iterable[Callable[[Tile], None]], rows: int, place: Place) -> None:
+    tile = Tile(place, rows)
     for body in loops:
-        body(Tile(place, rows))
+        body(tile)
 
 
 def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:

@@ -165,7 +165,7 @@ def test_a_row_of_equal_numbers_is_shared_and_cannot_be_written():
         row[0] = 1
 
 
-@pytest.mark.parametrize("n, threads", [(3, 2), (5000, 1), (5000, 2)])
+@pytest.mark.parametrize("n, threads", [(2, 2), (5000, 1), (5000, 2)])
 def test_buffers_are_short_inside_a_loop_alone(n: int, threads: int):
     before, inside = np.getbufsize(), []
     each_tile([lambda tile: inside.append(np.getbufsize())], 1, n, threads)
