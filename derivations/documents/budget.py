@@ -54,14 +54,16 @@ _current: ContextVar[Budget] = ContextVar("budget", default=Budget(inf))  # noqa
 
 
 @contextmanager
-def budget_of(steps: int = MOST_STEPS, seconds: float = MOST_SECONDS) -> Iterator[Budget]:
-    """Limit what is spent inside; a budget inside another one takes nothing from it."""
-    token, allowed = _current.set(Budget(steps, thread_time() + seconds)), ALLOWANCE.set(MOST_TERMS)
+def budget_of(steps: float = MOST_STEPS, seconds: float = MOST_SECONDS) -> Iterator[Budget]:
+    """Limit what is spent inside; a budget inside another one takes nothing from it, neither steps nor time."""
+    around, begin = _current.get(), thread_time()
+    token, allowed = _current.set(Budget(steps, begin + seconds)), ALLOWANCE.set(MOST_TERMS)
     try:
         yield _current.get()
     finally:
         _current.reset(token)
         ALLOWANCE.reset(allowed)
+        around.seconds += thread_time() - begin
 
 
 def current_budget() -> Budget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_the_clock_stops_what_takes_too_long(monkeypatch: pytest.MonkeyPatch) ->
     with budget_of(seconds=1.05), pytest.raises(TooCostly, match="time"):  # one of many steps raises
         for _ in range(100 * budget.BETWEEN):
             spend()
-    assert next(ticks) == 12  # the start, and eleven looks
+    assert next(ticks) == 13  # the start, eleven looks, and the end
 
 
 @pytest.mark.parametrize("formula", ["x", "a + b", r"\frac{a}{b + 1} = c_i^T", r"\sum_{i=1}^n x_i"])
@@ -119,3 +120,17 @@ def test_a_long_product_of_sines_is_given_up_in_time() -> None:
     claim = check_text(rf"${factors} = \sin x$", "markdown").claims[0]
     assert claim.finding.verdict == "unknown"
     assert claim.finding.check != "too costly"
+
+
+def test_a_budget_inside_takes_no_time_of_the_one_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(budget, "thread_time", lambda: clock[0])
+    with budget_of(seconds=1.0) as around:
+        with budget_of(inf, inf):
+            clock[0] += 100
+            spend(10**6)
+        spend(budget.BETWEEN + 1)
+        clock[0] += 1.5
+        with pytest.raises(TooCostly, match="time"):
+            spend(budget.BETWEEN + 1)
+        assert around.spent == 2 * budget.BETWEEN + 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 
 from derivations.catalogue import LAYERS
 from derivations.documents.budget import budget_of
@@ -39,13 +40,12 @@ def lines_of(left: Node) -> tuple[Line, ...]:
 @cache
 def _lines() -> Mapping[Node, tuple[Line, ...]]:
     found: dict[Node, tuple[Line, ...]] = {}
-    for title, text in _printed():
-        with budget_of():  # of its own: reading the catalogue is no work of a formula
-            chains = read_formula(text, "latex").statements
-        for chain in chains:
-            if chain.relations == ("=",):
-                left, right = chain.sides
-                found[left] = (*found.get(left, ()), Line(left, right, title))
+    with budget_of(inf, inf):  # of its own: reading the catalogue is no work of a formula
+        for title, text in _printed():
+            for chain in read_formula(text, "latex").statements:
+                if chain.relations == ("=",):
+                    left, right = chain.sides
+                    found[left] = (*found.get(left, ()), Line(left, right, title))
     return found
 
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 
 __all__ = [
-    "COPULAS", "IF", "LENGTHS", "SHAPE_WORDS", "SIZES", "VECTOR_WORDS", "VERBS", "WHERE", "WIDTHS", "ends_with_word",
-    "has_word",
+    "COPULAS", "IF", "LEADS", "LENGTHS", "SHAPE_WORDS", "SIZES", "VECTOR_WORDS", "VERBS", "WHERE", "WIDTHS",
+    "ends_with_word", "has_word",
     "is_size_word", "meaning_of", "spelled_meaning", "starts_with_word",
 ]  # fmt: skip
 
@@ -77,6 +77,9 @@ COPULAS: Group = (
     "is", "are", "be", "denotes", "denote", "represents", "represent", "means", "stands for", ":", "：", "=", "—", "–",
     "-", "是", "為", "为", "表示", "代表", "指", "即", "は", "が", "を", "（", "(", ",", "，", "、", "the", "a", "an",
 )  # fmt: skip
+
+#: Words right before a letter that give it what stands before them: 層數為 $L$, 層数を $L$.
+LEADS: Group = ("為", "为", "是", "記為", "记为", "記作", "记作", "を")
 
 #: Words by which a sentence states what a letter is.
 VERBS: Group = (

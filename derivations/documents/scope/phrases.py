@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from sympy import Integer
 
 from derivations.documents.passages import Block
-from derivations.documents.scope.lexicon import COPULAS, VECTOR_WORDS, VERBS, meaning_of, starts_with_word
+from derivations.documents.scope.lexicon import COPULAS, LEADS, VECTOR_WORDS, VERBS, meaning_of, starts_with_word
 from derivations.documents.scope.pieces import (
     FARTHEST,
     PHRASE_END,
@@ -73,14 +73,19 @@ def _text_before(pieces: Sequence[Piece], number: int) -> str:
 
 
 def _said_after(text: str) -> frozenset[str]:
-    """Return the meaning of "$d_k$ is the dimension of the keys": a copula, and the phrase behind it."""
+    """Return the meaning of "$d_k$ is the dimension of the keys": a copula, and the phrase behind it.
+
+    A phrase that leads to the next letter belongs to that one: "層數為 $L$，模型維度為 $d$".
+    """
     words = text.lstrip("*_` \u3000")
     copula = next((word for word in COPULAS if _starts(words.lower(), word)), None)
     if copula is None:
         return frozenset()
     rest = words[len(copula) :].lstrip(" ,，:：")
     ending = PHRASE_END.search(rest)
-    return meaning_of(rest[: ending.start() if ending else _LONGEST_PHRASE])
+    phrase = rest[: ending.start() if ending else _LONGEST_PHRASE]
+    leads_on = copula in ",，、" and ending is None and phrase.rstrip("*_` \u3000").endswith(LEADS)
+    return frozenset() if leads_on else meaning_of(phrase)
 
 
 def _starts(text: str, word: str) -> bool:

@@ -125,3 +125,15 @@ def test_a_letter_has_not_the_shape_whose_size_it_is() -> None:
     assert last_scope("A $d \\times d$ matrix and $d$ states of width $d$.").shape(Name("d")) != symbols("d d")
     assert last_scope("$X \\in \\mathbb{R}^{d \\times d}$ and $X$").shape(Name("X")) == symbols("d d")
     assert last_scope("$q \\in \\mathbb{R}^{q}$ and $q$").shape(Name("q")) == (Symbol("q"),)
+
+
+def test_words_joined_to_the_next_letter_belong_to_that_letter() -> None:
+    for text in (
+        "设层数为 $L$，模型维度为 $d$，词表大小为 $V$，序列长度为 $n$。\n\n$x$",
+        "層數為 $L$，模型維度為 $d$，詞表大小為 $V$，序列長度為 $n$。\n\n$x$",
+        "層数を $L$、モデルの次元を $d$、語彙数を $V$、系列長を $n$ とする。\n\n$x$",
+    ):
+        scope = last_scope(text)
+        said = [scope.meaning(Name(letter)) for letter in "LdVn"]
+        assert said == [{"number of layers"}, {"model width"}, {"vocabulary size"}, {"sequence length"}], text
+    assert last_scope("$d$，模型维度，为偶数\n\n$x$").meaning(Name("d")) == {"model width"}

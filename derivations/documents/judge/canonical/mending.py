@@ -89,6 +89,8 @@ def _is_free(slip: str, right: Node) -> bool:
         return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
     if slip.startswith("the division by"):
         return words[3] in {name.key for name in names_in(right)}  # what is divided out again
+    if slip.startswith("the function must be"):  # sigma(x) = tanh(x): what an activation is, its author says
+        return isinstance(right, Call) and all(isinstance(each, Name) for each in right.arguments)
     if slip.endswith("is too many"):
         return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)
