@@ -115,11 +115,11 @@ def test_a_decision_of_the_judge_may_write_down_fewer_terms_inside() -> None:
     assert Context().budget > budget.MOST_TERMS
 
 
-def test_a_long_product_of_sines_is_given_up_in_time() -> None:
+def test_a_long_product_of_sines_is_left_unknown_and_the_next_formula_is_judged() -> None:
     factors = "".join(rf"\sin({number} x)\cos({number} y)" for number in range(1, 24))
-    claim = check_text(rf"${factors} = \sin x$", "markdown").claims[0]
-    assert claim.finding.verdict == "unknown"
-    assert claim.finding.check != "too costly"
+    first, *_, last = check_text(f"${factors} = \\sin x$\n\n{TWO}", "markdown").claims
+    assert first.finding.verdict == "unknown"  # given up by its terms, or on a slow machine by its time
+    assert last.finding.verdict == "wrong"
 
 
 def test_a_budget_inside_takes_no_time_of_the_one_around(monkeypatch: pytest.MonkeyPatch) -> None:
