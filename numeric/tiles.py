@@ -85,10 +85,9 @@ def default_threads() -> int:
 def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threads: int) -> None:
     """Call the bodies of loops with the tiles of `items` times `n` rows, on several threads where rows are many."""
     count = items * n
-    if count == 1:
-        _through(loops, 1, (0, 1, 0, 1))
-    elif 0 < count < FEW and threads > 1:
-        _with_short_buffers(partial(_through, loops, count, (0, items, 0, n)))
+    if 0 < count < FEW and threads > 1:
+        work = partial(_through, loops, count, (0, items, 0, n))
+        work() if count == 1 else _with_short_buffers(work)  # of one row nothing is copied
     elif count:
         rows, places = _divided(items, n, threads)
         for together in [loops] if rows >= n else [[body] for body in loops]:

@@ -15,7 +15,6 @@ from numeric.lowering.writer import TileWriter
 
 __all__ = ["InDouble", "Operand", "as_heads", "like", "moved", "numbers", "result", "ufunc"]
 
-
 OF_ROWS = ("np.maximum", "np.minimum")  # ufuncs that are twice as fast with a row of equal numbers as with one number
 
 

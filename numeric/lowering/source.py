@@ -15,6 +15,7 @@ from derivations.language.names import subexpressions
 from derivations.language.shapes import shape_text, total
 from numeric.folding import WIDTH, folded, wrapped
 from numeric.lowering.choices import Choice
+from numeric.lowering.locality import Phase
 from numeric.lowering.loop_text import LoopText
 from numeric.lowering.loops import Written, written
 from numeric.lowering.memory import assign
@@ -113,8 +114,9 @@ class FunctionSource:
                 batched = (e for _, phase in phases for e in phase.equations if e.variable in program.batched)
                 last += [line for equation in batched for line in whole.lines(equation)]
             else:
-                loops = {f"loop_{next(numbers)}": index for index, _ in phases if bodies[index][0]}
-                last += [line for name, index in loops.items() for line in self._loop(name, index, bodies[index])]
+                filled = ((phase, bodies[index]) for index, phase in phases if bodies[index][0])
+                loops = {f"loop_{next(numbers)}": loop for loop in filled}
+                last += [line for name, loop in loops.items() for line in self._loop(name, *loop)]
                 last += [f"    each_tile([{', '.join(loops)}], items, {program.whole(size)}, threads)"] if loops else []
         tables = [
             f"    {name} = {program.printer.in_family(node, over)}" for (node, over), name in program.tables.items()
@@ -123,10 +125,9 @@ class FunctionSource:
         returned = ", ".join(self._returned(v, is_named=v in whole.named) for v in self.layer.outputs)
         return [*first, *tables, *ones, *last, f"    return {returned}"]
 
-    def _loop(self, name: str, index: int, written: Written) -> list[str]:
+    def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
         """Return the lines of the body of one loop over tiles, after the arrays that it fills."""
         program, (body, visible) = self.program, written
-        phase = program.phases[index]
         stored = [e for e in phase.equations if e.variable in program.stored and not program.is_view(e)]
         arrays = [f"{program.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
         lines = LoopText(program, phase, assign(body), visible).lines(body)

@@ -81,6 +81,12 @@ def test_every_tile_has_products_of_one_thread_when_another_thread_calls() -> No
     assert set(seen) == {1}
 
 
+def test_one_row_has_products_of_one_thread_where_one_is_asked_for() -> None:
+    seen: list[int] = []
+    each_tile([lambda tile: seen.extend(counts())], 1, 1, 1)
+    assert set(seen) == {1}
+
+
 @pytest.mark.parametrize("n", [600, 1400])
 def test_a_layer_gives_the_same_bits_from_any_thread(n: int) -> None:
     """Products of more than some 500 columns are added up in another order where they have two threads."""

@@ -17,6 +17,7 @@ from hashlib import blake2b
 
 from derivations.documents.budget import spend
 from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.numbers.float_functions import CONSTANTS, FUNCTIONS
 from derivations.documents.syntax import (
     Aggregate,
     Annotated,
@@ -33,7 +34,7 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["DELTAS", "DRAWS", "POSITIVE", "Sampler", "drawn", "is_counted", "is_known_function", "sampled", "tops_of"]
+__all__ = ["DRAWS", "POSITIVE", "Sampler", "drawn", "is_counted", "is_known_function", "sampled", "tops_of"]
 
 POSITIVE = (1, 2, 3, 4)
 DRAWS = (*POSITIVE, 5, 6)  # all letters are negative in one, some in the other
@@ -41,13 +42,6 @@ DELTAS = ("δ", "delta")
 _SIGNS: Mapping[int, Callable[[int], int]] = {5: lambda number: -1, 6: lambda number: 1 - 2 * (number >> 16 & 1)}
 _PLACES = ((0, 1, 0, 1, 0, 1), (0, 0, 1, 1, 0, 0), (0, 1, 1, 0, 1, 0), (1, 0, 0, 0, 1, 1))  # each two alike at times
 _MOST_TERMS = 64
-_FUNCTIONS: Mapping[str, Callable[[float], float]] = {
-    "exp": math.exp, "log": math.log, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
-    "tanh": math.tanh, "erf": math.erf, "relu": lambda x: max(x, 0.0), "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "gelu": lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2, "softplus": lambda x: math.log(1 + math.exp(x)),
-    "silu": lambda x: x / (1 + math.exp(-x)), "swish": lambda x: x / (1 + math.exp(-x)),
-}  # fmt: skip
-_CONSTANTS = {"e": math.e, "π": math.pi, "pi": math.pi}
 Bound = Mapping[str, int]
 
 
@@ -112,7 +106,7 @@ class Sampler:
             case Fence(bracket="|" | "||", inside=inside):
                 return abs(self._value(inside, bound))
             case Call(function=Name(base=word, subscripts=(), superscripts=()), arguments=(argument,)) if (
-                word.lower() in _FUNCTIONS
+                word.lower() in FUNCTIONS
             ):
                 return _function(word.lower(), self._value(argument, bound))
             case Aggregate(
@@ -130,8 +124,8 @@ class Sampler:
             return bound[name.key]
         if name.key in self.indices:
             return self.indices[name.key][self.draw - 1]
-        if name.key in _CONSTANTS:
-            return _CONSTANTS[name.key]
+        if name.key in CONSTANTS:
+            return CONSTANTS[name.key]
         if not name.base:
             raise _NoNumber
         lower = tuple(self._place(each, bound) for each in name.subscripts)
@@ -157,7 +151,7 @@ class Sampler:
 
 def is_known_function(name: Name) -> bool:
     """Say whether a name is that of a function which has numbers here."""
-    return name.base.lower() in _FUNCTIONS and not name.subscripts
+    return name.base.lower() in FUNCTIONS and not name.subscripts
 
 
 def tops_of(*sides: Node) -> frozenset[str]:
@@ -203,7 +197,7 @@ def _power(base: float, exponent: float) -> float:
 
 def _function(word: str, argument: float) -> float:
     try:
-        return _FUNCTIONS[word](argument)
+        return FUNCTIONS[word](argument)
     except ValueError:
         return math.nan
 

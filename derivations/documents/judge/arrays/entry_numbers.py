@@ -27,12 +27,12 @@ from derivations.documents.canon.scalar_sampling import (
 from derivations.documents.judge.arrays.array_functions import FUNCTIONS
 from derivations.documents.judge.arrays.array_reading import NotRead, function_word, indices_of
 from derivations.documents.judge.arrays.array_sums import shortage
+from derivations.documents.judge.numbers.float_functions import CONSTANTS
 from derivations.documents.syntax import Call, Name, Node, Number
 from derivations.language.expression import Array, Variable
 
 __all__ = ["EntryNumbers", "NotEntries"]
 
-_CONSTANTS = {"e": math.e, "pi": math.pi, "π": math.pi}
 _PLAIN: dict[str, Callable[[float], float]] = {
     "exp": math.exp, "log": lambda x: math.log(abs(x)), "ln": lambda x: math.log(abs(x)), "sin": math.sin,
     "cos": math.cos, "tanh": math.tanh, "erf": math.erf, "relu": lambda x: max(0.0, x),
@@ -79,8 +79,8 @@ class EntryNumbers:
             head, places = indices_of(node, self.indices)
             value = self.meaning.get(head.key) if places else None
         if value is None:
-            if node.base in _CONSTANTS and not node.subscripts:
-                return _CONSTANTS[node.base]
+            if node.base in CONSTANTS and not node.subscripts:
+                return CONSTANTS[node.base]
             if node.base in ("δ", "delta") and len(places) == 2:
                 return float(self._place(places[0]) == self._place(places[1]))
             raise NotEntries(node.key)

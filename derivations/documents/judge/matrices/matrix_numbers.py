@@ -31,6 +31,7 @@ from derivations.documents.judge.matrices.matrix_functions import (
     square,
     trace,
 )
+from derivations.documents.judge.numbers.float_functions import CONSTANTS, FUNCTIONS
 from derivations.documents.syntax import (
     Annotated,
     Call,
@@ -121,8 +122,8 @@ def _number(node: Number, kinds: Kinds) -> Value:
 
 
 def _name(node: Name, kinds: Kinds) -> Value:
-    if node.key in _CONSTANTS:
-        return _CONSTANTS[node.key]
+    if node.key in CONSTANTS:
+        return CONSTANTS[node.key]
     kind = kinds.get(node.key)
     if kind is None:
         raise NoValue
@@ -260,12 +261,9 @@ _KNOWN: Mapping[str, Callable[[Matrix], Value]] = {
     "det": determinant,
 }  # fmt: skip
 _SIDE_BY_SIDE = frozenset({"concat", "concatenate", "cat"})
-_OF_NUMBERS: Mapping[str, Callable[[float], float]] = {
-    "exp": math.exp, "log": math.log, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos,
-    "relu": lambda x: max(x, 0.0), "tanh": math.tanh, "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "gelu": lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2,
-}  # fmt: skip
-_CONSTANTS = {"e": math.e, "π": math.pi, "pi": math.pi}
+_OF_NUMBERS = {
+    word: FUNCTIONS[word] for word in ["exp", "log", "ln", "sqrt", "sin", "cos", "relu", "tanh", "sigmoid", "gelu"]
+}
 _RULES: Mapping[type[Node], Callable[[Any, Kinds], Value]] = {
     Number: _number,
     Name: _name,
