@@ -132,7 +132,7 @@ def documents(figures: Record) -> str:
     heads = ("characters", "claims", "seconds of the processor", "seconds a million characters", "claims a second")
     return _table(heads, rows) + (
         f"\nA cold start, imports included, on {cold['documents']} documents of {cold['characters']:,} characters each "
-        f"in two processes: {cold['seconds']:.1f} s by the clock, {cold['processor']:.1f} s of the processor.\n"
+        f"with `--jobs 2`: {cold['seconds']:.1f} s by the clock, {cold['processor']:.1f} s of the processor.\n"
     )
 
 

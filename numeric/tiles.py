@@ -39,7 +39,7 @@ __all__ = [
 
 FEW = 512  # rows that are not divided
 ROWS = 512  # of a tile: as large as its intermediates may be for the second-level cache of a core
-KEYS = 1024  # of a tile of keys, where there are many more
+KEYS = 1024  # of a tile of keys, about, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
 
 LONG = 1 << 12  # bytes of rows from which on it matters how far apart they lie
@@ -72,9 +72,9 @@ class Tile:
         """
         return _memory.known.get((dtype, shapes)) or _memory.pieces(dtype, shapes)
 
-    def keys(self, keys: int) -> int:
-        """Return how many keys are worked on together."""
-        return KEYS if keys > KEYS * 3 // 2 else keys or 1
+    def keys(self, keys: int, dtype: Any) -> int:
+        """Return how many keys are worked on together: many are divided evenly, into rows that lie well in a cache."""
+        return _distance(-(-keys // round(keys / KEYS)), dtype) if keys > KEYS * 3 // 2 else keys or 1
 
 
 def default_threads() -> int:
@@ -157,18 +157,18 @@ def online_step(
                  the first tile begins with nothing
     Assumes      all arrays but the values may be overwritten; a score -inf is a hidden key
     """
-    lowest = np.finfo(scores.dtype).min
+    lowest, ones = np.finfo(scores.dtype).min, row_of(1, scores.shape[-1], scores.dtype)
     largest = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=lowest, out=reference if is_first else None)
     if is_first:
         power(np.subtract(scores, largest, out=scores), out=scores)
-        np.add.reduce(scores, axis=-1, keepdims=True, out=sums)
+        np.vecdot(scores, ones, axis=-1, keepdims=True, out=sums)
         np.matmul(scores, values, out=mixture)
         return
     np.maximum(largest, reference, out=largest)
     carried = power(np.subtract(reference, largest, out=reference), out=reference)
     power(np.subtract(scores, largest, out=scores), out=scores)
     np.multiply(sums, carried, out=sums)
-    np.add(sums, np.add.reduce(scores, axis=-1, keepdims=True), out=sums)
+    np.add(sums, np.vecdot(scores, ones, axis=-1, keepdims=True), out=sums)
     np.multiply(mixture, carried, out=mixture)
     np.add(mixture, np.matmul(scores, values), out=mixture)
     np.copyto(reference, largest)
@@ -188,14 +188,14 @@ def empty_rows(count: int, columns: int, dtype: Any) -> Any:
 
 
 def _distance(columns: int, dtype: Any) -> int:
-    """Return how many entries lie between the beginnings of two rows."""
+    """Return how many entries are to lie between the beginnings of two rows."""
     length = columns * dtype.itemsize
     return columns + LINE // dtype.itemsize if length >= LONG and length % APART == 0 else columns
 
 
 @lru_cache(maxsize=64)
 def row_of(number: float, count: int, dtype: Any) -> Any:
-    """Return a row of equal numbers, which NumPy's extrema read faster than a single number."""
+    """Return a row of equal numbers: NumPy's extrema read it faster than one number, and BLAS adds up rows by ones."""
     row = np.full(count, number, dtype)
     row.flags.writeable = False
     return row

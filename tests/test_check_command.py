@@ -100,6 +100,7 @@ def test_every_number_of_processes_prints_the_same(tmp_path: Path, form: str, do
     for number in range(5):
         document(f"$h = {number}$ and $X \\in \\mathbb{{R}}^{{n \\times d}}$ and $2 + 3 = 7$\n", f"{number}.md")
     document("{", "bad.ipynb")
+    document("Plain words.\n" * (2 * judging.WORTH_A_PROCESS // 12), "long.md")  # so that processes are started
     one, three = (process(".", "--format", form, "--jobs", jobs, folder=tmp_path) for jobs in ("1", "3"))
     assert one.stdout == three.stdout
     assert one.returncode == three.returncode

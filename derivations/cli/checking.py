@@ -28,7 +28,7 @@ STANDARD_INPUT = "-"
 @click.option("--verbose", is_flag=True, help="Show every claim, not only what is wrong or rests on an assumption.")
 @click.option("--fix", is_flag=True, help="Print the repairs that are certain as a diff.")
 @click.option("--write", "written", is_flag=True, help="With --fix: write the repairs into the files.")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use at most.")
 @click.option("--config", metavar="FILE", help="TOML file with the settings.  [default: the nearest pyproject.toml]")
 @click.option("--ignore", multiple=True, metavar="ID", help="A check or a result whose findings are left out.")
 @click.option("--stdin-format", type=click.Choice(TEXTS), default="markdown", show_default=True, help="Of FILE -.")

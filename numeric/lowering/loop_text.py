@@ -32,7 +32,7 @@ class LoopText:
         keys = sorted(tiled or {op.keys for op in loops})
         most = keys[0] if len(keys) == 1 else f"max({', '.join(keys)})"
         if tiled:
-            head.append(f"keys_at_once = tile.keys({most})")
+            head.append(f"keys_at_once = tile.keys({most}, dtype)")
             most = "keys_at_once"
         for heads in sorted({op.heads for op in loops if not op.low}):
             head.append(f"heads_at_once = tile.heads({heads}, {most})")

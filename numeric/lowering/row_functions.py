@@ -88,7 +88,9 @@ def _powers(writer: TileWriter, scores: Array, mask: Array | None, base: Expr, t
 
 
 def _added(writer: TileWriter, register: Register, out: Register) -> Register:
-    return writer.emit("np.add.reduce({0}, axis=-1, keepdims=True, out={out})", (register,), out)
+    """Add up the entries of rows, as exactly as in pairs: weights are to add up to 1."""
+    ones = "row_of(1, {0}.shape[-1], dtype)"
+    return writer.emit("np.vecdot({0}, " + ones + ", axis=-1, keepdims=True, out={out})", (register,), out)
 
 
 def _divided(writer: TileWriter, rows: Register, sums: Register, target: Register | None) -> Register:

@@ -20,6 +20,8 @@ from derivations.processes import in_order
 
 __all__ = ["Judged", "judge_file", "judge_files", "judge_text"]
 
+WORTH_A_PROCESS = 100_000  # bytes of documents, which are judged in the time that another process takes to start
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -63,8 +65,10 @@ def judge_text(text: str, form: str, file: str, settings: Settings, problems: Se
 
 
 def judge_files(paths: Iterable[Path], settings: Callable[[Path], Settings], jobs: int = 1) -> Iterator[Judged]:
-    """Judge files in `jobs` processes, each by the settings of its folder; yield in their order."""
-    return in_order(_judge_pair, [(path, settings(path.parent)) for path in paths], jobs)
+    """Judge files, each by the settings of its folder, in as many of `jobs` processes as pay; yield in their order."""
+    pairs = [(path, settings(path.parent)) for path in paths]
+    written = sum(path.stat().st_size for path, _ in pairs if path.is_file())
+    return in_order(_judge_pair, pairs, min(jobs, 1 + written // WORTH_A_PROCESS))
 
 
 def _judge_pair(pair: tuple[Path, Settings]) -> Judged:

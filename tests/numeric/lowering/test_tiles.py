@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from numeric import tiles
-from numeric.tiles import Tile, each_tile, empty_rows, flat_rows, items_of, row_of
+from numeric.tiles import Tile, each_tile, empty_rows, flat_rows, items_of, online_step, row_of
 
 SIZES = list(itertools.product((1, 2, 7, 300), (1, 3, 127, 256, 257, 1030), (1, 2, 3)))
 
@@ -103,6 +103,30 @@ def test_heads_are_worked_on_together_as_long_as_their_scores_stay_small():
     tile = Tile((0, 1, 0, 256), 256)
     assert tile.heads(8, 1) == 8 and tile.heads(8, 1 << 20) == 1
     assert tile.heads(8, 256) * 256 * 256 <= tiles.SCORES
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("keys", [0, 1, 7, 1024, 1536, 1537, 2048, 4096, 5000, 16_384, 100_003])
+def test_many_keys_are_divided_evenly_into_rows_that_lie_well_in_a_cache(keys: int, dtype: type):
+    at_once = Tile((0, 1, 0, 8), 8).keys(keys, np.dtype(dtype))
+    if keys <= tiles.KEYS * 3 // 2:
+        assert at_once == max(1, keys)
+    else:
+        assert tiles.KEYS * 3 // 4 <= at_once <= tiles.KEYS * 3 // 2
+        length = at_once * np.dtype(dtype).itemsize
+        assert length < tiles.LONG or length % tiles.APART != 0
+        assert keys % at_once == 0 or keys % at_once >= at_once // 2
+
+
+@pytest.mark.parametrize("keys", [5, 128, 1024, 1536])
+def test_sums_of_powers_are_as_exact_as_sums_in_pairs(keys: int):
+    """Weights are to add up to 1: a product with a column of ones has twice the error from 1,024 keys on."""
+    scores = np.random.default_rng(0).normal(0, 5, (1, 1, 2000, keys)).astype(np.float32)
+    sums, mixture = np.empty((1, 1, 2000, 1), np.float32), np.empty((1, 1, 2000, 3), np.float32)
+    online_step(scores, np.ones((1, 1, keys, 3), np.float32), np.empty_like(sums), sums, mixture, np.exp2, True)
+    exact = scores.astype(np.float64).sum(axis=-1, keepdims=True)  # the scores have become powers
+    errors = [np.sqrt(np.mean(((s - exact) / exact) ** 2)) for s in (sums, scores.sum(axis=-1, keepdims=True))]
+    assert errors[0] <= 1.3 * errors[1]
 
 
 def test_rows_of_all_items_come_one_after_another():
