@@ -27,6 +27,7 @@ from derivations.documents.sentences.remarks import Remark, remarks
 from derivations.documents.sentences.worded import with_words_read
 from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
+from derivations.documents.tables.judging import table_remarks
 from derivations.documents.verdicts import Claim, Finding
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
@@ -75,7 +76,7 @@ def _report(document: Document, settings: Settings) -> Report:
     for each in read:
         by_block[id(each.block)].append(each)
     said: dict[int, list[Remark]] = defaultdict(list)
-    for remark in remarks(whole, statements, scopes):
+    for remark in (*remarks(whole, statements, scopes), *table_remarks(whole, scopes)):
         said[id(remark.block)].append(remark)
     claims: list[Claim] = []
     before = 0  # statements, up to the end of a block

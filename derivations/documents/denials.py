@@ -18,7 +18,20 @@ __all__ = ["denies", "is_denied"]
 _DENIALS = re.compile(
     r"\b(not true|untrue|false|incorrect(ly)?|wrong(ly)?|mistake[ns]?|mistakenly|erroneous(ly)?|invalid|"
     r"claimed|do(es)? not (hold|fit|work)|doesn['’]t (hold|fit|work)|is not equal|never equals|contradiction|absurd)\b"
-    r"|不成立|不正確|不正确|錯誤|错误|並非|并非|誤り|間違|正しくない|成り立たない|ではない",
+    r"|不成立|不正確|不正确|錯誤|错误|[誤误][寫写記记認认作]|[寫写弄記记搞][錯错]|[錯错][寫写]|並非|并非|誤り|誤っ|間違|まちが|正しくない|成り立たない|ではない",
+    re.IGNORECASE,
+)
+#: Words right before a formula, or right behind it, that deny it alone: 應為 $a$ 而不是 $b$; $b$ ではなく $a$.
+_NOT = re.compile(
+    r"(?:\b(?:not|rather than|typo(?: in the \w+)?)|[❌✗✘]|不是|而非|(?<![所可得足])以[為为]|"
+    r"(?<![沒没])[錯错]|(?:不要|不能|不可|不[應应]|不[該该]|勿|[别別]|若|如果)(?:[把將将])?[寫写記记][成作為为]?)"
+    r"\s*[:：(（]?\s*\Z",
+    re.IGNORECASE,
+)
+_NOT_SO = re.compile(
+    r"\s*(?:[,;，；。、]\s*)?(?:[❌✗✘]|(?:(?:but |and )?(?:that|it|this|which) )?(?:should (?:be|read)|is a typo)\b|"
+    r"(?:其[實实])?[應应](?:[該该當当])?(?:是|[為为])|有[筆笔][誤误]|[寫写](?:反|[錯错])|ではな[くい]|でなく|じゃな|"
+    r"と(?:思|勘違|書いては|書かない|してはな))",
     re.IGNORECASE,
 )
 _NEAR = 64  # passages on both sides, among which the ends of the sentence are looked for
@@ -40,7 +53,14 @@ def is_denied(passage: Passage, block: Block, previous: Block | None = None, fol
     if passage.display and following is not None and all(each.is_formula for each in behind):
         goes_on = bool(following.passages) and _GOES_ON.match(following.passages[0].text)
         behind = (*behind, *following.passages) if goes_on else behind
-    return denies(_before(before)) or denies(_behind(behind))
+    return denies(_before(before)) or denies(_behind(behind)) or _is_denied_alone(before, behind)
+
+
+def _is_denied_alone(before: Sequence[Passage], behind: Sequence[Passage]) -> bool:
+    """Say whether the words next to a formula deny it, and not the rest of its sentence."""
+    last_words = before[-1].text[-_NEAR:] if before and not before[-1].is_formula else ""
+    next_words = behind[0].text[:_NEAR] if behind and not behind[0].is_formula else ""
+    return bool(_NOT.search(last_words) or _NOT_SO.match(next_words))
 
 
 def _before(passages: Sequence[Passage]) -> str:

@@ -28,6 +28,7 @@ __all__ = ["NotEvaluable", "Sample", "enclose_erf", "evaluate", "holds"]
 
 _DIGITS = 40
 _LARGEST_LOOP = 20_000
+_LARGEST_ARGUMENT = 10**20  # of exp, sin and cos: mpmath works with as many digits as its argument has
 
 
 class NotEvaluable(Exception):
@@ -192,7 +193,7 @@ def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -
     exponent = _number(expression.exp, sample, bound)
     if not base > 0:
         raise NotEvaluable("a root of a number that is not positive")
-    return iv.exp(exponent * iv.log(base))
+    return iv.exp(_moderate(exponent * iv.log(base)))
 
 
 def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -336,6 +337,13 @@ def _of(function: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda expression, sample, bound: function(_number(expression.args[0], sample, bound))
 
 
+def _moderate(value: Any) -> Any:
+    """Return an argument that is not too large."""
+    if not (value < _LARGEST_ARGUMENT and value > -_LARGEST_ARGUMENT):
+        raise NotEvaluable("an argument that is too large")
+    return value
+
+
 def _log(value: Any) -> Any:
     if not value > 0:
         raise NotEvaluable("a logarithm of a number that is not positive")
@@ -362,11 +370,11 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.Add: _fold(lambda a, b: a + b),
     sympy.Mul: _fold(lambda a, b: a * b),
     sympy.Pow: _power,
-    sympy.exp: _of(lambda value: iv.exp(value)),
+    sympy.exp: _of(lambda value: iv.exp(_moderate(value))),
     sympy.log: _of(_log),
-    sympy.sin: _of(lambda value: iv.sin(value)),
-    sympy.cos: _of(lambda value: iv.cos(value)),
-    sympy.tanh: _of(lambda value: 1 - 2 / (iv.exp(2 * value) + 1)),
+    sympy.sin: _of(lambda value: iv.sin(_moderate(value))),
+    sympy.cos: _of(lambda value: iv.cos(_moderate(value))),
+    sympy.tanh: _of(lambda value: 1 - 2 / (iv.exp(_moderate(2 * value)) + 1)),
     sympy.erf: _error_function,
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),

@@ -1,6 +1,7 @@
 """Runs the harnesses of `derivations check`, prints their figures and keeps them in docs/check_figures.md.
 
-python -m tests.documents.report
+python -m tests.documents.report          with a draw of the formulas of the pages of the project
+python -m tests.documents.report --all    with all of them as well, in two processes: for a quarter of an hour or longer
 
 Assumes      the five documents and the file of claims judged by hand lie beside the checkout; without them the page is
              left as it is
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 import io
 import random
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from textwrap import indent
 
 from tests.documents import gold, reworded
+from tests.documents.mutants.every_page import main as every_page
 from tests.documents.mutants.harness import judged, mutants, table
 from tests.documents.mutants.texts import Target, documents, targets
 
@@ -57,6 +60,13 @@ is called wrong.""",
         ),
     ),
 )
+_EVERY_PAGE = (
+    "All formulas of these pages",
+    """Every formula of the pages that was not wrong or unknown, a formula that a page repeats once, with
+three mistakes of a kind at most. `python -m tests.documents.mutants.every_page -v` names those that are not called
+wrong.""",
+    every_page,
+)
 
 
 def _sampled(found: Sequence[Target]) -> list[Target]:
@@ -71,7 +81,7 @@ def _mutants(right: Iterable[Target]) -> None:
 def page() -> str:
     """Return the page, measured now."""
     parts = [_HEAD]
-    for title, text, run in _PARTS:
+    for title, text, run in (*_PARTS, *((_EVERY_PAGE,) if "--all" in sys.argv else ())):
         printed = io.StringIO()
         with redirect_stdout(printed):
             run()

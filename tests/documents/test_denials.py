@@ -9,11 +9,33 @@ DENIED = [
     "Writing $2 + 2 = 5$ here is a common mistake.",
     "這裡的 $2 + 2 = 5$ 是錯誤的。",
     "$2 + 2 = 5$ は誤りです。",
+    "有的教程误写为 $2 + 2 = 5$。",
+    "常有人寫錯成 $2 + 2 = 5$。",
+    "誤って $2 + 2 = 5$ と書かれることがある。",
 ]
 CLAIMED = [
     "Mistakes are common. Here $2 + 2 = 5$ holds.",
     "So $2 + 2 = 5$. The wrong sign is harmless.",
     "因此 $2 + 2 = 5$。",
+    "忽略误差,$2 + 2 = 5$。",
+    "誤差を無視すると $2 + 2 = 5$。",
+]
+
+DENIED_ALONE = [  # and what is said instead is a claim
+    ("应为 $2 + 2 = 4$ 而不是 $2 + 2 = 5$。", 1),
+    ("$2 + 2 = 5$ ではなく $2 + 2 = 4$ である。", 0),
+    ("很多人以为 $2 + 2 = 5$，其实 $2 + 2 = 4$。", 0),
+    ("原文作 $2 + 2 = 5$，應為 $2 + 2 = 4$。", 0),
+    ("不要寫成 $2 + 2 = 5$，要寫 $2 + 2 = 4$。", 0),
+    ("❌ $2 + 2 = 5$ ✓ $2 + 2 = 4$", 0),
+    ("It is $2 + 2 = 4$, not $2 + 2 = 5$.", 1),
+    ("Some write $2 + 2 = 5$; that should be $2 + 2 = 4$.", 0),
+]
+NOT_DENIED = [
+    "两者分别为 $2 + 2 = 5$ 和 $2 + 2 = 4$。",
+    "所以为 $2 + 2 = 5$，即 $2 + 2 = 4$。",
+    "没错:$2 + 2 = 5$，$2 + 2 = 4$。",
+    "$2 + 2 = 5$ である。なお $2 + 2 = 4$ ではない値もある。",
 ]
 
 
@@ -29,6 +51,18 @@ def test_what_a_sentence_denies_is_no_claim(text: str) -> None:
 @pytest.mark.parametrize("text", CLAIMED)
 def test_what_it_does_not_deny_is_one(text: str) -> None:
     assert verdicts(text) == ["wrong"]
+
+
+@pytest.mark.parametrize(("text", "denied"), DENIED_ALONE)
+def test_words_next_to_a_formula_deny_it_alone(text: str, denied: int) -> None:
+    found = verdicts(text)
+    assert found.pop(denied) == "unknown"
+    assert found == ["holds"]
+
+
+@pytest.mark.parametrize("text", NOT_DENIED)
+def test_words_that_look_like_a_denial_are_none(text: str) -> None:
+    assert verdicts(text)[0] == "wrong"
 
 
 SLIP = r"\frac{\partial y_i}{\partial x_j} = y_i (1 - y_j)"

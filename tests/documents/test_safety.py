@@ -77,6 +77,10 @@ TOO_LARGE = {
     "a huge power of a sum": "(a+b)^{1000000} = 1",
     "a sum in each of three sums": r"\sum_{a=1}^{40} \sum_{b=1}^{40} \sum_{c=1}^{40} a b c = 5",
     "nine sums to n": "y + " + "".join(rf"\sum_{{i_{k}=1}}^{{n}}" for k in range(9)) + " x_{i_1} = y",
+    "sines inside one another": nested(r"\sin(", ")", 18) + " = x",
+    "sines and cosines inside one another": nested(r"\sin(\cos(", " + x) + x)", 10) + " = x",
+    "exponentials inside one another": nested(r"\exp(", " + 1)", 10) + " = x",
+    "powers of e inside one another": nested("e^{2 ", " + 1}", 8) + " = x",
     "fractions over one denominator": " + ".join(rf"\frac{{1}}{{x + {k}}}" for k in range(30)) + r" = \frac{1}{x}",
     "fractions of many letters": (
         " + ".join(rf"\frac{{a_{k}}}{{b_{k} + c_{k}}}" for k in range(8))
@@ -227,6 +231,16 @@ DECLARED = {
     "towers by name": ["a_{0} = 10", *(f"a_{{{step + 1}}} = a_{{{step}}}^{{a_{{{step}}}}}" for step in range(20))],
     "letters in a circle": ["a = b + 1", "b = a + 1", "c = c c", "a = 5"] * 20,
     "products by name": [f"A_{{{step + 1}}} = A_{{{step}}} B" for step in range(200)],
+    "matrices that are squared": [
+        r"A_0 = \begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}",
+        *(f"A_{{{k + 1}}} = A_{{{k}}} A_{{{k}}}" for k in range(40)),
+        r"A_{40} = \begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}",
+    ],
+    "lists that double": [
+        "v_0 = [1, 2]",
+        *(rf"v_{{{k + 1}}} = \text{{Concat}}(v_{{{k}}}, v_{{{k}}})" for k in range(40)),
+        "v_{40} = [1]",
+    ],
     "no heads": ["d_{model} = 10^{10^{10}}", "h = 0", "d_k = d_{model} / h = 5"],
 }
 
@@ -304,6 +318,12 @@ OTHER_FORMS = {
     "macros that double": (
         "latex",
         "".join(rf"\newcommand{{\a{chr(98 + k)}}}{{\a{chr(97 + k)}\a{chr(97 + k)}}}" for k in range(20)) + r"$\au = 1$",
+    ),
+    "macros with arguments that double": (
+        "latex",
+        r"\newcommand{\a}[1]{#1#1}"
+        + "".join(rf"\newcommand{{\{chr(98 + k)}}}[1]{{\{chr(97 + k)}{{\{chr(97 + k)}{{#1}}}}}}" for k in range(10))
+        + r"$\k{x} = 1$",
     ),
     "files of LaTeX": ("latex", r"\input{/etc/passwd}\include{/dev/zero}\openin1=/etc/passwd\write18{ls}"),
     "environments inside one another": ("latex", r"\begin{itemize}\item " * MANY),

@@ -75,6 +75,12 @@ CONCEPTS: tuple[Concept, ...] = (
     ),
     concept("softmax", softmax_forms.softmax_forms, "softmax", "exp sum quotient", arguments="x", letters=LOGITS),
     concept(
+        "softmax of the rows of a matrix",
+        softmax_forms.row_softmax_forms,
+        marks="exp sum quotient",
+        letters=letters_of(S="S s A a z Z l e E score scores logits", T="T tau temperature t beta alpha"),
+    ),
+    concept(
         "the Jacobian of softmax",
         softmax_forms.jacobian_forms,
         left="derivative",
@@ -207,16 +213,16 @@ CONCEPTS: tuple[Concept, ...] = (
         letters=ROW,
     ),
     concept("the root mean square", norm_forms.root_mean_square_forms, "rms", arguments="x", left="rms", letters=ROW),
-    concept(
-        "the mean", norm_forms.mean_forms, "", "sum quotient", left="mean", letters=ROW | letters_of(X="x X z a h")
-    ),
-    concept(
-        "the variance",
-        norm_forms.variance_forms,
-        "",
-        "sum quotient",
-        left="variance",
-        letters=ROW | letters_of(X="x X z a h"),
+    *(
+        concept(title, forms, "", "sum quotient", left=left, letters=ROW | letters_of(X="X x z a h"))
+        for title, forms, left in (
+            ("the mean", norm_forms.mean_forms, "mean"),
+            ("the mean of each row", partial(norm_forms.mean_along_forms, "rows"), "mean"),
+            ("the mean of each column", partial(norm_forms.mean_along_forms, "columns"), "mean"),
+            ("the variance", norm_forms.variance_forms, "variance"),
+            ("the variance of each row", partial(norm_forms.variance_along_forms, "rows"), "variance"),
+            ("the variance of each column", partial(norm_forms.variance_along_forms, "columns"), "variance"),
+        )
     ),
     concept(
         "the even entries of the positional encoding",

@@ -125,12 +125,18 @@ def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             yield replace(node, signs=signs), "a sign is wrong"
         if len(node.terms) == 2 and isinstance(node.terms[0], Number) and node.signs == (1, -1):
             yield node.terms[1], f"{text_of(node.terms[1])} must not be subtracted from {text_of(node.terms[0])}"
+        if len(node.terms) == 2 and _is_mean(node.terms[1]) and node.signs == (1, -1):
+            yield node.terms[0], f"{text_of(node.terms[1])} must not be subtracted"
         if len(node.terms) == 2 and -1 in node.signs:
             yield replace(node, terms=node.terms[::-1]), "the difference is taken the wrong way round"
     elif isinstance(node, Negative):
         yield node.operand, "the sign is wrong"
     elif isinstance(node, Product | Quotient | Call | Name | Aggregate | Power):
         yield Negative(node), "the sign is wrong"
+
+
+def _is_mean(node: Node) -> bool:
+    return isinstance(node, Name) and (node.base == "mu" or node.accent == "bar")
 
 
 def _indices_of(names: Iterable[Name]) -> dict[str, Name]:

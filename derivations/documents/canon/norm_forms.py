@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Literal
 
-from sympy import Function, Indexed, Integer, sqrt
+from sympy import Expr, Function, Indexed, Integer, sqrt
 
 from derivations.documents.canon.forms import Form, right, scalar_form
 from derivations.language.expression import array
@@ -15,16 +16,21 @@ from derivations.symbols import d, epsilon, index, scalar
 __all__ = [
     "BARE",
     "layer_norm_forms",
+    "mean_along_forms",
     "mean_forms",
     "position_forms",
     "rms_norm_forms",
     "root_mean_square_forms",
     "rotary_forms",
+    "variance_along_forms",
     "variance_forms",
 ]
 
 
+Axis = Literal["rows", "columns"]
 BARE = "without scale and shift"
+FIRST = "it is taken over the first index"
+LESS = "the divisor is one less than the number of entries"
 
 
 @cache
@@ -83,10 +89,13 @@ def root_mean_square_forms() -> tuple[Form, ...]:
 def mean_forms() -> tuple[Form, ...]:
     """The mean of a vector."""
     vector, mean = array("x", d), right("layer_norm.definition", 0)
-    return (
-        Form("layer_norm.definition", mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})),
-        Form("layer_norm.definition", right("layer_norm.definition", 0), ("i",)),
-    )
+    return (Form("layer_norm.definition", mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})),)
+
+
+@cache
+def mean_along_forms(axis: Axis) -> tuple[Form, ...]:
+    """The mean of row i of a matrix, or of column i."""
+    return (_along(axis, "layer_norm.definition", right("layer_norm.definition", 0)),)
 
 
 @cache
@@ -95,12 +104,29 @@ def variance_forms() -> tuple[Form, ...]:
     vector, centre, spread = array("x", d), scalar("mu"), right("layer_norm.definition", 1)
     names = {e.base.label.name: e for e in spread.atoms(Indexed)}
     one = spread.xreplace({names["X"]: vector[names["X"].indices[1]], names["mu"]: centre})
-    other = "the divisor is one less than the number of entries"
     return (
         Form("layer_norm.definition", one),
-        Form("layer_norm.definition", spread, ("i",)),
-        Form("layer_norm.variance", one * d / (d - 1), assumed=(other,)),
+        Form("layer_norm.variance", one * d / (d - 1), assumed=(LESS,)),
     )
+
+
+@cache
+def variance_along_forms(axis: Axis) -> tuple[Form, ...]:
+    """The variance of row i of a matrix, or of column i, dividing by d, or by d - 1."""
+    spread = right("layer_norm.definition", 1)
+    return (
+        _along(axis, "layer_norm.definition", spread),
+        _along(axis, "layer_norm.variance", spread * d / (d - 1), LESS),
+    )
+
+
+def _along(axis: Axis, name: str, value: Expr, *assumed: str) -> Form:
+    """Return a form of the entries of row i of X, or of those of column i."""
+    if axis == "rows":
+        return Form(name, value, ("i",), assumed=assumed)
+    entry = next(each for each in value.atoms(Indexed) if each.base.label.name == "X")
+    turned = array("X", *reversed(entry.base.shape))[tuple(reversed(entry.indices))]
+    return Form(name, value.xreplace({entry: turned}), ("i",), assumed=(*assumed, FIRST))
 
 
 @cache

@@ -54,8 +54,14 @@ def powers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
                 yield replace(node, exponent=put(inner.terms[0])), f"the summand {inner.terms[1].text} is too many"
         for value in (2, 3, Fraction(1, 2), -1):
             yield replace(node, exponent=_number(Fraction(value))), "the exponent is wrong"
+        match node.base:
+            case Fence(inside=Sum(terms=(first, last)) as total) if isinstance(last, Name):
+                raised = replace(total, terms=(first, replace(node, base=last)))
+                yield Fence("(", raised), f"the exponent belongs to {text_of(last)}"
     elif isinstance(node, Call) and node.function.base == "exp" and len(node.arguments) == 1:
         yield node.arguments[0], "there must be no exponential"
+    if isinstance(node, Product) and len(node.factors) == 2 and all(isinstance(each, Name) for each in node.factors):
+        yield Power(node.factors[0], node.factors[1]), f"{text_of(node.factors[1])} must be an exponent"
     if isinstance(node, Name):
         for index in (each.subscripts[0] for each in letters if each.subscripts and not each.base):
             yield Power(node, index), f"the exponent {text_of(index)} is missing"
@@ -138,6 +144,10 @@ def groups(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     match node:
         case Quotient(numerator=Call(arguments=(inside,)) as call, denominator=below):
             yield replace(call, arguments=(Quotient(inside, below),)), "the division belongs inside the function"
+            if isinstance(inside, Sum):
+                terms = (Quotient(_fenced(inside.terms[0]), below), *inside.terms[1:])
+                inner = replace(call, arguments=(replace(inside, terms=terms),))
+                yield inner, "the division belongs inside the function, below the first summand"
         case Call(arguments=(Quotient(numerator=top, denominator=below),)):
             yield Quotient(replace(node, arguments=(top,)), below), "the division belongs outside the function"
         case Call(arguments=(Product(factors=factors, operators=operators),)) if len(factors) > 1:

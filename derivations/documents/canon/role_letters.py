@@ -61,7 +61,7 @@ ROW = letters_of(
     epsilon="epsilon eps",
     sigma="sigma",
 )
-PLACE = letters_of(pos="pos p position t k m", i="i j k", d_model="d_model d D d_emb d_m dim")
+PLACE = letters_of(pos="pos p position t k m", i="i j k", d_model="d_model d D d_emb d_m dim E C")
 
 #: Letters that mean another size, so that they stand for the width of the keys only where that is the same.
 OTHER_SIZES: Mapping[str, str] = {

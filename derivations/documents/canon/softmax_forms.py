@@ -9,11 +9,13 @@ from sympy import Integer, KroneckerDelta, exp
 
 from derivations.documents.canon.forms import Form, result, right, scalar_form
 from derivations.language.expression import array
+from derivations.language.functions import row_softmax
 from derivations.sigmoid import sigmoid
 from derivations.softmax import softmax
-from derivations.symbols import i, k, n, scalar
+from derivations.symbols import i, j, k, m, n, scalar
 
 __all__ = [
+    "COLUMNS",
     "ENERGIES",
     "cross_entropy_forms",
     "cross_entropy_gradient_forms",
@@ -22,13 +24,16 @@ __all__ = [
     "log_softmax_forms",
     "log_sum_exp_forms",
     "logit_gradient_forms",
+    "row_softmax_forms",
     "slope_forms",
     "softmax_forms",
     "softmax_vector_forms",
 ]
 
 ENERGIES = "it is taken of energies, the lowest of which weighs most"
+COLUMNS = "it is taken over the first index"
 temperature = scalar("T", positive=True)
+S = array("S", n, m)
 x, y, t = array("x", n), array("y", n), array("t", n)
 
 
@@ -40,6 +45,18 @@ def softmax_forms() -> tuple[Form, ...]:
         Form("softmax.temperature", softmax().result(x / temperature).entry(i), ("i",)),
         Form("softmax.temperature", softmax().result(temperature * x).entry(i), ("i",)),
         Form("softmax.definition", softmax().result(-x).entry(i), ("i",), assumed=(ENERGIES,)),
+    )
+
+
+@cache
+def row_softmax_forms() -> tuple[Form, ...]:
+    """Entry (i, j) of the softmax of the rows of a matrix, or of its columns."""
+    name, places = "softmax.definition", ("i", "j")
+    return (
+        Form(name, row_softmax(S).entry(i, j), places),
+        Form("softmax.temperature", row_softmax(S / temperature).entry(i, j), places),
+        Form(name, row_softmax(-S).entry(i, j), places, assumed=(ENERGIES,)),
+        Form(name, row_softmax(S.T).entry(j, i), places, assumed=(COLUMNS,)),
     )
 
 

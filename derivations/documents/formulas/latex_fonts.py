@@ -21,7 +21,9 @@ __all__ = ["FontLexer"]
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_ /.][A-Za-z0-9]+)*\Z")
 _ESCAPED = re.compile(r"\\([_&%#${} ])")
 _CIRCUMFLEX = re.compile(r"\\textasciicircum(?:\{\}| |(?![A-Za-z]))")
-_BESIDE = re.compile(r"\s*(?:[A-Za-z_^(\[]|\\(?:\{|math|bold|bm|top|left|hat))")
+_BESIDE = re.compile(
+    r"\s*(?:[A-Za-z_^(\[]|\\(?:\{|math|bold|bm|top|left|hat|operatorname|text\{[a-z]{1,20}\}\s*(?:\\left\s*)?\())"
+)
 _BEFORE_LETTER = re.compile(
     r"\s*(?:[A-Za-z]|\\(?:mathbf|boldsymbol|bm|mathit)\b|\\(?:text|mathrm)\{[A-Za-z]+\}|\\(?:"
     + "|".join(sorted(words.GREEK))

@@ -1,8 +1,8 @@
 r"""What is attached to names: subscripts, primes, and superscripts that are labels, transposes or powers.
 
 Definition   `W^Q`, `W^{(i)}`, `W^{\text{out}}` are labels, `K^T` and `K^\top` transposes, `x^2`, `e^{-x}`, `A^{-1}`
-             powers. By form alone: a capital over a capital is a label, brackets and words are labels, except over e
-             and over numbers; anything else is a power
+             powers. By form alone: a capital over a capital is a label, and q, k, v, o over W; brackets and words are
+             labels, except over e and over numbers; anything else is a power
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = [
 
 _MARKS = {"star": "*", "*": "*", "dagger": "†", "+": "+", "-": "-"}  # labels that are no letters
 _LABELLED = frozenset("QKVO")  # labels over any letter: queries, keys, values, output
+_OF_WEIGHTS = frozenset("qkvo")  # the same over W, which nobody raises to these powers
 
 
 def attached(name: Name, subscripts: tuple[Node, ...], above: Node | None, primes: int, end: int) -> Node:
@@ -70,6 +71,8 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
         case Name(base=base) if base in _MARKS:
             return (Words(_MARKS[base], start=above.start, end=above.end),)
         case Name(base=base) if base in _LABELLED or (base.isupper() and name.base[:1].isupper()):
+            return (above,)
+        case Name(base=base) if name.base == "W" and base in _OF_WEIGHTS:
             return (above,)
         case Name(base=base) if len(base) > 1 and base not in GREEK and base not in SYMBOLS and above == Name(base):
             return (Words(base, start=above.start, end=above.end),)

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from derivations.documents.judge.algebra.chains import check_chains
 from derivations.documents.judge.algebra.function_values import check_function_values
+from derivations.documents.judge.algebra.lone_indices import check_lone_indices
 from derivations.documents.judge.algebra.strayed_indices import check_strayed_indices
 from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.judge.canonical.layer_lines import check_layer_lines
@@ -23,6 +24,7 @@ from derivations.documents.judge.numbers.worked_arrays import check_worked_array
 from derivations.documents.judge.rows.dependence import check_dependence
 from derivations.documents.judge.rows.entries import check_entries
 from derivations.documents.judge.shapes.consistency import check_consistency
+from derivations.documents.judge.shapes.index_ranges import check_index_ranges
 from derivations.documents.judge.shapes.layer_calls import check_layer_calls
 from derivations.documents.judge.shapes.meanings import check_meanings
 from derivations.documents.judge.shapes.namings import check_namings
@@ -45,8 +47,10 @@ class Check(Protocol):
 CHECKS: tuple[Check, ...] = (
     check_shapes,
     check_size_maps,
+    check_index_ranges,
     check_consistency,
     check_strayed_indices,
+    check_lone_indices,
     check_namings,
     check_layer_calls,
     check_layer_lines,

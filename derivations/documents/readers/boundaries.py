@@ -35,7 +35,7 @@ def goes_on(tokens: Sequence[Token], run: Run, closing: Mapping[int, int]) -> bo
         case "relation":
             return True
         case "number":
-            return spaced
+            return True
         case "name":
             return token.text in _FUNCTIONS
         case "open" if run.operands[-1].kind in ("name", "call", "open"):
@@ -62,7 +62,7 @@ def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, 
             dash = token.text in "-−" and spaced and _is_space(tokens, before - 1)
             return not dash or tokens[first].kind in ("number", "close")
         case "number":
-            return spaced
+            return True
         case "name":
             return token.text in _FUNCTIONS or (spaced and token.is_mathematical and not is_article(tokens, before))
         case "close":

@@ -14,18 +14,23 @@ from dataclasses import dataclass
 
 from derivations.documents.readers.source import Excerpt, joined
 
-__all__ = ["Expansion", "Macro", "defined_macros", "group_end", "without_definitions"]
+__all__ = ["SIUNITX", "Expansion", "Macro", "defined_macros", "group_end", "without_definitions"]
 
 _MAX_BODY = 2_000  # characters of a body, or of an argument
+_MAX_GAP = 100  # characters of space between two arguments
 _MAX_ROUNDS = 12  # macros inside the bodies of macros
 _MAX_GROWTH = 100_000  # characters that the macros of a short document may write
 
 _DEFINITION = re.compile(
-    r"\\(?:(?:re|provide)?newcommand|(?:New|Renew|Provide)DocumentCommand)\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*"
+    r"\\(?:(?:(?:re)?new|provide)command|(?:New|Renew|Provide)DocumentCommand)\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*"
     r"(?:\[(?P<count>[0-9])\])?\s*(?:\[(?P<default>[^\[\]]{0,200})\])?\s*(?=\{)"
     r"|\\[gex]?def\s*\\(?P<defined>[A-Za-z]+)\s*(?P<parameters>(?:#[1-9]){0,9})\s*(?=\{)"
     r"|\\DeclareMathOperator(?P<star>\*?)\s*\{?\s*\\(?P<operator>[A-Za-z]+)\s*\}?\s*(?=\{)"
+    r"|\\DeclarePairedDelimiter\s*\{?\s*\\(?P<pair>[A-Za-z]+)\s*\}?\s*(?=\{)"
+    r"|\\(?:re)?newenvironment\*?\s*\{(?P<environment>[A-Za-z]+\*?)\}\s*(?=\{)"
 )
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[A-Za-z]+\*?\}")
+_SIZE = re.compile(r"\*|\[\\[A-Za-z]+\]")  # of the bars that a command sets: `\norm*{x}`, `\norm[\big]{x}`
 _COMMAND = re.compile(r"\\([A-Za-z]+)|\\.", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")
@@ -33,11 +38,23 @@ _PARAMETER = re.compile(r"#([1-9])")
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro: what stands for its uses, with `#1` for an argument; `default` is that of the first."""
+    """A macro: what stands for its uses, with `#1` for an argument; `default` is that of the first.
+
+    One that is `sized` may have a star, or a size, in front of its argument.
+    """
 
     body: str
     arguments: int = 0
     default: str | None = None
+    sized: bool = False
+
+
+#: What the package siunitx defines.
+SIUNITX = {
+    "num": Macro("#2", 2, ""),
+    "SI": Macro(r"#2\,\text{#3}", 3, ""),
+    "qty": Macro(r"#2\,\text{#3}", 3, ""),
+}
 
 
 def group_end(text: str, start: int, limit: int = _MAX_BODY) -> int | None:
@@ -68,17 +85,25 @@ def defined_macros(text: str) -> Iterator[tuple[int, int, str, Macro]]:
         if end is None:
             continue
         body = text[position + 1 : end - 1].replace("\\xspace", "").replace("\\ensuremath", "")
+        start, pair, environment = definition.start(), definition["pair"], definition["environment"]
         if definition["operator"]:
-            yield (
-                definition.start(),
-                end,
-                definition["operator"],
-                Macro(f"\\operatorname{definition['star']}{{{body}}}"),
-            )
+            yield start, end, definition["operator"], Macro(f"\\operatorname{definition['star']}{{{body}}}")
+        elif pair or environment:
+            second = end + len(text[end : end + _MAX_GAP]) - len(text[end : end + _MAX_GAP].lstrip())
+            last = group_end(text, second) if text.startswith("{", second) else None
+            if last is None:
+                continue
+            closing = text[second + 1 : last - 1]
+            if pair:
+                yield start, last, pair, Macro(f"{body} #1{closing}", 1, sized=True)
+            else:
+                yield start, last, f"\\begin{{{environment}}}", Macro(body)
+                yield last, last, f"\\end{{{environment}}}", Macro(closing)
+            end = last
         else:
             count = int(definition["count"] or len(definition["parameters"] or "") // 2)
             name = definition["name"] or definition["defined"]
-            yield definition.start(), end, name, Macro(body, count, definition["default"])
+            yield start, end, name, Macro(body, count, definition["default"])
         position = end
 
 
@@ -110,10 +135,11 @@ class Expansion:
         """Yield the text between macros, and what the macros stand for."""
         position = 0
         for command in _COMMAND.finditer(excerpt.text) if self.macros and self.left >= 0 else ():
-            macro = self.macros.get(command[1] or "")
+            environment = _ENVIRONMENT.match(excerpt.text, command.start())
+            macro = self.macros.get(environment[0] if environment else command[1] or "")
             if macro is None or command.start() < position:
                 continue
-            found = _arguments(excerpt, command.end(), macro)
+            found = _arguments(excerpt, (environment or command).end(), macro)
             if found is None:
                 continue
             arguments, end = found
@@ -130,6 +156,8 @@ class Expansion:
 def _arguments(excerpt: Excerpt, position: int, macro: Macro) -> tuple[list[Excerpt], int] | None:
     """Return the arguments of a macro and where they end."""
     text, arguments, start = excerpt.text, [], position
+    if macro.sized and (size := _SIZE.match(text, position)):
+        position = size.end()
     for number in range(macro.arguments):
         while position < len(text) and text[position] in " \t\n":
             position += 1

@@ -41,6 +41,7 @@ _TOKEN = re.compile(
 )
 _MARKED = re.compile(rf"[_{_RAISED}{_LOWERED}]|^[A-Za-z]\d{{1,2}}$")  # what prose does not put into a word
 _DIFFERENTIAL = re.compile(r"d[A-Z](?:_\w+)?'?")
+_CROSSED = ["number", "space", "name", "space", "number"]
 _ARTICLES = ("a", "A", "I")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
@@ -82,8 +83,12 @@ class Run:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a text; every character belongs to one."""
-    return [Token(str(match.lastgroup), match[0], *match.span()) for match in _TOKEN.finditer(text)]
+    """Return the tokens of a text; every character belongs to one, and x between two numbers is a sign."""
+    found = [Token(str(match.lastgroup), match[0], *match.span()) for match in _TOKEN.finditer(text)]
+    for place, around in enumerate(zip(found, found[1:], found[2:], found[3:], found[4:], strict=False), 2):
+        if around[2].text == "x" and [each.kind for each in around] == _CROSSED:
+            found[place] = around[2]._replace(kind="operator")
+    return found
 
 
 def is_word(name: str) -> bool:

@@ -11,7 +11,7 @@ Assumes      nothing about the language; a word (letters alone) is an operand on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from derivations.documents.readers.boundaries import begins_before, goes_on
 from derivations.documents.readers.operands import Run, Token, closing_brackets, is_word, read_run, tokens_of
@@ -30,6 +30,8 @@ _NO_SIZES = re.compile(r"^\[\s*-?\d+\s*\]$|\d[KMBT]\b|\w{2} +[A-Za-z]{2}")  # a 
 _WITH_UNIT = re.compile(r"\d ?[A-Za-zµ]")
 _STRONG = frozenset("×·⋅∙⊙⊗^")
 _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.:;,(（：；，。、「『])[ \t]*$")
+_LABEL = 12  # characters before a colon that tell whether words are written without spaces
+_WIDE_GROUPS = re.compile(r"\d，\d{3}(?!\d)")  # thousands apart by wide commas
 _NOT_BEFORE = frozenset("-./\\@#&?_~'\"$:|")
 
 
@@ -58,7 +60,8 @@ def _between(text: str) -> Iterator[tuple[int, int]]:
     position = 0
     while position < len(tokens):
         token = tokens[position]
-        run = read_run(tokens, position, closing) if token.kind in ("number", "name", "prefix", "open") else Run()
+        begins = token.kind in ("number", "name", "prefix", "open") or _is_sign_of_a_call(tokens, position, closing)
+        run = read_run(tokens, position, closing) if begins else Run()
         accepted = (
             bool(run.operands)
             and _stands_free(run, text, token.start)
@@ -74,10 +77,24 @@ def _between(text: str) -> Iterator[tuple[int, int]]:
             position += 1
 
 
+def _is_sign_of_a_call(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
+    """Say whether a minus stands right before a function, `-log(0.5) = 0.693`, and behind nothing to subtract from."""
+    if tokens[position].text not in ("-", "−") or position + 2 not in closing:
+        return False
+    before = position - 1 - (tokens[position - 1].kind == "space") if position else -1
+    alone = before < 0 or tokens[before].kind not in ("number", "close", "operator") or before == position - 1
+    letter = before >= 0 and tokens[before].kind == "name" and tokens[before].is_mathematical
+    return tokens[position + 1].kind == "name" and alone and not letter
+
+
 def _stands_free(run: Run, text: str, start: int) -> bool:
     """Say whether nothing sticks to a run that would make it a part of a path, a version, a compound word."""
     before, behind = text[start - 1 : start], text[run.end : run.end + 2]
-    if start and (before in _NOT_BEFORE or (before.isalnum() and before.isascii())):
+    label = text[max(start - _LABEL, 0) : start - 1]  # 參數量:4 × 512, 兩個 LN:4 × 768
+    labelled = before == ":" and label[-1:].isalpha() and not label.isascii()
+    if start and not labelled and (before in _NOT_BEFORE or (before.isalnum() and before.isascii())):
+        return False
+    if _WIDE_GROUPS.match(text, start - 2) and (text[start] == "0" or _WIDE_GROUPS.match(text, run.end - 1)):
         return False
     return not re.match(r"\.[\w.]|[\w&/@\\]|[-–~～〜][A-Za-z0-9]", behind, re.ASCII)
 

@@ -2,7 +2,8 @@ r"""Python: its docstrings, its comments, and the shapes that stand in comments 
 
 Definition   a docstring is a string that stands alone as a statement; comments one below another are one text
 Result       docstrings read as reStructuredText or as Markdown, by their look; comments read as Markdown; a line of
-             code with a shape in its comment, as a line of code
+             code with a shape in its comment, as a line of code; in a file of its own, a function or a class opens a
+             section, inside that of the class it stands in, and so does what follows it
 Assumes      nothing is run; a backslash in a docstring stands for itself, also where Python reads `\f` as a form feed;
              two of them are one, unless the docstring is raw or writes `\frac` with one
 """
@@ -14,6 +15,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 
 from derivations.documents.passages import Block, Document, Place, Problem
 from derivations.documents.readers.code import comment_passages, has_shape, statement_line
@@ -29,39 +31,74 @@ _WRITTEN_RAW = re.compile(r"(?<!\\)\\(?:\\\\)*[A-Za-z]{2}")
 _RESTRUCTURED = re.compile(r":math:`|^\s*\.\. \w[\w-]*::|:param \w|::[ \t]*\n[ \t]*\n|^\s*-{4,}\s*$", re.MULTILINE)
 _MARKDOWN = re.compile(r"\$|^\s*```|^\s*#{1,4} |\\\(|\\\[", re.MULTILINE)
 _MAGIC = re.compile(r"^[ \t]*[%!?].*", re.MULTILINE)
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\b")
+_DEEPEST_HEADING = 10  # headings of a docstring lie below its function
+_STATES = re.compile(r"[^=!<>＝≈\s]\s*[=＝≈]\s*[^=\s]")
 _NO_TEXT = re.compile(r"!|\s*(?:type:|noqa|pylint:|fmt:|mypy:|-\*-|%%|region|endregion)")
 
 
 def read(text: str, file: str) -> Document:
     """Read a Python file."""
     source, problems = normalised(text)
-    blocks = tuple(python_blocks(source, problems))
+    blocks = tuple(_in_sections(python_blocks(source, problems, sections=True)))
     return Document(file, blocks, tuple(problems))
 
 
-def python_blocks(source: Source, problems: list[Problem]) -> Iterator[Block]:
-    """Yield the blocks of the docstrings and comments of a source, in order; add what is wrong to the problems."""
+def _in_sections(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Yield blocks with the headings of a docstring below the function that it belongs to."""
+    depth = 0
+    for block in blocks:
+        if block.kind == "heading" and block.passages:
+            yield replace(block, level=depth + min(block.level, _DEEPEST_HEADING - 1))
+        else:
+            depth = block.level if block.kind == "heading" else depth
+            yield block
+
+
+def python_blocks(source: Source, problems: list[Problem], *, sections: bool = False) -> Iterator[Block]:
+    """Yield the blocks of the docstrings and comments of a source, in order; add what is wrong to the problems.
+
+    With `sections`, a heading without words stands where a function or a class begins, and where one has ended.
+    """
     comments: list[tokenize.TokenInfo] = []
+    opened: list[int] = []  # the columns of the functions and classes that are open
     for token, stands_alone in _tokens(source, problems):
         if token.type == tokenize.COMMENT and stands_alone:
             if comments and (comments[-1].end[0] + 1, comments[-1].start[1]) != token.start:
                 yield from _comments(source, comments)
                 comments = []
+            if not comments and sections:
+                yield from _heading(token, opened)
             comments.append(token)
             continue
         yield from _comments(source, comments)
         comments = []
+        if sections and (stands_alone or token.type == tokenize.NAME):
+            yield from _heading(token, opened)
         if token.type == tokenize.COMMENT:
             yield from _beside_code(source, token)
-        else:
+        elif token.type == tokenize.STRING:
             yield from _docstring(source, token)
     yield from _comments(source, comments)
+
+
+def _heading(token: tokenize.TokenInfo, opened: list[int]) -> Iterator[Block]:
+    """Yield the heading without words of a function or class that begins at a token, or of what follows one."""
+    ended = -1
+    while opened and opened[-1] >= token.start[1]:
+        ended = opened.pop()
+    if token.type == tokenize.NAME:
+        opened.append(token.start[1])
+        ended = token.start[1]
+    if ended >= 0:
+        yield Block("heading", (), level=_DEEPEST_HEADING * (ended + 1))
 
 
 def _tokens(source: Source, problems: list[Problem]) -> Iterator[tuple[tokenize.TokenInfo, bool]]:
     """Yield comments and strings that stand as statements, and say which comments have a line for themselves.
 
-    What cannot be divided into tokens ends the text, and is a problem.
+    The words that begin a function or a class are yielded as well. What cannot be divided into tokens ends the text,
+    and is a problem.
     """
     layout = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
     string: tokenize.TokenInfo | None = None
@@ -77,6 +114,8 @@ def _tokens(source: Source, problems: list[Problem]) -> Iterator[tuple[tokenize.
                 if token.type == tokenize.COMMENT:
                     yield token, begins_line
                     continue
+                if begins_statement and _DEFINITION.match(token.line, token.start[1]):
+                    yield token, False
                 if token.type in (tokenize.NL, tokenize.NEWLINE):
                     begins_line = True
                     begins_statement = begins_statement or token.type == tokenize.NEWLINE
@@ -105,12 +144,14 @@ def _comments(source: Source, comments: list[tokenize.TokenInfo]) -> Iterator[Bl
 
 
 def _beside_code(source: Source, comment: tokenize.TokenInfo) -> Iterator[Block]:
-    """Yield the line of code whose comment tells a shape."""
+    """Yield the line of code whose comment tells a shape; else the comment, where it states something."""
+    whole = source.whole.part(source.starts[comment.start[0] - 1], source.starts[comment.start[0]])
     if has_shape(comment.string):
-        line = source.whole.part(source.starts[comment.start[0] - 1], source.starts[comment.start[0]])
-        passages = tuple(statement_line(line.stripped(), python=True))
+        passages = tuple(statement_line(whole.stripped(), python=True))
         if passages:
             yield Block("code", passages)
+    elif _STATES.search(comment.string) and not _NO_TEXT.match(comment.string.lstrip("#")):
+        yield from markdown_blocks(whole.part(comment.start[1] + 1).stripped())
 
 
 def _docstring(source: Source, token: tokenize.TokenInfo) -> Iterator[Block]:

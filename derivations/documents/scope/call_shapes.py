@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Integer
 
-from derivations.documents.scope.functions import ATTENTION, CONCATENATION, KEEPS_SHAPE, SOFTMAX, folded
+from derivations.documents.scope.functions import ATTENTION, CONCATENATION, KEEPS_SHAPE, OF_ROWS, SOFTMAX, folded
 from derivations.documents.scope.letters import last_index
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Shape, turned
 from derivations.documents.syntax import Call, Chain, Dots, List, Node
@@ -30,6 +30,8 @@ def shape_of_call(reading: Inference, node: Call) -> Shape:
     if name in ("max", "min", "maximum", "minimum", "where") and shapes:
         arrays = [shape for shape in shapes if not shape.is_scalar]
         return arrays[0] if len(arrays) == 1 and len(shapes) == 2 else (UNKNOWN if arrays or reading.code else SCALAR)
+    if name in OF_ROWS and len(shapes) == 1 and shapes[0].rank == 2:
+        return Shape(shapes[0].sizes[:1])
     if name in KEEPS_SHAPE and len(shapes) == 1:
         return UNKNOWN if name in SOFTMAX and shapes[0].is_scalar else shapes[0]
     return UNKNOWN

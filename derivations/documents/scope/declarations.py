@@ -34,6 +34,7 @@ from derivations.documents.syntax import (
     Dots,
     List,
     Name,
+    Negative,
     Node,
     Number,
     Product,
@@ -131,8 +132,12 @@ def _equation(chain: Chain, link: int, left: Node, right: Node, place: Place) ->
                 yield Declaration(left.key, place, left, value=value)
     if link == 0:
         for side in chain.sides[1:MOST_LINKS]:
-            if isinstance(side, Number):
-                yield Declaration(left.key, place, left, printed=side)
+            match side:
+                case Number():
+                    yield Declaration(left.key, place, left, printed=side)
+                case Negative(operand=Number() as number):
+                    below = replace(number, text=f"-{number.text}", value=-number.value)
+                    yield Declaration(left.key, place, left, printed=below)
 
 
 def _indices(condition: Node, place: Place) -> Iterator[Declaration]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from derivations.documents.syntax import Name
 
-__all__ = ["ATTENTION", "BY_ENTRY", "CONCATENATION", "KEEPS_SHAPE", "SOFTMAX", "folded"]
+__all__ = ["ATTENTION", "BY_ENTRY", "CONCATENATION", "KEEPS_SHAPE", "OF_ROWS", "SOFTMAX", "folded"]
 
 SOFTMAX = frozenset({"softmax", "softargmax"})
+OF_ROWS = frozenset({"rowsum", "rowmean", "rowmax", "rowmin"})  # one number for each row
 BY_ENTRY = frozenset({
     "relu", "gelu", "silu", "swish", "sigmoid", "tanh", "exp", "elu", "leakyrelu", "softplus", "mish", "act",
     "activation", "activationfunction", "sigma", "phi", "log", "sin", "cos", "abs", "sqrt",

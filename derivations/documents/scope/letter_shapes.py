@@ -72,9 +72,21 @@ def _part(reading: Inference, name: Name) -> Shape | None:
     found = [s for s in (_declared(reading, whole), _declared(reading, capital) if capital != whole else None) if s]
     if len(found) == 1 and name.base.isupper() and len(indices) == 1 and found[0].rank == 2:
         return UNKNOWN  # X_2 is as often another matrix as the second row of X
-    if len(found) == 1 and not _declared(reading, whole) and not _counts_lines(reading, found[0], indices):
-        return UNKNOWN  # an index to d means the entries of one row x of X
+    if len(found) == 1 and not _declared(reading, whole):
+        return _of_capital(reading, found[0], indices)
     return shape_of_entry(reading, found[0], indices) if len(found) == 1 else (UNKNOWN if found else None)
+
+
+def _of_capital(reading: Inference, shape: Shape, indices: Sequence[Node]) -> Shape:
+    """Return the shape of k_s where K is declared."""
+    if len(indices) < len(shape.sizes) > 2:
+        return UNKNOWN  # which of the axes of a batch of heads the index counts is not said
+    if not _counts_lines(reading, shape, indices):
+        return UNKNOWN  # an index to d means the entries of one row x of X
+    told = reading.scope.convention is not None or _key(indices[0]) in reading.ranges
+    if len(indices) == 1 and shape.rank == 2 and not told:
+        return Shape((None,))  # a row or a column
+    return shape_of_entry(reading, shape, indices)
 
 
 def _counts_lines(reading: Inference, shape: Shape, indices: Sequence[Node]) -> bool:

@@ -26,7 +26,8 @@ from derivations.documents.syntax import (
 )
 
 __all__ = [
-    "flat", "is_bias", "is_gain", "is_index", "is_scalar_letter", "is_weight", "label_of", "last_index", "of_entries",
+    "flat", "is_bias", "is_gain", "is_index", "is_ones", "is_scalar_letter", "is_weight", "label_of", "last_index",
+    "of_entries",
 ]  # fmt: skip
 
 _GREEK = frozenset({"alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "lambda", "kappa", "sigma", "omega"})
@@ -72,6 +73,12 @@ def is_bias(name: Name) -> bool:
 def is_gain(node: Node) -> bool:
     """Say whether a node is a name that is usual for the gains of a normalisation."""
     return isinstance(node, Name) and node.base in ("gamma", "g", "gain", "scale")
+
+
+def is_ones(node: Node) -> bool:
+    r"""Say whether a node is a vector of ones, `\mathbf{1}`, transposed or not."""
+    inner = node.operand if isinstance(node, Transpose) else node
+    return isinstance(inner, Name) and inner.base == "1" and inner.font == "bold"
 
 
 def of_entries(node: Node) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 __all__ = [
     "COPULAS", "IF", "LEADS", "LENGTHS", "SHAPE_WORDS", "SIZES", "VECTOR_WORDS", "VERBS", "WHERE", "WIDTHS",
     "ends_with_word", "has_word",
-    "is_size_word", "meaning_of", "spelled_meaning", "starts_with_word",
+    "meaning_of", "spelled_meaning", "starts_with_word",
 ]  # fmt: skip
 
 Group = tuple[str, ...]
@@ -165,8 +165,3 @@ def meaning_of(phrase: str) -> frozenset[str]:
 def spelled_meaning(key: str) -> str | None:
     """Return the meaning of a size that its own name tells, as `d_model` or `seq_len`; None for any other."""
     return SPELLED.get(key.replace("_", "").lower())
-
-
-def is_size_word(key: str) -> bool:
-    """Say whether a name is by itself that of a size: `d_model`, `d_k`, `seq_len`."""
-    return spelled_meaning(key) is not None

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from sympy import Expr
 
 from derivations.documents.scope.array_shapes import is_of_parts
-from derivations.documents.scope.letters import is_gain, label_of, of_entries
+from derivations.documents.scope.letters import is_gain, is_ones, label_of, of_entries
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
 from derivations.documents.scope.sum_shapes import shape_alike
-from derivations.documents.syntax import Name, Node, Product
+from derivations.documents.syntax import Name, Node, Product, Transpose
 
 if TYPE_CHECKING:
     from derivations.documents.scope.inference import Inference
@@ -53,6 +53,9 @@ def _entrywise(reading: Inference, node: Node, before: tuple[Node, Shape], right
 def _times(reading: Inference, node: Node, left: Node, right: Node, a: Shape, b: Shape, operator: str) -> Shape:
     if a.is_scalar or b.is_scalar:
         return b if a.is_scalar else a
+    repeated = _repeated(left, right, a, b)
+    if repeated is not None:
+        return repeated
     if not a.sizes or not b.sizes:
         return Shape((b.sizes[-1],), open=True) if len(b.sizes) >= 2 else UNKNOWN
     if a.rank == 1 and b.rank == 1:
@@ -76,6 +79,17 @@ def _times(reading: Inference, node: Node, left: Node, right: Node, a: Shape, b:
         return Shape((*b.sizes[:-2], b.sizes[-1]), open=a.open or b.open)
     front = a.sizes[:-2] if len(a.sizes) >= len(b.sizes) else b.sizes[:-2]
     return Shape((*front, a.sizes[-2], b.sizes[-1]), open=a.open or b.open)
+
+
+def _repeated(left: Node, right: Node, a: Shape, b: Shape) -> Shape | None:
+    r"""Return the shape of `x \mathbf{1}^T` and `\mathbf{1} x^T`, whose columns or rows are all x; else None.
+
+    Assumes      the ones are a column, as many as are needed where nothing is declared of them
+    """
+    of_columns = is_ones(right) and isinstance(right, Transpose) and a.rank == 1 and not a.turned
+    of_rows = is_ones(left) and isinstance(left, Name) and b.rank == 1 and b.turned
+    vectors = all(each == UNKNOWN or each.rank == 1 for each in (a, b))
+    return Shape((a.last, b.last)) if vectors and (of_columns or of_rows) else None
 
 
 def _scaled(reading: Inference, left: Node, right: Node, a: Shape, b: Shape, inner: Expr | None) -> Shape | None:

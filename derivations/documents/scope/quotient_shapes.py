@@ -1,13 +1,14 @@
 r"""The shape of a fraction: an array divided by a number, by an array entry by entry, or a number by entries.
 
 Definition   x / (1 + e^{-x}) divides entry by entry; nothing is divided by a product of matrices, nor a vector by a
-             matrix
+             matrix. What a number divided by a matrix is, is not known: its inverse, entry by entry, a fraction turned
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from derivations.documents.scope.letters import of_entries
 from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
 from derivations.documents.syntax import Fence, Name, Node, Product, Quotient
 
@@ -24,6 +25,8 @@ def shape_of_quotient(reading: Inference, node: Quotient) -> Shape:
     if b.complete is not None and _is_divided_by_a_matrix(reading, below, a, b):
         rows, columns = b.complete
         reading.sizes.clashes.append(Clash("quotient", node, above, below, rows, columns, a, b))
+        return UNKNOWN
+    if a.is_scalar and b.rank == 2 and not (reading.code or of_entries(below)):
         return UNKNOWN
     return a if b.is_scalar or not a.is_scalar else (a if b == UNKNOWN else b)
 

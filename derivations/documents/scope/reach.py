@@ -61,7 +61,7 @@ class Reach:
                 and self._is_explained_by(behind[0])
                 and before[0] < self.block
             ):
-                before, behind = behind, before
+                before = None
             near = [each[1] for each in (before, behind) if each is not None]
             if near:
                 same = len(near) == 2 and near[0].sizes == near[1].sizes and near[0].definition == near[1].definition

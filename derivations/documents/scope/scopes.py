@@ -89,9 +89,10 @@ class Scope:
 
     def compare(self, left: Expr, right: Expr) -> Comparison:
         """Compare two sizes by what the section says of their letters."""
-        return compare_sizes(left, right, self.values_of, self.document.distinctions, self._stands_in_a_shape)
+        return compare_sizes(left, right, self.values_of, self.document.distinctions, self.is_declared_size)
 
-    def _stands_in_a_shape(self, letter: str) -> bool:
+    def is_declared_size(self, letter: str) -> bool:
+        """Say whether a letter stands in a shape that is declared in reach."""
         return any(letter in self.document.letters.get(section, ()) for section in self.reach.sections)
 
     def written(self, space: Space) -> tuple[Expr, ...] | None:
@@ -172,6 +173,17 @@ class Scope:
         """Return the numbers that the section prints for a name, up to here, the latest first."""
         before, _ = self.document.printed.around(name.key, self.section, self.block)
         return tuple(found.printed for found in before if found.printed is not None)
+
+    def numbers_in_reach(self, key: str, *, far: bool = False) -> tuple[Number, ...]:
+        """Return the numbers that are printed for a letter before here and behind, the nearest first.
+
+        With `far`, also what is printed last in a section before those in reach.
+        """
+        near = any(each for section in self.reach.sections for each in self.document.printed.around(key, section, 0))
+        if not (near or far):
+            return ()
+        said = (found.printed for found in self.reach.said(self.document.printed, key))
+        return tuple({number.value: number for number in reversed([*filter(None, said)])}.values())[::-1]
 
     # --- what the document says ---
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from sympy import Expr, Rational
 
-from derivations.documents.judge.algebra.chains import USUAL
+from derivations.documents.judge.algebra.scalar_links import USUAL
 from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.scope import Scope

@@ -25,6 +25,7 @@ from derivations.documents.sentences.joined import Joined, Sentence, joined, sen
 from derivations.documents.sentences.model_totals import check_model_totals
 from derivations.documents.sentences.named_models import check_named_models
 from derivations.documents.sentences.quantities import check_near_number, check_ratio, named_number
+from derivations.documents.sentences.restated import check_restated
 from derivations.documents.sentences.returns import check_returns
 from derivations.documents.sentences.shares import Row, check_shares, row_in
 from derivations.documents.sentences.statistics import said_moments, says_unit_variance, subject_of
@@ -148,6 +149,7 @@ def _found(
     yield from check_inner_products(sentence, scope)
     yield from check_named_models(sentence, scope)
     yield from check_model_totals(sentence)
+    yield from check_restated(sentence)
 
 
 def _moments(

@@ -5,25 +5,27 @@ Definition   a mutant is a document with one mistake in a formula that was prove
 Result       a table: kind of mistake x what is said of the formula then; with -v every mutant that is not called wrong
 Assumes      a width is taken for another where the text speaks of both, and does not set them to one thing; operations
              are counted singly or as multiplications with additions, so that twice a count may be meant; random
-             letters are independent, so that what has equal moments then may be true
+             letters are independent, so that what has equal moments then may be true; a derivative may be laid out in
+             rows or in columns
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.documents.passages import Passage
-from derivations.documents.syntax import Chain, Name, Node, Number, Product, Space
+from derivations.documents.syntax import Chain, Fence, Name, Node, Number, Product, Space, Transpose
 from derivations.documents.verdicts import VERDICTS, Claim
 from tests.documents.mutants.kinds import KINDS, changes
 from tests.documents.mutants.oracle import (
     Answer,
+    Declared,
     declarations_differ,
     declared_in,
     shapes_differ,
@@ -34,12 +36,13 @@ from tests.documents.mutants.printed_numbers import numbers_differ
 from tests.documents.mutants.random_letters import moments_agree
 from tests.documents.mutants.texts import SHARED, Target, Text, documents, targets
 
-__all__ = ["Judged", "Mutant", "all_mutants", "judged", "main", "mutants", "table"]
+__all__ = ["Judged", "Mutant", "all_mutants", "judged", "main", "mutants", "table", "table_of"]
 
 COLUMNS = ("wrong", "elsewhere", "unknown", *(each for each in VERDICTS if each not in ("wrong", "unknown")))
 MOST_OF_A_KIND = 3  # in one formula
 EQUIVALENT = (r"\iff", r"\Leftrightarrow", r"\Longleftrightarrow", "⟺", "⇔", "<=>")
-LINKS = ("chain", "matrices")  # identities between two sides, of letters that the text declares
+IF = r"\text{if}"
+LINKS = ("chain", "matrices", "gradient")  # identities between two sides, of letters that the text declares
 IDENTITIES = ("canonical", "counting", *LINKS)
 
 
@@ -125,6 +128,8 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
         values_differ(*pair, {}) == "same" for pair in (_doubled(old, new), _doubled(new, old))
     ):
         return "cannot tell"
+    if check == "gradient" and _is_transposed(old, new, text.declared):
+        return "cannot tell"  # another layout of the derivative
     if check in IDENTITIES:
         found = values_differ(old, new, text.declared if check in LINKS else {})
         return "cannot tell" if found == "different" and moments_agree(old, new, text.moments) else found
@@ -138,13 +143,17 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
 
 
 def _is_condition(target: Target) -> bool:
-    """Say whether an equation stands behind "if and only if": `W_1 x conformable <=> 2048 = 512` states no equality."""
+    r"""Say whether an equation is a condition, which states nothing: behind "if and only if", or behind `\text{if}`."""
     before = target.passage.text[: target.chain.start].rstrip(" &")
-    return before.endswith(EQUIVALENT)
+    return before.endswith(EQUIVALENT) or IF in before.rpartition("\\\\")[2]
 
 
 def _doubled(first: Node, second: Node) -> tuple[Node, Node]:
     return Product((Number("2", Fraction(2)), first), ("times",)), second
+
+
+def _is_transposed(old: Node, new: Node, declared: Declared) -> bool:
+    return values_differ(Transpose(Fence("(", old)), new, declared) == "same"
 
 
 def _is_equality(chain: Chain) -> bool:
@@ -211,17 +220,23 @@ def _few_of_a_kind(found: Iterable[Mutant]) -> Iterator[Mutant]:
 
 def table(rows: Iterable[Judged]) -> str:
     """Return kinds x verdicts, with the share that is called wrong."""
+    return table_of(Counter((row.mutant.kind, row.verdict) for row in rows))
+
+
+def table_of(counted: Mapping[tuple[str, str], int]) -> str:
+    """Return kinds x verdicts, with the share that is called wrong, from the number of each."""
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
-    for row in rows:
-        counts[row.mutant.kind][row.verdict] += 1
-    lines = [f"{'':32}" + "".join(f"{each:>12}" for each in COLUMNS)]
+    for (kind, verdict), number in counted.items():
+        counts[kind][verdict] += number
+    lines = [f"{'':32}" + "".join(f"{each:>12}" for each in (*COLUMNS, "share"))]
     for kind, count in counts.items():
         if count.total():
-            lines.append(f"{kind:32}" + "".join(f"{count[each]:12}" for each in COLUMNS))
+            caught = (count["wrong"] + count["elsewhere"]) / count.total()
+            lines.append(f"{kind:32}" + "".join(f"{count[each]:12}" for each in COLUMNS) + f"{caught:12.1%}")
     total = sum(counts.values(), Counter[str]())
     lines.append(f"{'together':32}" + "".join(f"{total[each]:12}" for each in COLUMNS))
-    caught = total["wrong"] + total["elsewhere"]
-    lines.append(f"called wrong: {caught} of {total.total()} = {caught / max(total.total(), 1):.1%}")
+    caught_of_all = total["wrong"] + total["elsewhere"]
+    lines.append(f"called wrong: {caught_of_all} of {total.total()} = {caught_of_all / max(total.total(), 1):.1%}")
     return "\n".join(lines)
 
 

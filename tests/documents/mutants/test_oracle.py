@@ -203,3 +203,18 @@ def test_a_bracket_of_another_size_is_replaced_as_a_whole() -> None:
 def test_the_sign_of_an_expectation_is_no_letter() -> None:
     formulas = {new for spot in spots(side(r"E[X + Y]")) for kind, new in changes(spot) if kind == "letter exchanged"}
     assert {each.base for each in formulas if isinstance(each, Name)} == {"X", "Y"}
+
+
+def test_a_gradient_may_be_laid_out_otherwise_and_has_no_other_factor() -> None:
+    shapes = r"Let $X \in \mathbb{R}^{n \times d}$, $W \in \mathbb{R}^{d \times m}$, $Y = X W$."
+    text = Text("a.md", f"# A\n\n{shapes}\n\n$$dW = X^T dY$$\n")
+    (target,) = (each for each in targets(text) if each.claim.finding.check == "gradient")
+    answers = {mutant.kind: mutant.answer for mutant in mutants(target)}
+    assert answers["order turned"] == answers["transpose dropped"] == answers["letter exchanged"] == "different"
+
+
+def test_a_condition_claims_nothing() -> None:
+    text = r"$$\begin{aligned} 2 \cdot 4 &= 8 && \text{if}\ 2 \cdot 3 = 6 \end{aligned}$$"
+    changed = {mutant.formula for each in targets(Text("a.md", f"# A\n\n{text}\n")) for mutant in mutants(each)}
+    assert changed
+    assert all(r"2 \cdot 3 = 6" in formula for formula in changed)

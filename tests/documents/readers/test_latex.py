@@ -28,6 +28,15 @@ def formulas(text: str) -> list[str]:
         (r"\DeclareMathOperator{\sm}{softmax} $\sm x$", [r"\operatorname{softmax} x"]),
         (r"\newcommand{\a}{\b c}\newcommand{\b}{\beta} $\a$", [r"\beta  c"]),
         ("\\def\\be{\\begin{equation}}\\def\\ee{\\end{equation}}\n\\be a \\ee", ["a"]),
+        (r"\providecommand{\tp}{^{\top}} $A\tp$", [r"A^{\top}"]),
+        (
+            r"\DeclarePairedDelimiter{\n}{\lVert}{\rVert} $\n{x} + \n*{y} + \n[\big]{z}$",
+            [r"\lVert x\rVert  + \lVert y\rVert  + \lVert z\rVert"],
+        ),
+        (r"\DeclarePairedDelimiter\n{\lVert} $\n{x}$", [r"\n{x}"]),
+        ("\\newenvironment{eqn}{\\begin{equation}}{\\end{equation}}\n\\begin{eqn}a\\end{eqn}", ["a"]),
+        (r"$\num{2048} \times \num[a=b]{2}$ and $\SI{14}{GB}$", [r"2048 \times 2", r"14\,\text{GB}"]),
+        (r"\newcommand{\num}[1]{n_{#1}} $\num{2}$", ["n_{2}"]),
         (r"\newcommand{\d}{\ensuremath{d_k}\xspace} $\d$", ["{d_k}"]),
         (
             r"The width \texttt{d\_model} and \verb|[batch, d_ff]|, \lstinline!h=8!.",

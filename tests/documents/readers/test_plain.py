@@ -14,6 +14,7 @@ def found(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("計算量 ≈ 2 × batch_size × seq_len × d_ff", ["2 × batch_size × seq_len × d_ff"]),
+        ("參數量:4 * 512 = 2048", ["4 * 512 = 2048"]),
         ("usually four times (512→2048) as wide", ["512→2048"]),
         ("we set h = 8 and d_k = 64.", ["h = 8", "d_k = 64"]),
         ("about C ≈ 6ND of them", ["C ≈ 6ND"]),
@@ -34,6 +35,10 @@ def found(text: str) -> list[str]:
         ("约 3145728 ≈ 3.1 百万 个参数", ["3145728 ≈ 3.1 百万"]),
         ("X ∈ ℝⁿˣᵈ is the input", ["X ∈ ℝⁿˣᵈ"]),
         ("e^20 ≈ 485,165,195（4.8 億）", ["e^20 ≈ 485,165,195", "4.8 億"]),
+        ("the loss: -log(0.5) = 0.693", ["-log(0.5) = 0.693"]),
+        ("3 heads of 2 give 3 x 2 = 6.", ["3 x 2 = 6"]),
+        ("a -log(x) = 3", []),
+        ("a 3 x 2 matrix on 2 x 4090 cards", []),
         ("about 512/8 ≈ 60–70 heads", []),  # the beginning of a range is not said
         ("about 512/8 ≈ 60~70 heads", []),
     ],
@@ -48,6 +53,7 @@ def test_formulas_are_taken(text: str, expected: list[str]) -> None:
         "and/or", "pre-norm and GPT-3", "on 2017-06-12", "version 3.11.2", "a/b.txt", "input/output", "numpy>=2.0",
         "Python >= 3.11", "I/O", "24/7", "key=value", "--flag=3", "state-of-the-art", "A -> B", "encoder -> decoder",
         "pages 3-5", "1, 2, 3", "Section 3.2", "T5-3B", "[1, 2]", "size [12]", "C++", "50% - 60%", "the model = good",
+        "3億6000万 = 2", "2 = 3億6000万", "7，872×12=85，464", "1，024×2=2048", "http:4*2=8",
         "foo@bar", "9/11", "1-2 days", "top-k/top-p", "Q&A", "x86-64", "BERT-base/large", "fp16/bf16", "fp16 + fp32",
         "120 TFLOP/s/A100", "?a=1&b=2", "x_1=2/3/path",
     ],

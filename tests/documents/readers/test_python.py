@@ -6,6 +6,7 @@ import pytest
 
 from derivations.documents.passages import Place
 from derivations.documents.readers import read_text
+from derivations.documents.scope.sections import read_sections
 
 
 def formulas(text: str) -> list[str]:
@@ -23,6 +24,9 @@ def formulas(text: str) -> list[str]:
         ("# $$a\n# = b$$\nx = 1\n", ["a\n= b"]),
         ("y = x @ w  # [n, d_ff]\n", ["y = x @ w", "[n, d_ff]"]),
         ("y = x  # nothing\n", []),
+        ("y = x // 8  # d_k = 512 / 8\n", ["d_k = 512 / 8"]),
+        ("y = x  #每頭 $d_k=64$\n", ["d_k=64"]),
+        ("y = '# 2 + 2 = 5'  # noqa: E501 = 3\nz = y  # type: ignore[a=b]\n", []),
         ("# type: ignore[x, y]\n# noqa\n", []),
         ("call('''$a$''')\nx = ('$b$')\n", []),
         ("# (batch, n, d_k)\n", ["(batch, n, d_k)"]),
@@ -74,3 +78,41 @@ def test_a_cell_that_is_none_is_a_problem_and_the_others_are_read() -> None:
     document = read_text(json.dumps({"cells": cells}), "notebook")
     assert [problem.place.cell for problem in document.problems] == [1, 2]
     assert document.blocks[0].formulas[0].text == "a"
+
+
+def test_a_function_is_a_section_of_its_own() -> None:
+    """What a method says reaches neither the next one nor what follows the class; what the class says reaches both."""
+    text = '''# $a$
+class Layer:
+    """$b$"""
+
+    async def first(self):
+        """$c$"""
+    # $d$
+
+    def second(self):
+        """$e$"""
+
+# $f$
+'''
+    document = read_text(text, "python")
+    sections = read_sections(document)
+    at = {
+        passage.text: set(sections.reach(number))
+        for block, number in zip(document.blocks, sections.of_block, strict=True)
+        for passage in block.formulas
+    }
+    own = {
+        letter: reach - set().union(*(at[each] for each in "abcdef" if each != letter)) for letter, reach in at.items()
+    }
+    assert all(own[letter] for letter in "cdef")
+    assert at["a"] <= at["b"] <= at["c"] & at["d"] & at["e"]
+    assert not at["b"] <= at["f"]
+
+
+def test_the_headings_of_a_docstring_lie_in_its_function() -> None:
+    text = 'def f():\n    """\n    # One\n\n    $a$\n    """\n\ndef g():\n    """$b$"""\n'
+    document = read_text(text, "python")
+    sections = read_sections(document)
+    inner, outer = (number for block, number in zip(document.blocks, sections.of_block, strict=True) if block.formulas)
+    assert not set(sections.reach(outer)) & set(sections.reach(inner)) - {0}

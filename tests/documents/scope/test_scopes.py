@@ -44,6 +44,14 @@ def test_two_different_declarations_are_both_candidates() -> None:
     assert len(scopes.at(statements[1]).shape_candidates(Name("X"))) == 2
 
 
+def test_the_words_behind_a_formula_say_alone_what_its_letters_are() -> None:
+    text = "$X \\in \\mathbb{R}^{n \\times c}$\n\n$$Y = X W$$\n\nWORD $X \\in \\mathbb{R}^{c \\times n}$"
+    for word, shapes in (("where", [(c, n)]), ("Later", [(n, c), (c, n)])):
+        statements, scopes = read(text.replace("WORD", word))
+        found = scopes.at(statements[1]).shape_candidates(Name("X"))
+        assert [each.declaration.sizes for each in found] == shapes
+
+
 def test_values_are_numbers_or_letters() -> None:
     scope = last_scope("We set $d_{model} = 96$ and $h = 4$, so $d_k = d_{model} / h$.")
     assert scope.value(Name("h")) == 4

@@ -12,32 +12,31 @@ Result       proved       by algebra, or since one side is the other with a lett
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
-
-from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
+from collections.abc import Iterator
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.judge.algebra.dot_products import check_bounds, with_sums
+from derivations.documents.judge.algebra.free_letters import free_letters, letters_of
+from derivations.documents.judge.algebra.mixed_widths import mixed_width
 from derivations.documents.judge.algebra.moment_slips import moment_slip
-from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance, shown
+from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
-from derivations.documents.judge.algebra.scalars import EXPECTATIONS, VARIANCES, in_one_order, is_size, scalar, symbol
+from derivations.documents.judge.algebra.normalisations import is_normalisation
+from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
+from derivations.documents.judge.algebra.scalar_links import CHECK, by_algebra, ratio_of
+from derivations.documents.judge.algebra.scalars import EXPECTATIONS, VARIANCES, in_one_order, scalar
 from derivations.documents.judge.algebra.strayed_sides import strayed
+from derivations.documents.judge.algebra.told_moments import with_told
 from derivations.documents.judge.numbers.letters import ambiguous, bare, put
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
-from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["USUAL", "check_chains", "related"]
-
-CHECK = "chain"
-USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
+__all__ = ["check_chains"]
 
 
 def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -55,15 +54,20 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
         yield from replaced
         return
     yield from check_bounds(left, right)
-    left, right = with_sums(left, right)
+    left, right = with_sums(left, right, scope=scope)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
     both = all(map(_has_moment, (left, right))) and not is_condition(statement)
-    slip = moment_slip(left, right, _others(statement, link)) if both else None
+    slip = moment_slip(left, right, *_others(statement, link)) if both else None
     if slip is not None:
         yield Finding(
             "wrong", CHECK, f"the two sides differ, and are equal if mended: {slip[1]}", right=formula_text(slip[0])
         )
+        return
+    told = with_told(statement, left, right, scope) if _has_moment(left) or _has_moment(right) else None
+    said = tuple(_with_moments(statement, *told, scope)) if told is not None else ()
+    if said:
+        yield from said
         return
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
@@ -71,28 +75,61 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
         yield from _mended(statement, left, right, scope)
         return
     if first.has(Variance, Expectation) or second.has(Variance, Expectation):
-        yield from check_moments(first, second, unit=says_unit_variance(statement, scope))
+        yield from check_moments(*in_one_alphabet(first, second), unit=says_unit_variance(statement, scope))
     elif not (first.free_symbols or second.free_symbols):  # other numbers are a matter of arithmetic
-        if first.is_Rational is not True and prove_equal(first, second).level == "proved":
+        if any(True for side in (left, right) for _ in letters_of(side)):
+            if first == second and not _has_idle_index(left, right):
+                yield Finding("proved", CHECK, "equal by algebra, whatever the letters are")
+        elif first.is_Rational is not True and prove_equal(first, second).level == "proved":
             yield Finding("proved", CHECK, "both sides are one number by algebra")
     elif first.free_symbols and second.free_symbols:
-        found = tuple(_algebra(first, second, scope, goes_on=link > 0))
+        found = tuple(by_algebra(first, second, scope, goes_on=link > 0))
+        mixed = mixed_width(left, right, scope) if _may_mix(statement, found) else None
+        if mixed is not None:
+            yield Finding("wrong", CHECK, f"a width stands for another: {mixed[1]}", right=formula_text(mixed[0]))
+            return
         if found:
             yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
         else:
             yield from _mended(statement, left, right, scope)
-    elif not isinstance(bare(left), Number) and not isinstance(bare(right), Number):
+    elif prove_equal(first, second).level == "proved" or ratio_of(first, second) == 1:
+        if not _has_idle_index(left, right):
+            yield Finding("proved", CHECK, "equal by algebra, whatever the letters are")
+    elif not any(isinstance(bare(side), Number) for side in (left, right)) or is_normalisation(left, right):
         yield from _mended(statement, left, right, scope)  # by a slip a side may vanish: a difference of equals
 
 
-def _others(statement: Statement, link: int) -> tuple[Node, ...]:
-    """Return the parts of a chain that are not the two sides of a link."""
+def _with_moments(
+    statement: Statement, left: Node, right: Node, told: tuple[str, ...], scope: Scope
+) -> Iterator[Finding]:
+    """Compare two sides of the same letters whose moments are what the section says."""
+    first, second = scalar(left, scope), scalar(right, scope)
+    if first is not None and second is not None and prove_equal(first, second).level == "proved":
+        yield Finding("proved", CHECK, f"equal by algebra with {', '.join(told)}", assumptions=told)
+    elif {name.base for name in free_letters(left)} == {name.base for name in free_letters(right)}:
+        yield from _mended(statement, left, right, scope)
+
+
+def _may_mix(statement: Statement, found: tuple[Finding, ...]) -> bool:
+    """Say whether an equation, and not one in a longer chain, holds with the usual sizes at the most."""
+    alone = len(statement.chain.sides) == 2 and not is_condition(statement)
+    return alone and statement.chain.condition is None and all(each.verdict == "conditional" for each in found)
+
+
+def _others(statement: Statement, link: int) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """Return the parts of a chain before the two sides of a link, and those behind them."""
     sides, condition = statement.chain.sides, statement.chain.condition
-    return (*sides[:link], *sides[link + 2 :], *((condition,) if condition is not None else ()))
+    return sides[:link], (*sides[link + 2 :], *((condition,) if condition is not None else ()))
 
 
 def _has_moment(side: Node) -> bool:
     return any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in side.walk())
+
+
+def _has_idle_index(*sides: Node) -> bool:
+    r"""Say whether the terms of a sum lack its index: `\sum_k e^{x_j}` is equal to something, and hardly meant."""
+    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate))
+    return any(not _occurs(index, part.body) for part in sums for index in part.index)
 
 
 def _occurs(name: Name, node: Node) -> bool:
@@ -132,50 +169,7 @@ def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node
                 yield key, put(whole, {key: found}), other
 
 
-# --- by algebra ---
-
-
-def _algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Iterator[Finding]:
-    found = prove_equal(first, second)
-    if found.level == "proved":
-        yield Finding("proved", CHECK, "both sides are equal by algebra")
-        return
-    known = _values(first, scope) | _values(second, scope)
-    if known and prove_equal(first.xreplace(known), second.xreplace(known)).level == "proved":
-        taken = tuple(f"{name} = {value}" for name, value in known.items())
-        yield Finding("proved", CHECK, f"equal by algebra with {', '.join(taken)}", assumptions=taken)
-        return
-    for relations in ((USUAL[0], USUAL[1]), (USUAL[2],), USUAL):
-        pairs = [(expand(related(first, relations)), expand(related(second, relations)))]
-        if pairs[0] != (expand(first), expand(second)) and prove_equal(*pairs[0]).level == "proved":
-            taken = tuple(f"{name} = {value}" for name, value in relations if {name} & _letters(first, second))
-            yield Finding("conditional", CHECK, "equal by algebra with the usual sizes", assumptions=taken)
-            return
-    ratio = _ratio(first, second)
-    if ratio == 1:
-        yield Finding("proved", CHECK, "both sides are one fraction in lowest terms")
-    elif found.level == "refuted" or known:
-        constant = ratio is not None and ratio.is_Rational
-        free = goes_on and found.level == "refuted" and _is_free(first, second, scope)
-        if (constant or free) and not _agree_in_numbers(first, second):
-            reason = f"the left side is {ratio} times the right side" if constant else found.reason
-            yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
-        elif known and not constant:
-            yield from _refuted_by_sizes(first, second, known)
-
-
-def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -> Iterator[Finding]:
-    """Say no to an equation that what the section sets makes one of a thing with a multiple of it."""
-    ratio = _ratio(first.xreplace(known), second.xreplace(known))
-    sizes = all(letter.is_positive and letter.is_integer for letter in _letters(first, second))
-    if ratio is not None and ratio.is_Rational and ratio != 1 and (sizes or ratio != 0):
-        taken = ", ".join(f"{name} = {value}" for name, value in known.items())
-        yield Finding("wrong", CHECK, f"with {taken} the left side is {ratio} times the right side", right=shown(first))
-
-
-def _ratio(first: Expr, second: Expr) -> Expr | None:
-    """Return how many times one side is the other, in lowest terms."""
-    return (first / second).cancel() if second != 0 and _polynomial(first, second) else None
+# --- by a slip ---
 
 
 def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
@@ -184,56 +178,3 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iter
     if found is not None:
         reason = f"the two sides differ, and are equal by algebra if mended: {found.slip}"
         yield Finding("wrong", CHECK, reason, right=formula_text(found.side))
-
-
-def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
-    """Say whether both sides are of the same letters, of which nothing is known: no arrays, whose sum may be 1."""
-    if first.free_symbols != second.free_symbols or first.has(IndexedBase):
-        return False
-    names = [Name(str(letter)) for letter in first.free_symbols]
-    return all(scope.definition(name) is None for name in names)
-
-
-def _agree_in_numbers(first: Expr, second: Expr) -> bool:
-    """Say whether two sides without sums are equal for distinct primes, to 30 digits: then nothing refutes them."""
-    if first.has(Sum) or second.has(Sum):
-        return False  # the witness of the judge has numbers for their terms
-    letters = sorted(_letters(first, second), key=str)
-    for start in (2, 30):
-        primes = dict(zip(letters, islice(map(Integer, primerange(start, 10_000)), len(letters)), strict=True))
-        values = [each.xreplace(primes).evalf(30) for each in (first, second)]
-        if not all(each.is_Number for each in values):
-            return True  # no numbers: no witness
-        if abs(values[0] - values[1]) > Float("1e-20", 30) * max(abs(values[0]), abs(values[1])):
-            return False
-    return True
-
-
-def related(expression: Expr, relations: tuple[tuple[Symbol, Expr], ...]) -> Expr:
-    """Return an expression with sizes replaced, one relation after the other."""
-    for name, value in relations:
-        expression = expression.xreplace({name: value})
-    return expression
-
-
-def _letters(*expressions: Expr) -> set[Symbol]:
-    return set().union(*(each.free_symbols for each in expressions))
-
-
-def _polynomial(*expressions: Expr) -> bool:
-    return all(each.is_polynomial(*each.free_symbols) or each.is_rational_function() for each in expressions)
-
-
-def _values(expression: Expr, scope: Scope) -> dict[Symbol, Expr]:
-    """Return what the scope sets the letters of an expression to, in the alphabet of the judge."""
-    found: dict[Symbol, Expr] = {}
-    for letter in sorted(expression.free_symbols, key=str):
-        value = scope.value(Name(str(letter)))
-        if value is not None and value != letter:
-            symbols = {each: _adopted(str(each)) for each in value.free_symbols}
-            found[letter] = value.xreplace(symbols)
-    return found
-
-
-def _adopted(key: str) -> Symbol:
-    return size(key) if is_size(Name(key)) else symbol(Name(key))

@@ -47,14 +47,20 @@ def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope 
     parts = [*left.walk(), *right.walk()]
     if not any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in parts):
         return left, right
-    vectors = {each for part in parts for each in vectors_of(part) or ()}
-    sizes = (part for part in parts if isinstance(part, Name) and is_size(part, scope) and part not in vectors)
+    others: set[Node] = {each for part in parts for each in vectors_of(part) or ()}
+    others |= {label for part in parts if isinstance(part, Name) for each in part.subscripts for label in each.walk()}
+    sizes = (part for part in parts if isinstance(part, Name) and _is_length(part, scope) and part not in others)
     lengths = list({part.key: part for part in sizes}.values())
     if not lengths and length is not None:
         lengths = [length]
     if len(lengths) != 1 or any(isinstance(part, Aggregate) for part in parts):
         return left, right
     return _summed(left, lengths[0]), _summed(right, lengths[0])
+
+
+def _is_length(name: Name, scope: Scope | None) -> bool:
+    """Say whether a letter is that of a size, as it is written or as the document uses it."""
+    return is_size(name, scope) or (scope is not None and scope.document.distinctions.is_size(name.key))
 
 
 def _with_roots(node: Any) -> Any:

@@ -21,7 +21,7 @@ from derivations.documents.judge.numbers.rounding import repair_of
 from derivations.documents.judge.numbers.values import Enclosure, Letters
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Node
+from derivations.documents.syntax import Aggregate, Call, Derivative, Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_function_values"]
@@ -42,13 +42,16 @@ def check_function_values(statement: Statement, link: int | None, scope: Scope) 
         return
     left, right = statement.chain.sides[link : link + 2]
     kinds = {type(part) for side in (left, right) for part in side.walk()}
-    if Call not in kinds or Aggregate in kinds:  # the index of a sum is no letter that a point could be put for
+    if (
+        not kinds & {Call, Derivative} or Aggregate in kinds
+    ):  # the index of a sum is no letter that a point could be put for
         return
     shown, letters = printed(right), _letters(left) | _letters(right)
     if shown is not None and not shown.rough and not shown.unit and not _letters(left):
         yield from _of_number(NumberLink(statement, left, right, str(statement.chain.relations[link]), scope), shown)
     elif len(letters) == 1 and letters == _letters(left) == _letters(right):
-        yield from _of_letter(statement, left, right, letters.pop(), scope)
+        approximate = statement.chain.relations[link] == "≈"
+        yield from _of_letter(statement, left, right, letters.pop(), scope, approximate=approximate)
 
 
 def _letters(node: Node) -> set[str]:
@@ -96,7 +99,9 @@ def _is_any_function(functions: Functions, scope: Scope) -> bool:
 # --- of a letter ---
 
 
-def _of_letter(statement: Statement, left: Node, right: Node, letter: str, scope: Scope) -> Iterator[Finding]:
+def _of_letter(
+    statement: Statement, left: Node, right: Node, letter: str, scope: Scope, *, approximate: bool
+) -> Iterator[Finding]:
     """Compare two formulas of one letter at some points: of a derivative, what differs at all of them is wrong."""
     if scope.value_of(letter) is not None:
         return
@@ -104,17 +109,26 @@ def _of_letter(statement: Statement, left: Node, right: Node, letter: str, scope
     for point in POINTS:
         functions, letters = Functions(statement, scope), _at(letter, point)
         here, there = (functions.number(each, letters) for each in (left, right))
-        if here is None or there is None:
+        if here is not None and there is not None:
+            off.append(abs(here.middle - there.middle))
+        elif point > 0:  # a root or a logarithm has no negative points
             return
-        off.append(abs(here.middle - there.middle))
     if all(each < SAME for each in off):
         yield _right(functions, scope, "both sides agree at every point that was tried")
-    elif all(each > OTHER for each in off) and _is_derivative(left) and not _is_any_function(functions, scope):
+    elif approximate or "gelu" in functions.used or _is_any_function(functions, scope) or _is_to_any_base(left, right):
+        return  # another form of it, perhaps
+    elif all(each > OTHER for each in off) and _is_derivative(left):
         yield Finding("wrong", CHECK, "the derivative of this function has other numbers")
 
 
+def _is_to_any_base(left: Node, right: Node) -> bool:
+    r"""Say whether `\log` and `\ln` stand in one formula, so that the first may be to the base 10 or 2."""
+    functions = {part.function.base for side in (left, right) for part in side.walk() if isinstance(part, Call)}
+    return {"log", "ln"} <= functions
+
+
 def _is_derivative(node: Node) -> bool:
-    return isinstance(node, Call) and node.function.primes == 1
+    return isinstance(node, Derivative) or (isinstance(node, Call) and node.function.primes == 1)
 
 
 def _at(letter: str, point: Fraction) -> Letters:

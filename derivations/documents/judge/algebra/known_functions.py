@@ -24,7 +24,7 @@ from derivations.documents.judge.numbers.values import Enclosure, Letters, enclo
 from derivations.documents.scope import Scope
 from derivations.documents.scope.functions import folded
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Fence, Name, Node, Number, rebuilt
+from derivations.documents.syntax import Call, Derivative, Fence, Name, Node, Number, rebuilt
 from derivations.gelu import gelu_sigmoid, gelu_tanh
 
 __all__ = ["Functions"]
@@ -89,6 +89,8 @@ class Functions:
     def _worked_out(self, node: Any, letters: Letters) -> Any:
         """Return a formula, or a tuple of parts, with the calls of known functions replaced by their numbers."""
         spend()
+        if isinstance(node, Derivative):
+            return _bracketed(self._slope(node, letters))
         if isinstance(node, Call) and len(node.arguments) == 1 and not self._is_plain(node.function):
             inside = self.number(node.arguments[0], letters)
             if inside is None or abs(inside.middle) > _LARGEST:
@@ -97,6 +99,20 @@ class Functions:
             value = self._called(node.function, inside.middle)
             return _bracketed(value)
         return rebuilt(node, lambda each: self._worked_out(each, letters))
+
+    def _slope(self, node: Derivative, letters: Letters) -> Fraction:
+        """Return the derivative of a formula by a letter, at the number that the letter has."""
+        by = node.by[0]
+        if not isinstance(by, Name) or len(node.by) > 1:
+            raise _NotKnown
+        at = letters(by)
+        if not isinstance(at, Fraction):
+            raise _NotKnown
+        ends = [self.number(put(node.of, {by.key: _bracketed(at + step)}), letters) for step in (_STEP, -_STEP)]
+        above, below = ends
+        if above is None or below is None:
+            raise _NotKnown
+        return (above.middle - below.middle) / (2 * _STEP)
 
     def _is_plain(self, function: Name) -> bool:
         """Say whether a function is one that `enclose` knows."""

@@ -1,8 +1,8 @@
 r"""Numbers of means and variances, in several draws of the moments of independent random variables.
 
 Definition   letters are independent random variables, the entries of one letter alike, with moments of which nothing is
-             known; sizes, and letters that are Greek, are numbers. A reading may know more: that the variables are 0 or
-             1, so that x^2 is x, or that all entries of a letter are one variable
+             known; sizes, and letters that are Greek, are numbers. A reading may know more: that some variables are 0
+             or 1, so that x^2 is x, or that all entries of a letter are one variable
 Result       `differ(first, second, reading)`: whether two formulas differ; None where one has no number
 """
 
@@ -30,7 +30,7 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["ALIKE", "ANY", "ZERO_OR_ONE", "Reading", "differ"]
+__all__ = ["ALIKE", "ANY", "Reading", "differ"]
 
 Monomial = tuple[tuple[str, int], ...]  # variables with their powers, in order
 Polynomial = Mapping[Monomial, float]
@@ -51,17 +51,18 @@ def _number(key: object, draw: int) -> float:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the random variables are: 0 or 1, so that nobody need write x^2 for x; all entries of a letter one."""
+    """What the random variables are: some 0 or 1, so that nobody need write x^2 for x; all entries of a letter one."""
 
-    zero_or_one: bool = False
+    zero_or_one: frozenset[str] = frozenset()
     alike: bool = False
 
     def moment(self, variable: str, power: int, draw: int) -> float:
         """Return the mean of a power of a variable."""
-        return _number((variable.partition(ENTRY)[0], 1 if self.zero_or_one and power == 2 else power), draw)
+        letter = variable.partition(ENTRY)[0]
+        return _number((letter, 1 if letter in self.zero_or_one else power), draw)
 
 
-ANY, ZERO_OR_ONE, ALIKE = Reading(), Reading(zero_or_one=True), Reading(alike=True)
+ANY, ALIKE = Reading(), Reading(alike=True)
 
 
 def differ(first: Node, second: Node, reading: Reading) -> bool | None:
@@ -130,7 +131,7 @@ class _Numbers:
             return {(): float(self.bound[name.key])}
         if not name.base or name.superscripts or name.accent or name.primes:
             raise _NoMoment  # a mean of others, or another variable
-        if name.key in self.tops or is_size(name):
+        if name.key in self.tops or (is_size(name) and name.base not in self.reading.zero_or_one):
             return {(): 2.0 + drawn(name.key, self.draw) % 3}
         if len(name.base) > 1 or not name.base.isascii():
             return {(): _number(name.key, self.draw)}  # sigma, mu

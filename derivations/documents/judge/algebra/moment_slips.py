@@ -5,7 +5,8 @@ Result       `moment_slip(left, right, others)`: the side that is mended and the
              one edit (a sign, an exponent, an index, a fraction) makes them equal whatever the moments are; or where an
              index inside of a sum stands nowhere else, and that of the sum makes them equal; else None
 Assumes      sides are no mistake that are equal for variables which are 0 or 1, where x^2 is x, or where all entries
-             are one variable: their variances do not add up
+             are one variable: their variances do not add up. What is 0 or 1 has a square or none, and then keeps to it:
+             E[m^2] q = E[m] q goes on without m^2
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from fractions import Fraction
 from derivations.documents.canon.edits import Edit
 from derivations.documents.canon.letter_slips import ranges, signs
 from derivations.documents.canon.places import places
-from derivations.documents.judge.algebra.moment_numbers import ALIKE, ANY, ZERO_OR_ONE, differ
+from derivations.documents.judge.algebra.moment_numbers import ALIKE, ANY, Reading, differ
 from derivations.documents.judge.algebra.scalar_letters import is_size
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.syntax import (
     Aggregate,
     Call,
+    Fence,
     Name,
     Node,
     Number,
@@ -38,19 +40,22 @@ __all__ = ["moment_slip"]
 MOST_NODES = 100
 
 
-def moment_slip(left: Node, right: Node, others: Sequence[Node] = ()) -> tuple[Node, str] | None:
+def moment_slip(
+    left: Node, right: Node, before: Sequence[Node] = (), behind: Sequence[Node] = ()
+) -> tuple[Node, str] | None:
     """Return the side that is mended, and the slip; None where the sides are equal, or no edit makes them so.
 
-    `others` are the other parts of the chain: where they have the square of a letter, that letter is not 0 or 1.
+    `before` and `behind` are the other parts of the chain: where its squares go and come again, no letter is 0 or 1.
     """
     if sum(1 for side in (left, right) for _ in side.walk()) > MOST_NODES:
         return None
-    stray = _stray_index(left, right, others)
+    stray = _stray_index(left, right, (*before, *behind))
     if stray is not None:
         return stray
-    squared = {letter for each in others for letter in _letters_squared(each)}
-    zero_or_one = () if squared and squared >= _variables(left) | _variables(right) else (ZERO_OR_ONE,)
-    if not all(differ(left, right, reading) for reading in (ANY, *zero_or_one, ALIKE)):
+    squared = _squared_again(before, left, right) | _squared_again(behind, right, left)
+    squared |= _letters_raised(right, above=2) - _letters_raised(left, above=2)  # nobody makes x^4 of a mask
+    zero_or_one = Reading(zero_or_one=_variables(left, right) - squared)
+    if not all(differ(left, right, reading) for reading in (ANY, zero_or_one, ALIKE)):
         return None
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         for edit, slip in _edits(side):
@@ -89,19 +94,39 @@ def _summed(part: Node, side: Node) -> bool:
     return isinstance(part, Name) and not bound.isdisjoint(part.subscripts)
 
 
-def _letters_squared(node: Node) -> set[str]:
+def _squared_again(others: Sequence[Node], side: Node, opposite: Node) -> set[str]:
+    """Return the letters whose powers both sides have, and those which a side lacks that stands between powers."""
+    powers = {letter for each in others for letter in _letters_raised(each)}
+    return powers - _letters_raised(side) | (_letters_raised(side) & _letters_raised(opposite))
+
+
+def _letters_raised(node: Node, above: int = 1) -> set[str]:
     """Return the letters whose powers stand in a formula."""
-    return {part.base.base for part in node.walk() if isinstance(part, Power) and isinstance(part.base, Name)}
+    return {
+        base.base
+        for part in node.walk()
+        if isinstance(part, Power) and isinstance(base := part.base, Name)
+        if isinstance(part.exponent, Number) and part.exponent.value > above
+    }
 
 
-def _variables(side: Node) -> set[str]:
-    """Return the letters of a side that may be random: no functions, sizes, indices."""
+def _variables(*sides: Node) -> frozenset[str]:
+    """Return the letters that may be random: a letter of sizes, as the m of a mask, if means and variances have it."""
+    taken = [part for side in sides for part in side.walk() if isinstance(part, Call)]
+    inside = {id(name) for part in taken for each in part.arguments for name in _letters_in(each)}
+    names = [name for side in sides for name in _letters_in(side)]
+    sizes = {name.base for name in names if is_size(name) and id(name) not in inside}
+    letters = {name.base for name in names if len(name.base) == 1 and name.base.isascii()}
+    return frozenset(letters - sizes)
+
+
+def _letters_in(side: Node) -> Iterator[Name]:
+    """Yield the letters of a side: no functions, no labels of others, no indices of sums."""
     names = [part for part in side.walk() if isinstance(part, Name)]
-    inside = {id(part) for name in names for label in name.children for part in label.walk()}
+    below = {id(part) for name in names for label in name.children for part in label.walk()}
     functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
     bound = {name for part in side.walk() if isinstance(part, Aggregate) for name in part.index}
-    letters = (name for name in names if id(name) not in inside | functions and name not in bound and not is_size(name))
-    return {name.base for name in letters if len(name.base) == 1 and name.base.isascii()}
+    return (name for name in names if id(name) not in below | functions and name not in bound)
 
 
 def _edits(side: Node) -> Iterator[Edit]:
@@ -126,6 +151,8 @@ def _exponents(node: Node, letters: object) -> Iterator[Edit]:
                 yield replace(node, exponent=two), "the exponent must be 2"
         case Name() | Call() | Number():
             yield Power(node, two), "the square is missing"
+        case Aggregate():
+            yield Power(Fence("(", node), two), "the square is missing"
         case Root(radicand=inside):
             yield inside, "there must be no root"
         case Quotient(numerator=above, denominator=below):

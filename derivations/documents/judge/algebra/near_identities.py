@@ -27,34 +27,33 @@ from derivations.documents.judge.algebra.free_letters import (
     letters_of,
     may_be_means,
 )
+from derivations.documents.judge.algebra.normalisations import is_aggregate, is_exponential, is_normalisation
 from derivations.documents.judge.algebra.sampled import Sampler, tops_of
 from derivations.documents.judge.algebra.scalars import as_written, in_one_order, is_size, scalar
-from derivations.documents.judge.algebra.telling_apart import agree, differing, same
+from derivations.documents.judge.algebra.telling_apart import agree, differing, may_agree, same
 from derivations.documents.judge.numbers.letters import bare, put
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
-    Aggregate,
     Call,
     Fence,
     Name,
     Node,
     Number,
-    Power,
     Product,
     Quotient,
     Sum,
 )
 from derivations.language.proof import prove_equal
 
-__all__ = ["MOST_NODES", "Mended", "is_explained", "mended", "slip_between", "tried"]
+__all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between", "tried"]
 
 MOST_NODES = 240
 MOST_EDITS = 6_000
 MOST_ONE_SIDED = 1  # letters of one side alone, as cancel in an identity: more make a definition
 UNSURE = ("1", "I", "𝟙", "infty")  # an indicator of what is not said, infinity
 _D_MODEL = Name("d", (Name("model"),))
-_USUAL: dict[str, Node] = {  # sizes as they are assumed of a layer
+USUAL: dict[str, Node] = {  # sizes as they are assumed of a layer
     "d_k": Quotient(_D_MODEL, Name("h")),
     "d_v": Quotient(_D_MODEL, Name("h")),
     "d_ff": Product((Number("4", Fraction(4)), _D_MODEL), ("",)),
@@ -99,10 +98,10 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
     if sum(1 for side in (left, right) for _ in side.walk()) > MOST_NODES:
         return None
     cancelled = frozenset(cancellable(left) | cancellable(right))
-    one_sided = {name.base for name in free_letters(left)} ^ {name.base for name in free_letters(right)}
+    one_sided = _bases(left) ^ _bases(right)
     names = tuple(dict.fromkeys(each for side in (left, right) for each in letters_of(side)))
     if (
-        len(one_sided - cancelled) > MOST_ONE_SIDED
+        (len(one_sided - cancelled) > MOST_ONE_SIDED and not is_normalisation(left, right))
         or any(name.base in UNSURE for name in names)
         or any(has_differentials(side) or may_be_means(side, one_sided) for side in (left, right))
         or is_condition(statement)
@@ -115,11 +114,18 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
         return None
     indices = tuple(dict.fromkeys(key for side in (left, right) for key in indices_of(side)))
     about = _About(free_letters(left) == free_letters(right), cancelled, scope)
+    normalised = is_normalisation(left, right)
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         for edit, slip in tried(side, names, indices):
+            if normalised and _bases(edit) != _bases(side):
+                continue  # without a letter it may hold for special values of it
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
                 return Mended(edit, f"{slip}, on the {where}")
     return None
+
+
+def _bases(side: Node) -> set[str]:
+    return {name.base for name in free_letters(side)}
 
 
 def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
@@ -202,20 +208,7 @@ def _is_regrouped(first: Node, second: Node) -> bool:
 
 def _is_merged(first: Node, second: Node) -> bool:
     """Say whether one side has as one what the other has apart: sum_j c is n c, e^{a + b} is e^a e^b."""
-    return any(
-        sum(map(kind, first.walk())) != sum(map(kind, second.walk())) for kind in (_is_aggregate, _is_exponential)
-    )
-
-
-def _is_aggregate(node: Node) -> bool:
-    return isinstance(node, Aggregate)
-
-
-def _is_exponential(node: Node) -> bool:
-    match node:
-        case Power(base=Name(key="e")) | Call(function=Name(key="exp")):
-            return True
-    return False
+    return any(sum(map(kind, first.walk())) != sum(map(kind, second.walk())) for kind in (is_aggregate, is_exponential))
 
 
 def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope) -> bool:
@@ -227,6 +220,12 @@ def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope)
         if found is not None and any(each.key in keys for each in letters_of(found)):
             defined[name.key] = found
     tops = tops_of(left, right)
-    usual = {key: value for key, value in _USUAL.items() if key not in tops}
-    ways = (defined, usual, {**usual, **defined}) if defined else (usual,)
-    return any(agree(*(put(put(side, values), values) for side in (left, right))) for values in ways)
+    usual = {key: value for key, value in USUAL.items() if key not in tops}
+    if agree(*_with(usual, left, right)):
+        return True
+    return bool(defined) and any(may_agree(*_with(each, left, right)) for each in (defined, {**usual, **defined}))
+
+
+def _with(values: dict[str, Node], *sides: Node) -> tuple[Node, ...]:
+    """Return sides with the letters replaced, and those in what replaced them."""
+    return tuple(put(put(side, values), values) for side in sides)

@@ -2,6 +2,7 @@
 
 Definition   letters have numbers that depend on their names alone, sizes whole ones; `q_j` under a sum over j is an
              entry, and has one number for each place. The draws of `POSITIVE` have positive letters, the others not.
+             Sums without bounds are over the same places, if all are such.
              Beside Kronecker's delta a free index is a place as well, the same as another in some draws only
 Result       `Sampler(formulas).number(node, draw)`: nan outside of what is real (log(-1), 1/0), None for what has no
              number here; `sampled(node, draw)` is that of one formula
@@ -41,7 +42,9 @@ DRAWS = (*POSITIVE, 5, 6)  # all letters are negative in one, some in the other
 DELTAS = ("δ", "delta")
 _SIGNS: Mapping[int, Callable[[int], int]] = {5: lambda number: -1, 6: lambda number: 1 - 2 * (number >> 16 & 1)}
 _PLACES = ((0, 1, 0, 1, 0, 1), (0, 0, 1, 1, 0, 0), (0, 1, 1, 0, 1, 0), (1, 0, 0, 0, 1, 1))  # each two alike at times
+_SHORT = 4  # the draw in which the second place is the last one
 _MOST_TERMS = 64
+_WHOLE = (1, 2, 3)  # the places of sums without bounds, where no sum has any
 Bound = Mapping[str, int]
 
 
@@ -62,6 +65,7 @@ class Sampler:
         self.parts = {id(part): part for formula in formulas for part in formula.walk()}
         self.tops = tops_of(*formulas)
         self.indices = _free_places(*formulas)
+        self.is_whole = not any(isinstance(part, Aggregate) and part.upper for part in self.parts.values())
         self.known: dict[tuple[int, int, tuple[tuple[str, int], ...]], float] = {}
         self.draw = 0
 
@@ -117,6 +121,8 @@ class Sampler:
                     raise _NoNumber
                 places = range(int(first), int(last) + 1)
                 return sum(self._value(node.body, {**bound, index.key: place}) for place in places)
+            case Aggregate(kind="sum", index=(Name() as index,), lower=None, upper=None, over=None) if self.is_whole:
+                return sum(self._value(node.body, {**bound, index.key: place}) for place in _WHOLE)
         raise _NoNumber
 
     def _letter(self, name: Name, bound: Bound) -> float:
@@ -134,7 +140,7 @@ class Sampler:
         key = (name.accent, name.base, lower, tuple(map(_key, name.superscripts)), name.primes)
         number = drawn(key, self.draw)
         if name.key in self.tops:
-            return 2 + number % 4
+            return 2 if self.indices and self.draw == _SHORT else 2 + number % 4
         return 2 + number % 50 if is_size(name) else _real(number, self.draw)
 
     def _delta(self, name: Name, places: tuple[float | str, ...]) -> float:

@@ -11,14 +11,14 @@ Raises       nothing; what is over the budget (nodes, powers) is not understood
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
-from sympy import Basic, Expr, Integer, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
+from derivations.documents.judge.algebra.scalar_growth import LARGEST_POWER, MOST_CIRCLES, bits_of, circles, grows
 from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, in_one_order, is_size, symbol
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import (
@@ -39,16 +39,14 @@ from derivations.documents.syntax import (
 )
 from derivations.language.expression import array
 from derivations.language.scalars import Expectation, Variance
-from derivations.symbols import index
+from derivations.symbols import index, size
 
 __all__ = ["EXPECTATIONS", "VARIANCES", "as_written", "in_one_order", "is_size", "scalar", "symbol"]
 
 _MOST_NODES = 400
-_LARGEST_POWER = 12
-_MOST_EXPANDED = 300  # terms of an expression that is multiplied out
 _MOST_TERMS = 64  # of a sum with numbers for bounds
-_TYPICAL_TERMS = 4  # of a sum with a letter for a bound, where the judge tries numbers
 _BITS = 4_000
+_NO_NUMBERS = frozenset({"infty", "∞", "inf", "infinity", "nan"})  # algebra does not hold for them
 _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     "exp": sympy.exp,
     "log": sympy.log,
@@ -70,7 +68,7 @@ class _NoScalar(Exception):
 def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
     """Return the scalar that a node means, or None."""
     found = as_written(node, scope)
-    return found if found is not None and _expanded(found) <= _MOST_EXPANDED else None
+    return found if found is not None and not grows(found) else None
 
 
 def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
@@ -79,7 +77,8 @@ def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
         parts = [part for _, part in zip(range(_MOST_NODES + 1), node.walk(), strict=False)]
         if len(parts) > _MOST_NODES or not in_one_order(node, scope=scope):
             return None
-        return _Reading(scope, _sizes(parts)).expression(node, {})
+        found = _Reading(scope, _sizes(parts)).expression(node, {})
+        return found if circles(found) <= MOST_CIRCLES else None
     except (_NoScalar, ArithmeticError, ValueError, TypeError, RecursionError):
         return None
 
@@ -112,7 +111,7 @@ class _Reading:
         if node.key in bound:
             place, least, _ = bound[node.key]
             return place + least
-        if not node.base:
+        if not node.base or node.base.lower() in _NO_NUMBERS:
             raise _NoScalar
         used = [each for each in node.subscripts if isinstance(each, Name) and each.key in bound]
         if used:
@@ -170,16 +169,16 @@ class _Reading:
     def power(self, node: Power, bound: Any) -> Expr:
         base, exponent = self.expression(node.base, bound), self.expression(node.exponent, bound)
         if base.is_number and base != sympy.E:
-            budget = exponent.is_Rational and abs(exponent.p) * _bits(base) <= _BITS
+            budget = exponent.is_Rational and abs(exponent.p) * bits_of(base) <= _BITS
         else:
-            budget = not exponent.is_number or abs(exponent) <= _LARGEST_POWER
+            budget = not exponent.is_number or abs(exponent) <= LARGEST_POWER
         if not budget or base == 0:
             raise _NoScalar
         return base**exponent
 
     def root(self, node: Root, bound: Any) -> Expr:
         degree = self.expression(node.degree, bound) if node.degree is not None else Integer(2)
-        if not (degree.is_Integer and 1 < degree <= _LARGEST_POWER):
+        if not (degree.is_Integer and 1 < degree <= LARGEST_POWER):
             raise _NoScalar
         return self.expression(node.radicand, bound) ** (1 / degree)
 
@@ -211,19 +210,10 @@ class _Reading:
     def aggregate(self, node: Aggregate, bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
         if node.kind.lower() in ("var", "e") and not node.index:
             return (Variance if node.kind.lower() == "var" else Expectation)(self.expression(node.body, bound))
-        if (
-            node.kind != "sum"
-            or len(node.index) != 1
-            or node.lower is None
-            or node.upper is None
-            or node.over is not None
-        ):
+        if node.kind != "sum" or len(node.index) != 1 or node.over is not None:
             raise _NoScalar
         key = node.index[0].key
-        least, most = self.expression(node.lower, bound), self.expression(node.upper, bound)
-        if not (least.is_Integer and (most.is_integer or most.is_Integer)):
-            raise _NoScalar
-        count = sympy.expand(most - least + 1)
+        least, count = self.range(node, bound)
         if key in bound or not (count.is_Symbol or (count.is_Integer and count >= 1)):
             raise _NoScalar  # an empty range, or one of which nothing is known
         place = index(key)
@@ -234,36 +224,17 @@ class _Reading:
             raise _NoScalar
         return sympy.Sum(body, (place, 0, count - 1))
 
-
-def _expanded(expression: Basic) -> int:
-    """Return a bound for the number of terms of an expression that is multiplied out over one denominator."""
-    if not expression.args:
-        return 1
-    if isinstance(expression, sympy.Sum):
-        body, *limits = expression.args
-        lengths = (int(last) + 1 if last.is_Integer else _TYPICAL_TERMS for _, _, last in limits)
-        return _expanded(body) * math.prod(lengths)
-    inside = [min(_expanded(each), _MOST_EXPANDED + 1) for each in expression.args]
-    if isinstance(expression, sympy.exp) and inside[0] <= _LARGEST_POWER:
-        return 1  # e^{a + b} is one product
-    if isinstance(expression, sympy.Add):
-        below = {each.base for term in expression.args for each in sympy.Mul.make_args(term) if _is_below(each)}
-        over_one = math.prod(min(_expanded(each), _MOST_EXPANDED + 1) for each in below)
-        return max(sum(inside), 2 * len(inside) * over_one if len(below) > 1 else 0)
-    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer:
-        power = abs(int(expression.exp))
-        return math.comb(power + inside[0] - 1, power)
-    return min(math.prod(inside), _MOST_EXPANDED + 1)
-
-
-def _is_below(factor: Expr) -> bool:
-    """Say whether a factor is a sum in a denominator."""
-    return isinstance(factor, sympy.Pow) and factor.base.is_Add and factor.exp.is_negative is True
-
-
-def _bits(number: Expr) -> int:
-    parts: Iterator[int] = (int(each.p).bit_length() + int(each.q).bit_length() for each in number.atoms(Rational))
-    return max(parts, default=1)
+    def range(self, node: Aggregate, bound: Any) -> tuple[Expr, Expr]:
+        """Return the first place of a sum, and how many it has: without bounds, all of an array in it."""
+        if node.lower is not None and node.upper is not None:
+            least, most = self.expression(node.lower, bound), self.expression(node.upper, bound)
+            if not (least.is_Integer and (most.is_integer or most.is_Integer)):
+                raise _NoScalar
+            return least, sympy.expand(most - least + 1)
+        names = [part for part in node.body.walk() if isinstance(part, Name) and node.index[0] in part.subscripts]
+        if node.lower is not None or node.upper is not None or not names:
+            raise _NoScalar
+        return Integer(1), size(min(f"{each.base}:{each.subscripts.index(node.index[0])}" for each in names))
 
 
 _RULES: Mapping[type[Node], Callable[[_Reading, Any, Any], Expr]] = {

@@ -15,7 +15,12 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from derivations.documents.judge.algebra.conditions import is_condition
-from derivations.documents.judge.algebra.free_letters import has_differentials, indices_of, letters_of
+from derivations.documents.judge.algebra.free_letters import (
+    free_letters,
+    has_differentials,
+    indices_of,
+    letters_of,
+)
 from derivations.documents.judge.algebra.near_identities import (
     MOST_NODES,
     Mended,
@@ -79,7 +84,7 @@ def _mended(side: Node, others: Sequence[Node], scope: Scope, *, within: bool) -
     numbers = Sampler(side, *pair)
     draws = differing(numbers, side, other)
     names = tuple(dict.fromkeys(each for part in (side, *pair) for each in letters_of(part)))
-    own, whole = ({(name.base, name.accent) for name in letters_of(each)} for each in (side, other))
+    own, whole = ({(name.base, name.accent) for name in free_letters(each)} for each in (side, other))
     fits = own <= whole if within else own == whole
     if not draws or not fits or has_differentials(side) or is_explained(side, other, names, scope):
         return None

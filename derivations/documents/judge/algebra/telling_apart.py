@@ -2,7 +2,8 @@
 
 Definition   formulas differ in a draw if both are real there and not the same to nine digits
 Result       `differing(numbers, left, right)` are the draws that decide, none where the two agree or have no numbers;
-             `same(numbers, edit, other, draws)` says whether two agree in these, and wherever else both are real
+             `same(numbers, edit, other, draws)` says whether two agree in these, and wherever else both are real;
+             `agree` and `may_agree` whether nothing tells two apart, where that is known or in any case
 Assumes      two formulas that differ do not agree in all of some six draws
 """
 
@@ -13,7 +14,7 @@ import math
 from derivations.documents.judge.algebra.sampled import DRAWS, POSITIVE, Sampler
 from derivations.documents.syntax import Node
 
-__all__ = ["agree", "differing", "same"]
+__all__ = ["agree", "differing", "may_agree", "same"]
 
 CLOSE = 1e-9
 
@@ -42,8 +43,16 @@ def same(numbers: Sampler, edit: Node, other: Node, draws: tuple[int, ...]) -> b
 
 
 def agree(left: Node, right: Node) -> bool:
-    """Say whether no draw tells two sides apart."""
-    return not differing(Sampler(left, right), left, right)
+    """Say whether two sides have real numbers in some draw, and no draw tells them apart."""
+    numbers = Sampler(left, right)
+    real = any(_is_real(numbers.number(left, draw)) and _is_real(numbers.number(right, draw)) for draw in DRAWS)
+    return real and not differing(numbers, left, right)
+
+
+def may_agree(left: Node, right: Node) -> bool:
+    """Say whether two sides agree, or one of them has no numbers here."""
+    numbers = Sampler(left, right)
+    return any(numbers.number(side, draw) is None for side in (left, right) for draw in DRAWS) or agree(left, right)
 
 
 def _is_real(number: float | None) -> bool:

@@ -123,11 +123,15 @@ def _assignments(
 def _completed(
     known: dict[str, str], letters: Mapping[str, Name], concept: Concept, roles: Sequence[str], foreign: frozenset[str]
 ) -> Iterator[tuple[dict[str, str], bool]]:
-    """Yield the roles of letters, those that nothing tells in every order; and whether every role was told."""
+    """Yield the roles of letters, those that nothing tells in every order; and whether every role was told.
+
+    The usual letter of a role that no form has, a mean in what subtracts none, plays none.
+    """
     rest = [key for key in letters if key not in known and key not in foreign and key not in CONSTANTS]
     left = [role for role in roles if role not in known.values()]
     left.sort(key=list(concept.letters).index if set(left) <= set(concept.letters) else str)
-    is_told = not rest or (not left and concept.left in PLACES)
+    idle = {key for role, usual in concept.letters.items() if role not in roles for key in usual[:1]}
+    is_told = idle.issuperset(rest) or (not left and concept.left in PLACES)
     for chosen in islice(permutations(left, min(len(rest), len(left))), MOST_ASSIGNMENTS):
         if any(_is_other_width(key, role) for key, role in zip(rest, chosen, strict=False)):
             continue

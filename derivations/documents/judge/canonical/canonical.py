@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from derivations.documents.canon.attention_forms import UNSCALED
-from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
+from derivations.documents.canon.role_letters import KEY_WIDTHS, NORM, OTHER_SIZES
+from derivations.documents.canon.softmax_forms import COLUMNS
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.left_sides import plain, word_of
 from derivations.documents.judge.canonical.cancelled import cancelled, shows_how
@@ -22,6 +23,7 @@ from derivations.documents.judge.canonical.comparing_forms import INPUTS, Known,
 from derivations.documents.judge.canonical.inputs_of_heads import other_inputs
 from derivations.documents.judge.canonical.labelled_heads import mixes_heads
 from derivations.documents.judge.canonical.mending import Judged, letter_of
+from derivations.documents.judge.canonical.softmax_axes import counts_keys
 from derivations.documents.judge.canonical.structures import by_structure
 from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
@@ -45,7 +47,11 @@ __all__ = ["check_canonical"]
 
 CHECK = "canonical"
 MOST_PARTS = 200
+NORMS = frozenset({"layer_norm.definition", "rms_norm.definition"})
+EPSILON = NORM["epsilon"]
 EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
+#: Slips that another formula may make good, as it multiplies by what is lacking.
+OF_SCALE = ("missing", "too many", "the sign is wrong", "division", "divided", "the number must")
 LIKELIHOOD = ("likelihood", "似然", "尤度")
 NEGATIVE = ("negative", "minus", "nll", "負", "负")
 MEANINGS = {
@@ -86,7 +92,12 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         return
     if verdict == "proved" and mixes_heads(left, right):
         return
-    if verdict == "wrong" and isinstance(left, Call) and _is_multiplied_elsewhere(left, statement, scope):
+    if (
+        verdict == "wrong"
+        and any(words in reason for words in OF_SCALE)
+        and isinstance(left, Call)
+        and _is_multiplied_elsewhere(left, statement, scope)
+    ):
         return
     if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
         inputs = other_inputs(statement, left, plain(right), scope)
@@ -94,6 +105,11 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     if verdict == "proved" and result == "softmax.jacobian_matrix":
         rows = tuple(f"{each} is a row" for each in _rows(right))
         verdict, assumed = "conditional" if rows else verdict, (*assumed, *rows)
+    if verdict == "proved" and result in NORMS and _lacks_epsilon(right, scope):
+        verdict, assumed = "conditional", (*assumed, "epsilon is 0")
+    if verdict == "conditional" and COLUMNS in assumed and counts_keys(left, right, statement, scope):
+        verdict, assumed = "wrong", ()
+        reason = "the sum goes over the first index, and the lines around take the second one to count the keys"
     if verdict == "conditional" and UNSCALED in assumed:
         width = _width_left_out(right, scope)
         if width is not None:
@@ -101,6 +117,13 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
             reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
     shown = None if mended is None else link_text(left, mended, statement)
     yield Finding(verdict, CHECK, reason, shown, result, assumed)
+
+
+def _lacks_epsilon(right: Node, scope: Scope) -> bool:
+    """Say whether a root of a variance has no epsilon, of which the document speaks elsewhere."""
+    letters = {part.key for part in right.walk() if isinstance(part, Name)}
+    rooted = any(isinstance(part, Root) for part in right.walk())
+    return rooted and not letters & {*EPSILON} and any(scope.is_used(letter_of(key)) for key in EPSILON)
 
 
 def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> bool:

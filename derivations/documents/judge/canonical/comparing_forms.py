@@ -35,12 +35,13 @@ from derivations.documents.judge.canonical.recognition import (
     words_of,
 )
 from derivations.documents.judge.canonical.row_statistics import as_written, in_letters
-from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.syntax import Call, Name, Negative, Node, Quotient
 from derivations.language.expression import Array
 
 __all__ = ["INPUTS", "Known", "judged"]
 
 Known = tuple[frozenset[str], frozenset[tuple[str, str]], str | None]  # other sizes, roles by the prose, the convention
+MOST_PARTS, MOST_PAIRS = 3, 24
 ATTENTION = "scaled dot-product attention"
 INPUTS = (Name("Q"), Name("K"), Name("V"))
 
@@ -112,6 +113,8 @@ def judged(
         return _equal(*best, convention, named=bool(by_word))
     if unproved or not is_one_formula(right):  # it may well be right
         return None
+    if not by_word and _is_made_of_a_softmax(right, tried):
+        return None
     lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
     found = repaired(right, tried, formula, convention, names, lacking=lacking)
     if strays and found is not None and found[2] is not None and is_of_another_entry(left, found[2]):
@@ -119,6 +122,15 @@ def judged(
     if found is None or found[2] is None or not functions:
         return found
     return found[0], found[1], as_written(found[2], functions), *found[3:]
+
+
+def _is_made_of_a_softmax(right: Node, tried: list[tuple[Concept, Assignment]]) -> bool:
+    """Say whether something is made of a whole softmax, a loss -log p or 1 - p: where no word names it, no slip."""
+    inside = [part for part in islice(right.walk(), 1, None) if isinstance(part, Quotient)][:MOST_PARTS]
+    parts: dict[str, list[Node]] = {"softmax": [*inside], "log-softmax": [Negative(right)]}
+    told = [(concept.title.partition(" of ")[0], assignment) for concept, assignment in tried]
+    pairs = ((part, each) for title, each in told for part in parts.get(title, ()))
+    return any(match.proved for part, each in islice(pairs, MOST_PAIRS) for match in equal_forms(part, each))
 
 
 def _is_doubled(arguments: tuple[Node, ...], right: Node) -> bool:

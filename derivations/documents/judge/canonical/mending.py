@@ -19,13 +19,13 @@ from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.arrays.formula_letters import Formula, names_in
 from derivations.documents.judge.canonical.assigning import Assignment
 from derivations.documents.judge.canonical.matching import Filter, equal_forms, reader_of, reads
+from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Sum
 from derivations.documents.verdicts import Verdict
 
 __all__ = ["NAMED", "Judged", "letter_of", "repaired"]
 
 MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
-ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
 NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
 #: Letters that authors take in either order: two weights of a gate, two distributions.
 FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})

@@ -75,7 +75,8 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
             shown = link_text(left, mended, statement)
             yield Finding("wrong", CHECK, f"this is not {each.title}: {slip}", shown, each.forms[0].result or None)
             return
-    yield from _by_shape(left, right, names, scope)
+    if not any(({*each.used} - {*each.own}) & names.keys() for each in called if each.own):
+        yield from _by_shape(left, right, names, scope)
 
 
 # --- what is right ---
@@ -125,7 +126,7 @@ def _mended(
     left: Node, right: Node, names: dict[str, Name], equation: Equation, statement: Statement, scope: Scope
 ) -> tuple[str, Node] | None:
     """Return the slip and the right side without it, where this equation is certainly meant."""
-    if not _is_meant(equation, statement, scope):
+    if not _is_meant(equation, names, statement, scope):
         return None
     if not names.keys() >= {*equation.own}:
         return _of_the_other(left, right, names, equation, scope)
@@ -143,13 +144,18 @@ def _mended(
     for edited, slip in islice(edits(right, letters, exponents), MOST_EDITS):
         if reader.work > MOST_WORK:
             return None
+        if slip == "the summand 1 is too many":
+            continue  # steps that are counted from 0
         if likely.may_equal(edited) and any(match.proved for match in equal_forms(edited, assignment, reader)):
             return slip, edited
     return None
 
 
-def _is_meant(equation: Equation, statement: Statement, scope: Scope) -> bool:
+def _is_meant(equation: Equation, names: dict[str, Name], statement: Statement, scope: Scope) -> bool:
+    """Say whether letters of the document, a name in the equation or the words around tell that it is this one."""
     if equation.used and all(scope.is_used(letter_of(key)) for key in equation.used):
+        return True
+    if any(len(word) > 4 and word in key.lower() for word in equation.words for key in names):
         return True
     around = scope.words(statement).lower()
     return any(word in around for word in equation.words)

@@ -38,10 +38,18 @@ from derivations.documents.syntax import (
     rebuilt,
 )
 
-__all__ = ["formula_of", "is_about", "is_one_formula", "of_the_same_entry", "softmax_of_a_score", "words_of"]
+__all__ = [
+    "ELEMENTARY",
+    "formula_of",
+    "is_about",
+    "is_one_formula",
+    "of_the_same_entry",
+    "softmax_of_a_score",
+    "words_of",
+]
 
 
-ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "sqrt", "max", "min"})
+ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
 
 
 def is_one_formula(right: Node) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from sympy import Expr, Integer, Poly, PolynomialError, Rational, Symbol, expand
 
-from derivations.documents.judge.algebra.chains import USUAL, related
+from derivations.documents.judge.algebra.scalar_links import USUAL, related
 from derivations.documents.judge.costs.part_costs import Cost, costs, matrices
 from derivations.documents.judge.costs.subjects import Part
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n

@@ -21,6 +21,11 @@ __all__ = ["check_training"]
 
 CHECK = "counting"
 TOKENS = ("token", "词元", "詞元", "トークン")
+TRAINING = ("train", "训练", "訓練", "学習")
+ONE_PASS = (
+    "forward", "backward", "pass", "infer", "generat", "decod", "前向", "反向", "正向", "推理", "推論", "推断", "生成",
+    "前傳", "前传", "順伝播", "逆伝播",
+)  # fmt: skip
 PARAMETERS, TOKEN_LETTERS = ("N", "P"), ("D", "T")  # as Kaplan et al. (2020) and others call them
 
 
@@ -36,10 +41,12 @@ def check_training(left: Node, counted: Expr, said: Said, near: str = "") -> Ite
     formula = published("kaplan.six_n_d")
     whole, forward = (published(name).expression.as_coeff_Mul()[0] for name in ("kaplan.six_n_d", "kaplan.two_n"))
     passes = {whole: "", forward: "the forward pass alone", whole - forward: "the backward pass alone"}
-    of_one_pass = [text for text in passes.values() if text and text.split()[1] in words.lower()]
+    of_passes = [text for text in passes.values() if text and text.split()[1] in words.lower()]
+    of_one_pass = of_passes if len(of_passes) == 1 else []  # a forward and a backward pass are the whole
     left_out = tuple(f"{each.cost} {each.why}" for each in formula.departures)
     expected = next((key for key, text in passes.items() if text in of_one_pass), whole)
-    if factor == expected or (not of_one_pass and factor in passes):
+    other_pass = not of_one_pass and factor in passes and not _is_of_training(said, near)
+    if factor == expected or other_pass:
         assumptions = tuple(filter(None, (passes[factor] if not of_one_pass else "", *left_out)))
         reason = f"{factor} FLOPs for each parameter and token"
         yield Finding("conditional", CHECK, reason, result="flops.published_kaplan", assumptions=assumptions)
@@ -48,6 +55,11 @@ def check_training(left: Node, counted: Expr, said: Said, near: str = "") -> Ite
         what = passes[expected] if of_one_pass else "a forward and a backward pass"
         reason = f"{what}: {expected} FLOPs for each parameter and token"
         yield Finding("wrong", CHECK, reason, right=right, result="flops.published_kaplan")
+
+
+def _is_of_training(said: Said, near: str) -> bool:
+    """Say whether training is spoken of, and no pass by itself anywhere around."""
+    return _named(TRAINING, said.texts) and not _named(ONE_PASS, (*said.texts, near))
 
 
 def _counts_tokens(said: Said, near: str) -> bool:

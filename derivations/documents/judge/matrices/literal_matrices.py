@@ -17,8 +17,9 @@ from derivations.documents.canon.edits import edits
 from derivations.documents.canon.places import Edit, Put, places
 from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.judge.matrices.matrix_equations import COST
-from derivations.documents.judge.matrices.matrix_letters import free_letters
-from derivations.documents.judge.matrices.matrix_numbers import Kinds, are_alike, matrix_value
+from derivations.documents.judge.matrices.matrix_letters import letters_in_order
+from derivations.documents.judge.matrices.matrix_numbers import Kinds, matrix_value
+from derivations.documents.judge.matrices.matrix_values import are_alike
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -39,7 +40,7 @@ def check_literal_matrices(statement: Statement, link: int | None, scope: Scope)
     if not _is_written_out(left) or not _is_written_out(right) or all(map(_is_literal, (left, right))):
         return
     parts = [part for side in (left, right) for part in islice(side.walk(), MOST_NODES + 1)]
-    names = free_letters(left, right)
+    names = letters_in_order(left, right)
     budget = current_budget()
     if len(parts) > MOST_NODES or not names or budget.steps - budget.spent < COST or is_condition(statement):
         return

@@ -14,7 +14,8 @@ from sympy import Rational
 
 from derivations.documents.budget import current_budget
 from derivations.documents.canon.places import Edit
-from derivations.documents.judge.matrices.matrix_numbers import Kinds, Value, are_alike, matrix_value
+from derivations.documents.judge.matrices.matrix_numbers import Kinds, matrix_value
+from derivations.documents.judge.matrices.matrix_values import Value, are_alike
 from derivations.documents.judge.numbers.letters import put
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Aggregate, Cases, Derivative, Entry, MatrixLiteral, Name, Node, Number

@@ -1,4 +1,4 @@
-"""Functions of small matrices of numbers: inverse, determinant, trace, softmax and norm of each row.
+"""Functions of small matrices of numbers: inverse, determinant, trace, softmax and norm of each row; rotations.
 
 Raises       NoValue where a matrix is not square, or has another size than what is known here
 """
@@ -9,7 +9,9 @@ import math
 from operator import mul
 from typing import TypeAlias
 
-__all__ = ["SIZE", "Matrix", "NoValue", "determinant", "inverse", "normalised", "softmax", "square", "trace"]
+__all__ = [
+    "SIZE", "Matrix", "NoValue", "determinant", "inverse", "normalised", "rotation", "softmax", "square", "trace",
+]  # fmt: skip
 
 SIZE = 3  # of two rows, matrices have identities that larger ones lack
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
@@ -42,6 +44,18 @@ def determinant(matrix: Matrix) -> float:
     """Return the determinant."""
     first, second, third = square(matrix)
     return sum(map(mul, first, _cross(second, third)))
+
+
+def rotation(first: float, second: float, third: float) -> Matrix:
+    """Return a rotation by its axis, as long as the tangent of half its angle: Cayley's (1 + S) (1 - S)^-1, S skew."""
+    axis, length = (first, second, third), first**2 + second**2 + third**2
+    skew = ((0.0, -third, second), (third, 0.0, -first), (-second, first, 0.0))
+    places = range(SIZE)
+    doubled = [[2 * (skew[row][column] + axis[row] * axis[column]) for column in places] for row in places]
+    return tuple(
+        tuple((doubled[row][column] + (1 - length) * (row == column)) / (1 + length) for column in places)
+        for row in places
+    )
 
 
 def softmax(matrix: Matrix) -> Matrix:

@@ -21,7 +21,7 @@ from derivations.documents.canon.places import Edit
 from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.judge.arrays.array_reading import function_word
 from derivations.documents.judge.matrices.matrix_equations import COST, Equation, has_entries, numbers_set, unfolded
-from derivations.documents.judge.matrices.matrix_letters import free_letters, readings
+from derivations.documents.judge.matrices.matrix_letters import ORTHOGONAL, letters_in_order, readings
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
@@ -34,7 +34,7 @@ __all__ = ["check_matrix_identities"]
 CHECK = "matrices"
 MOST_NODES, MOST_EDITS = 60, 300
 _EXACT = frozenset({"tr", "trace", "det", "concat", "concatenate", "cat"})
-#: Words for matrices that have properties of their own, by which sides may be equal.
+#: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
 _SPECIAL = re.compile(
     r"\bcommut|\bsymmetric|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
     r"|\bHermitian|\bcovariance|\bproportional|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换",
@@ -52,7 +52,7 @@ def check_matrix_identities(statement: Statement, link: int | None, scope: Scope
     budget = current_budget()
     if budget.steps - budget.spent < COST or is_condition(statement):
         return
-    names = (*free_letters(left, right), *_namings(left, right, statement, scope))
+    names = (*letters_in_order(left, right), *_namings(left, right, statement, scope))
     if not any(name.base[:1].isupper() for name in names):
         return  # numbers and vectors
     equation = _equation(names, (left, right), statement, scope)
@@ -97,7 +97,7 @@ def _equation(names: Sequence[Name], sides: Sequence[Node], statement: Statement
     known = {name.key: made for name in names if (made := scope.definition(name)) is not None} | near
     known |= numbers_set(names, scope)
     whole = [unfolded(side, defined) for side in sides for defined in (near, known)]
-    letters = free_letters(*sides, *whole)
+    letters = letters_in_order(*sides, *whole)
     return Equation(tuple(readings(letters, sides, statement, scope)), near, known)
 
 
@@ -122,7 +122,7 @@ def _speaks_of_special_matrices(statement: Statement, scope: Scope) -> bool:
     """Say whether the text around speaks of matrices with properties of their own; a row of a table stands alone."""
     before, behind = (0, 0) if statement.block.kind == "row" else (12, 3)
     texts = scope.document.texts[max(scope.block - before, 0) : scope.block + behind + 1]
-    return any(_SPECIAL.search(text[:2000]) for text in texts)
+    return any(_SPECIAL.search(ORTHOGONAL.sub("", text[:2000])) for text in texts)
 
 
 # --- slips ---

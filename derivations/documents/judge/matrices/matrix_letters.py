@@ -1,7 +1,8 @@
 r"""What the letters of a formula of matrices may be: a matrix, a row, a column or a number.
 
 Definition   a letter is what its declared shape says; a capital is a matrix where it is a weight, where the section
-             transposes it, or where words beside the formula speak of matrices; else a number too
+             transposes it, or where words beside the formula speak of matrices; else a number too. One matrix, or all,
+             may be orthogonal where words speak of orthogonal matrices
 Result       `readings` yields what all letters may be together; nothing where a letter is an array of more axes, or
              where there are too many readings
 """
@@ -20,15 +21,19 @@ from derivations.documents.scope.letters import flat, is_index, is_scalar_letter
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Transpose
 
-__all__ = ["free_letters", "readings"]
+__all__ = ["ORTHOGONAL", "letters_in_order", "readings"]
 
 MOST_READINGS = 32
 _MATRICES = re.compile(r"\bmatri(?:x|ces)\b|矩[陣阵]|行列", re.IGNORECASE)
+ORTHOGONAL = re.compile(
+    r"\b(?:orthogonal|orthonormal|rotation) matri(?:x\b|ces\b)|(?:正交|旋轉|旋转)矩[陣阵]|(?:直交|回転)行列",
+    re.IGNORECASE,
+)
 _COUNTS = frozenset("NTHLDE")  # capitals that count as often as they are matrices
 _UNKNOWN: tuple[Kind, ...] = ("number", "row", "column", "matrix")
 
 
-def free_letters(*sides: Node) -> tuple[Name, ...]:
+def letters_in_order(*sides: Node) -> tuple[Name, ...]:
     """Return the letters of formulas, in order: no functions, no indices, no labels of other letters."""
     parts = [part for side in sides for part in side.walk()]
     names = [part for part in parts if isinstance(part, Name)]
@@ -41,13 +46,22 @@ def free_letters(*sides: Node) -> tuple[Name, ...]:
 def readings(names: Sequence[Name], sides: Sequence[Node], statement: Statement, scope: Scope) -> Iterator[Kinds]:
     """Yield what the letters may be, all together."""
     turned = _turned(sides, statement, scope)
-    spoken = any(
-        map(_MATRICES.search, (scope.words(statement), *scope.document.texts[max(scope.block - 6, 0) : scope.block]))
-    )
+    texts = scope.words(statement), *scope.document.texts[max(scope.block - 12, 0) : scope.block + 4]
+    spoken = any(map(_MATRICES.search, (texts[0], *scope.document.texts[max(scope.block - 6, 0) : scope.block])))
     options = [_options(name, turned=name.key in turned, spoken=spoken, scope=scope) for name in names]
+    orthogonal = any(ORTHOGONAL.search(text[:2000]) for text in texts)
     if prod(map(len, options)) <= MOST_READINGS:
         for kinds in product(*options):
-            yield dict(zip((name.key for name in names), kinds, strict=True))
+            plain = dict(zip((name.key for name in names), kinds, strict=True))
+            yield plain
+            yield from _with_rotations(plain) if orthogonal else ()
+
+
+def _with_rotations(kinds: Kinds) -> Iterator[Kinds]:
+    """Yield that one of the matrices is orthogonal, or all of them are."""
+    matrices = [key for key, kind in kinds.items() if kind == "matrix"]
+    for some in (*([key] for key in matrices), *([matrices] if len(matrices) > 1 else ())):
+        yield {**kinds, **dict.fromkeys(some, "rotation")}
 
 
 def _options(name: Name, *, turned: bool, spoken: bool, scope: Scope) -> tuple[Kind, ...]:
@@ -77,4 +91,4 @@ def _turned(sides: Sequence[Node], statement: Statement, scope: Scope) -> frozen
     """Return the letters that are transposed, alone or in a product, here or before in the section."""
     formulas = (*sides, *(side for each in scope.earlier(statement) for side in each.chain.sides))
     operands = (part.operand for formula in formulas for part in formula.walk() if isinstance(part, Transpose))
-    return frozenset(name.key for operand in operands for name in free_letters(operand))
+    return frozenset(name.key for operand in operands for name in letters_in_order(operand))

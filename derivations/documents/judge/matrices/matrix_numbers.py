@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from operator import add, mul
+from operator import mul
 from typing import Any, Literal, TypeAlias
-from zlib import crc32
 
 from derivations.documents.budget import spend
+from derivations.documents.judge.algebra.sampled import drawn
 from derivations.documents.judge.algebra.scalar_letters import is_size
 from derivations.documents.judge.arrays.array_reading import function_word
 from derivations.documents.judge.matrices.matrix_functions import (
@@ -27,9 +27,19 @@ from derivations.documents.judge.matrices.matrix_functions import (
     determinant,
     inverse,
     normalised,
+    rotation,
     softmax,
     square,
     trace,
+)
+from derivations.documents.judge.matrices.matrix_values import (
+    IDENTITY,
+    Value,
+    added,
+    entries_of,
+    multiplied_by_entries,
+    scaled,
+    times,
 )
 from derivations.documents.judge.numbers.float_functions import CONSTANTS, FUNCTIONS
 from derivations.documents.syntax import (
@@ -51,14 +61,11 @@ from derivations.documents.syntax import (
     Transpose,
 )
 
-__all__ = ["Kind", "Kinds", "Value", "are_alike", "matrix_value"]
+__all__ = ["Kind", "Kinds", "matrix_value"]
 
-CLOSE = 1e-8
 MOST_POWER = 4
-Value: TypeAlias = float | Matrix
-Kind = Literal["matrix", "row", "column", "number"]
+Kind = Literal["matrix", "rotation", "row", "column", "number"]
 Kinds: TypeAlias = Mapping[str, Kind]
-IDENTITY: Matrix = tuple(tuple(float(row == column) for column in range(SIZE)) for row in range(SIZE))
 MULTIPLIED = frozenset({"", "dot", "at"})
 
 
@@ -69,25 +76,6 @@ def matrix_value(node: Node, kinds: Kinds) -> Value | None:
         return value[0][0] if isinstance(value, tuple) and len(value) == len(value[0]) == 1 else value
     except (NoValue, ArithmeticError, ValueError, TypeError):
         return None
-
-
-def are_alike(first: Value | None, second: Value | None) -> bool:
-    """Say whether two values are the same; what has no value is like nothing."""
-    if first is None or second is None or isinstance(first, tuple) is not isinstance(second, tuple):
-        return False
-    if _size(first) != _size(second):
-        return False
-    pairs = list(zip(_entries(first), _entries(second), strict=True))
-    scale = max(1e-6, *(max(abs(a), abs(b)) for a, b in pairs))
-    return all(abs(a - b) <= CLOSE * scale for a, b in pairs)
-
-
-def _size(value: Value) -> tuple[int, ...]:
-    return (len(value), len(value[0])) if isinstance(value, tuple) else ()
-
-
-def _entries(value: Value) -> tuple[float, ...]:
-    return tuple(entry for row in value for entry in row) if isinstance(value, tuple) else (value,)
 
 
 def _value(node: Node, kinds: Kinds) -> Value:
@@ -131,39 +119,21 @@ def _name(node: Name, kinds: Kinds) -> Value:
         return abs(_drawn(node.key, 0, 0)) + (8 if is_size(node) else 1)
     if node.base == "I":
         return IDENTITY  # of any size
+    if kind == "rotation":
+        return rotation(*(_drawn(node.key, 0, place) for place in range(SIZE)))
     rows, columns = range(1 if kind == "row" else SIZE), range(1 if kind == "column" else SIZE)
     return tuple(tuple(_drawn(node.key, row, column) for column in columns) for row in rows)
 
 
 def _drawn(key: str, row: int, column: int) -> float:
-    return (crc32(f"{key} {row} {column}".encode()) % 20_011 - 10_005) / 10_000
+    return (drawn((key, row), column) % 20_011 - 10_005) / 10_000
 
 
 def _sum(node: Sum, kinds: Kinds) -> Value:
     if 0 in node.signs:
         raise NoValue
-    terms = [_scaled(float(sign), _value(term, kinds)) for term, sign in zip(node.terms, node.signs, strict=True)]
-    return reduce(_added, terms)
-
-
-def _added(first: Value, second: Value) -> Value:
-    if isinstance(first, tuple) and isinstance(second, tuple):
-        rows = max(len(first), len(second))  # a row is added to every row
-        whole, other = (each * rows if len(each) == 1 else each for each in (first, second))
-        return _entrywise(whole, other, add)
-    if isinstance(first, tuple) or isinstance(second, tuple):
-        raise NoValue
-    return first + second
-
-
-def _entrywise(first: Matrix, second: Matrix, of: Callable[[float, float], float]) -> Matrix:
-    return tuple(tuple(map(of, row, other)) for row, other in zip(first, second, strict=True))
-
-
-def _scaled(number: float, value: Value) -> Value:
-    return (
-        tuple(tuple(number * entry for entry in row) for row in value) if isinstance(value, tuple) else number * value
-    )
+    terms = [scaled(float(sign), _value(term, kinds)) for term, sign in zip(node.terms, node.signs, strict=True)]
+    return reduce(added, terms)
 
 
 def _product(node: Product, kinds: Kinds) -> Value:
@@ -172,29 +142,12 @@ def _product(node: Product, kinds: Kinds) -> Value:
     if not MULTIPLIED.issuperset(node.operators) and matrices > 1:
         if set(node.operators) != {"odot"} or matrices < len(values):
             raise NoValue  # entry by entry, beside another product
-        return reduce(_multiplied_by_entries, values)
-    return reduce(_times, values)
-
-
-def _multiplied_by_entries(first: Value, second: Value) -> Value:
-    if not isinstance(first, tuple) or not isinstance(second, tuple):
-        raise NoValue
-    return _entrywise(first, second, mul)
-
-
-def _times(first: Value, second: Value) -> Value:
-    if not isinstance(first, tuple):
-        return _scaled(first, second)
-    if not isinstance(second, tuple):
-        return _scaled(second, first)
-    if len(first[0]) != len(second):
-        raise NoValue
-    columns = list(zip(*second, strict=True))
-    return tuple(tuple(sum(map(mul, row, column)) for column in columns) for row in first)
+        return reduce(multiplied_by_entries, values)
+    return reduce(times, values)
 
 
 def _quotient(node: Quotient, kinds: Kinds) -> Value:
-    return _scaled(1 / _number_of(node.denominator, kinds), _value(node.numerator, kinds))
+    return scaled(1 / _number_of(node.denominator, kinds), _value(node.numerator, kinds))
 
 
 def _power(node: Power, kinds: Kinds) -> Value:
@@ -204,7 +157,7 @@ def _power(node: Power, kinds: Kinds) -> Value:
     if exponent != int(exponent) or not 0 < abs(exponent) <= MOST_POWER:
         raise NoValue
     factor: Value = square(base) if exponent > 0 else inverse(base)
-    return reduce(_times, [factor] * int(abs(exponent)))
+    return reduce(times, [factor] * int(abs(exponent)))
 
 
 def _transpose(node: Transpose, kinds: Kinds) -> Value:
@@ -219,7 +172,7 @@ def _fence(node: Fence, kinds: Kinds) -> Value:
     if node.bracket in ("(", "[", "{", ""):
         return value
     if node.bracket == "||" and isinstance(value, tuple):
-        return math.hypot(*_entries(value))
+        return math.hypot(*entries_of(value))
     raise NoValue
 
 
@@ -269,7 +222,7 @@ _RULES: Mapping[type[Node], Callable[[Any, Kinds], Value]] = {
     Name: _name,
     Sum: _sum,
     Product: _product,
-    Negative: lambda node, kinds: _scaled(-1.0, _value(node.operand, kinds)),
+    Negative: lambda node, kinds: scaled(-1.0, _value(node.operand, kinds)),
     Quotient: _quotient,
     Power: _power,
     Root: lambda node, kinds: math.sqrt(_number_of(node.radicand, kinds)),

@@ -14,7 +14,7 @@ from itertools import islice
 from derivations.documents.budget import current_budget
 from derivations.documents.canon.edits import edits
 from derivations.documents.judge.matrices.matrix_equations import COST, Equation, has_entries, numbers_set, unfolded
-from derivations.documents.judge.matrices.matrix_letters import free_letters, readings
+from derivations.documents.judge.matrices.matrix_letters import letters_in_order, readings
 from derivations.documents.judge.shapes.fitting import is_equation
 from derivations.documents.judge.wording import link_text, source
 from derivations.documents.scope import Scope
@@ -42,7 +42,7 @@ def check_restated_names(statement: Statement, link: int | None, scope: Scope) -
     if restated is None or budget.steps - budget.spent < COST:
         return
     whole = unfolded(restated, explained)
-    letters = free_letters(right, whole)
+    letters = letters_in_order(right, whole)
     known = explained | numbers_set(letters, scope)
     equation = Equation(tuple(readings(letters, (right, whole), statement, scope)), explained, known)
     if not any(each.base[:1].isupper() for each in letters) or not equation.differ(right, restated):

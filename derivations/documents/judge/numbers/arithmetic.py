@@ -19,26 +19,32 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers
 from derivations.documents.judge.numbers.letters import ambiguous
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.numbers.orders import ORDERS, check_order
+from derivations.documents.judge.numbers.other_meanings import (
+    CONSTANTS,
+    bounds_a_letter,
+    is_order_of_magnitude,
+    is_share,
+)
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
 from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding, repair_of
+from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Power, Product, Quotient, rebuilt
+from derivations.documents.syntax import Name, Node, Number, Product, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_arithmetic"]
 
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
-NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 BILLION = 10**9
-SCALES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
-CONSTANTS = ("e", "π", "pi")
+KILOBYTES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 
 
 def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -49,50 +55,54 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
     left, right = statement.chain.sides[link : link + 2]
     if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
         return
-    question = NumberLink(statement, left, right, relation, scope)
+    ways = given_numbers(scope, left, right) if statement.chain.condition is None else ({},)
+    found = [tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways]
+    yield from best_of(found)
+
+
+def _found(question: NumberLink, link: int) -> Iterator[Finding]:
+    """Yield what is found where letters stand for given numbers; nothing for what may be meant otherwise."""
+    statement, left, right = question.statement, question.left, question.right
     found = tuple(_decided(question))
     if any(each.verdict == "wrong" for each in found):
         uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
-        uncertain = uncertain or _is_share(left, right) or _is_order_of_magnitude(question) or _is_scaled(question)
-        in_bytes = NumberLink(statement, _in_bytes(left), _in_bytes(right), relation, scope)
+        uncertain = (
+            uncertain
+            or bounds_a_letter(question)
+            or is_share(left, right)
+            or is_order_of_magnitude(question)
+            or _is_scaled(question)
+        )
+        in_bytes = replace(question, left=_in_bytes(left), right=_in_bytes(right))
         if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
             return
+        if any(not each.exact for each in question.given.values()):
+            spread = question.enclosures(left, right, spread=True)
+            if spread is None or touch(*spread):
+                return
+        found = _of_both_sides(question, found)
     yield from found
 
 
-def _is_share(left: Node, right: Node) -> bool:
-    """Say whether a percentage stands beside whole numbers: `0 + 1 = 75%` says how much two classes have."""
-    for side, other in ((left, right), (right, left)):
-        shown = printed(side)
-        if shown is not None and "%" in shown.number.text:
-            numbers = [part for part in other.walk() if isinstance(part, Number)]
-            divided = any(isinstance(part, Quotient) for part in other.walk())
-            return not divided and all(each.exact and "%" not in each.text for each in numbers)
-    return False
-
-
-def _is_order_of_magnitude(question: NumberLink) -> bool:
-    """Say whether a power of ten, or the next power of two, is told of a number: 1024 ≈ 10^3, 65504 ≈ 65536."""
-    for side, other in ((question.left, question.right), (question.right, question.left)):
-        if question.loose and isinstance(side, Number) and _is_power_of_two(side):
-            near = question.enclosures(other)
-            return near is not None and abs(near[0].middle - side.value) * NEARLY < side.value
-        if question.loose and isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
-            power, value = (question.enclosures(each, each) for each in (side, other))
-            return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
-    return False
-
-
-def _is_power_of_two(number: Number) -> bool:
-    size = int(number.value)
-    return number.exact and size == number.value and size >= 1024 and size & (size - 1) == 0
+def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return what is found, and nothing where the scale of the result may belong to both sides."""
+    alike = scale_of_both(question)
+    if alike is None:
+        return found
+    link, scaled = alike
+    without = tuple(_decided(link))
+    if without and all(each.verdict != "wrong" for each in without):
+        return ()
+    value = question.enclosures(question.left if question.right is scaled else question.right)
+    nothing_left = value is not None and abs(value[0].middle) < scaled.half_unit  # it would be printed as 0
+    return without if nothing_left and without else found
 
 
 def _is_scaled(question: NumberLink) -> bool:
     """Say whether a number without a unit is one of kilobytes or more, which are bytes on the other side."""
     for side, other in ((question.left, question.right), (question.right, question.left)):
         if BYTES.keys() & units_of(other) and not BYTES.keys() & units_of(side):
-            for scale in SCALES:
+            for scale in KILOBYTES:
                 scaled = Product((side, Number(str(scale), Fraction(scale), exact=True)), ("times",))
                 found = _decided(replace(question, left=scaled, right=other))
                 if all(each.verdict != "wrong" for each in found):
@@ -135,7 +145,7 @@ def _equality(question: NumberLink) -> Iterator[Finding]:
     left, right = printed(question.left), printed(question.right)
     if left is not None and right is not None and _is_coarser(left, right):
         left, right = right, left  # the one with fewer digits is what was rounded
-        question = NumberLink(question.statement, question.right, question.left, question.relation, question.scope)
+        question = replace(question, left=question.right, right=question.left)
     if right is not None and (question.loose or not right.exact or is_scaled(right.unit)):
         yield from check_rounding(question, question.left, right)
     elif left is not None and (question.loose or not left.exact or is_scaled(left.unit)):

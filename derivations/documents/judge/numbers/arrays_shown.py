@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from derivations.documents.judge.numbers.given_numbers import Given
 from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.scope import Scope
@@ -28,6 +29,7 @@ class ArraysShown:
 
     statement: Statement
     scope: Scope
+    given: Given = field(default_factory=dict)
     used: dict[str, Node] = field(default_factory=dict)
     uncertain: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
@@ -53,7 +55,7 @@ class ArraysShown:
         return not self.uncertain & (self.used.keys() | {each.key for each in source.walk() if isinstance(each, Name)})
 
     def _chosen(self, name: Name, said: list[Node]) -> Node | None:
-        if not said or letters_of(self.scope)(name) is not None:
+        if not said or letters_of(self.scope, self.given)(name) is not None:
             return None
         self.used[name.key] = said[0]
         return said[0]

@@ -2,7 +2,7 @@
 
 Definition   a side shows a number, a list or a matrix; every entry is a printed number, or is computed itself
 Result       `verdict_of(value, shown)`: "right" within half a unit of the last digit, "off", or "unclear" where a whole
-             number stands for one that is none; `entries_of(node)` are the rows of a side
+             number stands for one that is none, or its ends are far apart; `entries_of(node)` are the rows of a side
 """
 
 from __future__ import annotations
@@ -90,13 +90,14 @@ def enclosure_of(value: Value) -> Enclosure:
 def verdict_of(value: Value, shown: Printed) -> Verdict:
     """Say whether a number rounds to what is shown; a whole number is shown for a whole number."""
     enclosed = enclosure_of(value)
-    off = max(abs(enclosed.low - shown.value), abs(enclosed.high - shown.value))
-    if not shown.exact:
-        return "right" if off <= shown.half_unit else "off"
-    if off == 0:
+    least, most = enclosed.low - shown.value, enclosed.high - shown.value
+    near, far = max(least, -most, Fraction(0)), max(-least, most)
+    if far == 0 or (not shown.exact and far <= shown.half_unit):
         return "right"
+    if not shown.exact:
+        return "off" if near > shown.half_unit else "unclear"
     whole = enclosed.exact and enclosed.low.denominator == 1
-    return "off" if whole or off > 2 * shown.half_unit else "unclear"
+    return "off" if whole or near > 2 * shown.half_unit else "unclear"
 
 
 def touches(value: Value, shown: Printed) -> bool:

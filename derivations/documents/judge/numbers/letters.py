@@ -22,12 +22,20 @@ _DEPTH = 6
 _MOST_NAMES = 8
 
 
-def letters_of(scope: Scope) -> Letters:
-    """Return the numbers that letters were set to in a scope, letters in their values replaced in turn."""
+def letters_of(scope: Scope, given: Mapping[str, Number] | None = None) -> Letters:
+    """Return the numbers that letters were set to in a scope, letters in their values replaced in turn.
+
+    A letter that is `given` a number stands for it; one for which the section prints different numbers has none.
+    """
+    chosen = given or {}
 
     def number(name: Name, depth: int = 0) -> Fraction | None:
+        if name.key in chosen:
+            return chosen[name.key].value
         value = scope.value(name) if depth < _DEPTH else None
         if value is None:
+            return None
+        if value.is_Rational and any(each.value != value for each in scope.numbers_in_reach(name.key, far=True)):
             return None
         known = {}
         for symbol in value.free_symbols:
@@ -38,7 +46,7 @@ def letters_of(scope: Scope) -> Letters:
         result = value.xreplace(known)
         return Fraction(result.p, result.q) if isinstance(result, Rational) else None
 
-    return number
+    return lambda name: chosen[name.key] if name.key in chosen else number(name)
 
 
 def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]:

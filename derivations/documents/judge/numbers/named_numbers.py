@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sympy import Rational
+
 from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.number_links import CHECK, touch
 from derivations.documents.judge.numbers.printed import decimal, printed
@@ -88,8 +90,9 @@ def _by_what_follows(statement: Statement, link: int, scope: Scope) -> Iterator[
 
 def _may_be(name: Name, value: Enclosure, scope: Scope) -> bool:
     """Say whether the section sets a name to nothing else."""
-    known = letters_of(scope)(name)
-    return not isinstance(known, Fraction) or abs(known - value.middle) <= CLOSE * abs(known)
+    known = scope.value(name)
+    number = Fraction(known.p, known.q) if isinstance(known, Rational) else letters_of(scope)(name)
+    return not isinstance(number, Fraction) or abs(number - value.middle) <= CLOSE * abs(number)
 
 
 def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scope: Scope) -> Iterator[Finding]:

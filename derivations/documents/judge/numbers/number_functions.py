@@ -49,6 +49,8 @@ _LOGARITHMS: Mapping[str, int | None] = {
 def function_of_numbers(function: Name, arguments: list[Value], base: int) -> Value:
     """Return a function of numbers; `base` is that of a logarithm which does not say its own (0: e)."""
     name = function.base.lower()
+    if function.primes or function.accent:
+        raise NoNumber  # a derivative, or another function
     if name in ("max", "min") and arguments:
         return extreme(name, arguments)
     if len(arguments) != 1:

@@ -7,12 +7,13 @@ Result       what two checks share: rounded numbers, and orders
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from derivations.documents.judge.numbers.given_numbers import Given
 from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.printed import decimal
-from derivations.documents.judge.numbers.values import Enclosure, Letters, enclose
+from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure, Letters, enclose
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number
@@ -32,11 +33,12 @@ class NumberLink:
     right: Node
     relation: str
     scope: Scope
+    given: Given = field(default_factory=dict)
 
     @property
     def letters(self) -> Letters:
         """The numbers that letters stand for."""
-        return letters_of(self.scope)
+        return letters_of(self.scope, self.given)
 
     @property
     def loose(self) -> bool:
@@ -48,6 +50,15 @@ class NumberLink:
         found = [enclose(node, self.letters, bits=bits, base=base, spread=spread) for node in nodes]
         return [each for each in found if each is not None] if None not in found else None
 
+    def precisely(self, node: Node, width: Fraction, *, base: int = 0) -> Enclosure | None:
+        """Return an enclosure whose ends are not farther apart; None where one has none: what cancels loses digits."""
+        bits = 256
+        while bits <= MOST_BITS and (found := self.enclosures(node, base=base, bits=bits)) is not None:
+            if found[0].high - found[0].low <= width:
+                return found[0]
+            bits *= 2
+        return None
+
     def bases(self, *nodes: Node) -> tuple[int, ...]:
         """Return the bases that logarithms may have."""
         calls = (part for node in nodes for part in node.walk() if isinstance(part, Call))
@@ -57,7 +68,8 @@ class NumberLink:
         """Return the letters that were given values."""
         names = [part for node in (self.left, self.right) for part in node.walk() if isinstance(part, Name)]
         known = ((name.key, self.letters(name)) for name in names)
-        return {key: value for key, value in known if isinstance(value, Fraction)}
+        values = ((key, value.value if isinstance(value, Number) else value) for key, value in known)
+        return {key: value for key, value in values if isinstance(value, Fraction)}
 
     def valued(self) -> str:
         """Say which letters were given which values."""

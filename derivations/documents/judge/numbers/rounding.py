@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from derivations.documents.judge.numbers.letters import sources_of
-from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, units_of
+from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.numbers.sums import written_out
 from derivations.documents.judge.numbers.units import UNITS, conversions, of_the_kind
@@ -24,6 +24,7 @@ __all__ = ["COUNTED", "check_rounding", "repair_of"]
 
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
 ROUGHLY = Fraction(2, 100)
+FINE = 1_000  # parts of half a unit of the last digit, within which a value is computed
 PLAIN_UNITS = {"bytes", "byte", "B"}
 COUNTED = PLAIN_UNITS | {
     "FLOPs",
@@ -61,8 +62,11 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
     if _changes_the_unit(source, readings[0][0], target):
         return
     scales = {scale for _, scale, _ in readings}
+    rounding = question.enclosures(source, spread=True) if _has_rounded(source) else None
     for node in sources_of(question.statement, source, question.scope):
         unrounded = question.enclosures(node)
+        if unrounded and rounding and not touch(unrounded[0], rounding[0]):
+            continue  # what the letters stand for elsewhere
         if unrounded and any(_rounds(unrounded[0], scale, target, loose=question.loose) for scale in scales):
             reason = (
                 f"{decimal(readings[0][0])} from the numbers as printed, {decimal(unrounded[0])} from unrounded ones"
@@ -97,6 +101,10 @@ def _both_rounded(source: Node, readings: tuple[tuple[Enclosure, Fraction, str],
     )
 
 
+def _has_rounded(source: Node) -> bool:
+    return any(isinstance(part, Number) and not part.exact for part in source.walk())
+
+
 def _in_a_function(source: Node) -> bool:
     """Say whether a number that was rounded to four digits or more stands in an exponent or in a function."""
     insides = [part.exponent for part in source.walk() if isinstance(part, Power)]
@@ -108,10 +116,9 @@ def _in_a_function(source: Node) -> bool:
 def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Finding]:
     """Decide a sum over the entries of a list that the section shows."""
     out = written_out(question.statement, source, question.scope)
-    found = question.enclosures(out.node, bits=256) if out is not None else None
-    if out is None or found is None:
+    value = question.precisely(out.node, target.half_unit / FINE) if out is not None else None
+    if out is None or value is None:
         return
-    (value,) = found
     rounded_terms = question.enclosures(out.rounded) if out.rounded is not None else None
     if _rounds(value, Fraction(1), target, loose=question.loose):
         reason = f"the value {decimal(value)} rounds to what is printed"
@@ -127,17 +134,17 @@ def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Fin
 def _readings(question: NumberLink, source: Node, target: Printed) -> Iterator[tuple[Enclosure, Fraction, str]]:
     """Yield the values that the source may have, what to divide them by, and what is assumed."""
     for base in question.bases(source):
-        found = question.enclosures(source, base=base, bits=256)
+        found = question.precisely(source, target.half_unit / FINE, base=base)
         if found is None:
             continue
         if base or target.unit not in UNITS:
-            yield found[0], Fraction(1), f"log has the base {base}" if base else ""
+            yield found, Fraction(1), f"log has the base {base}" if base else ""
         if "%" in target.number.text:
-            yield found[0], Fraction(100), ""
+            yield found, Fraction(100), ""
         if target.unit in UNITS and not base:
             measured = [unit for unit in units_of(source) if unit in UNITS]
             if len(measured) < 2:
-                yield from ((found[0], *each) for each in conversions("".join(measured), target.unit))
+                yield from ((found, *each) for each in conversions("".join(measured), target.unit))
 
 
 def _changes_the_unit(source: Node, value: Enclosure, target: Printed) -> bool:

@@ -174,12 +174,10 @@ class _Evaluation:
 
     def power(self, node: Power, bound: Mapping[str, Fraction], depth: int) -> Value:
         exponent = self.value(node.exponent, bound, depth)
-        if (
-            isinstance(node.base, Name)
-            and node.base.key == "e"
-            and "e" not in bound
-            and self.letters(node.base) is None
-        ):
+        if isinstance(node.base, Name) and node.base.key == "e" and "e" not in bound:
+            whole = isinstance(exponent, Fraction) and exponent.denominator == 1
+            if whole and self.letters(node.base) is not None:
+                raise NoNumber  # the square of a letter, or of Euler's number
             return exponential(exponent)
         return power(self.value(node.base, bound, depth), exponent)
 

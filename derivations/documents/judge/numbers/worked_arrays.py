@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from derivations.documents.judge.numbers.arrays_shown import ArraysShown
 from derivations.documents.judge.numbers.comparing_numbers import ShownNumbers, enclosure_of, touches, verdict_of
+from derivations.documents.judge.numbers.given_numbers import Given, best_of, given_numbers
 from derivations.documents.judge.numbers.intervals import NoNumber, Value
 from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.number_array_functions import NORMALISING
@@ -24,7 +25,7 @@ from derivations.documents.judge.numbers.number_arrays import NumberArray
 from derivations.documents.judge.numbers.number_links import CHECK, touch
 from derivations.documents.judge.numbers.printed import Printed, decimal
 from derivations.documents.judge.numbers.reading_number_arrays import ArrayReader
-from derivations.documents.judge.numbers.values import Enclosure
+from derivations.documents.judge.numbers.values import Enclosure, Letters
 from derivations.documents.scope import Scope
 from derivations.documents.scope.functions import folded
 from derivations.documents.statements import Statement
@@ -50,7 +51,8 @@ def check_worked_arrays(statement: Statement, link: int | None, scope: Scope) ->
         return
     shown, sources = ShownNumbers.of(right), _sources(statement, link)
     if shown is not None:
-        yield from _Question(statement, sources, shown, scope).findings()
+        ways = given_numbers(scope, *sources)
+        yield from best_of([tuple(_Question(statement, sources, shown, scope, way).findings()) for way in ways])
     elif not any(isinstance(part, Name) for part in right.walk()):
         yield from _written_out(statement, sources[0], right, scope)
 
@@ -107,9 +109,15 @@ class _Question:
     sources: Sequence[Node]
     shown: ShownNumbers
     scope: Scope
+    given: Given
+
+    @property
+    def letters(self) -> Letters:
+        """The numbers that letters stand for."""
+        return letters_of(self.scope, self.given)
 
     def findings(self) -> Iterator[Finding]:
-        arrays = ArraysShown(self.statement, self.scope)
+        arrays = ArraysShown(self.statement, self.scope, self.given)
         source, entries, by_name = self._computed(arrays)
         if source is None or not (arrays.used or _has_array(source)) or _is_list_of_letters(source):
             return
@@ -124,7 +132,7 @@ class _Question:
                 yield Finding("conditional", CHECK, "so the numbers give", assumptions=(assumption,))
                 return
         if "unclear" in verdicts or _has_rounded(source, *arrays.used.values()):
-            spread = self._entries(source, ArrayReader(arrays.literal_first, letters_of(self.scope), spread=True))
+            spread = self._entries(source, ArrayReader(arrays.literal_first, self.letters, spread=True))
             if "unclear" in verdicts or spread is None:
                 return
             if all(map(touches, spread, self.shown.entries)):
@@ -139,14 +147,14 @@ class _Question:
         """Return the nearest side that the section gives numbers for, its entries, and whether it was a mere name."""
         for source in self.sources:
             inner = arrays.formula(source) if isinstance(source, Name) else source
-            reader = ArrayReader(arrays.literal_first, letters_of(self.scope))
+            reader = ArrayReader(arrays.literal_first, self.letters)
             entries = self._entries(inner, reader) if inner is not None else None
             if inner is not None and entries is not None:
                 return inner, entries, isinstance(source, Name)
         return None, (), False
 
     def _readings(self, arrays: ArraysShown) -> Iterator[tuple[str, ArrayReader]]:
-        letters = letters_of(self.scope)
+        letters = self.letters
         yield "the numbers were rounded after this one", ArrayReader(arrays.formula_first, letters)
         yield "the softmax runs along columns", ArrayReader(arrays.literal_first, letters, columns=True)
         yield "the standard deviation divides by n - 1", ArrayReader(arrays.literal_first, letters, fewer=1)
@@ -165,7 +173,7 @@ class _Question:
         calls = (part for part in source.walk() if isinstance(part, Call))
         if not any(folded(call.function) in NORMALISING for call in calls):
             return False
-        letters = letters_of(self.scope)
+        letters = self.letters
         return any(letters(Name(each)) is not None or arrays.literal_first(Name(each)) for each in WEIGHTS)
 
     def _is_a_slip(self, entries: Sequence[Value], verdicts: Sequence[str]) -> bool:

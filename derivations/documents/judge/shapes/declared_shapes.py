@@ -6,9 +6,9 @@ Result       wrong where no reading of a formula fits with it; conditional where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derivations.documents.judge.shapes.diagnosis import Diagnosis, diagnose
 from derivations.documents.judge.shapes.fitting import Fit, fit, fits_with, is_equation
@@ -183,6 +183,13 @@ def _blame(other: Statement, scope: Scope) -> tuple[Diagnosis | None, str]:
     return (cause if isinstance(cause, Diagnosis) else None), reason
 
 
+def _is_turned(pairs: Sequence[tuple[Expr, Expr]], scope: Scope) -> bool:
+    """Say whether a matrix of n x m is said to be of m x n, two letters that stand for the sizes of declared arrays."""
+    if len(pairs) != 2 or pairs[0] != pairs[1][::-1] or pairs[0][0] == pairs[0][1]:
+        return False
+    return all(isinstance(size, Symbol) and scope.is_declared_size(size.name) for size in pairs[0])
+
+
 def _declared_against(
     found: Fit, sizes: tuple[Expr, ...], subject: Node, statement: Statement, scope: Scope
 ) -> Iterator[Finding]:
@@ -193,7 +200,7 @@ def _declared_against(
     pairs = [(a, b) for a, b in zip(reversed(mine), reversed(sizes), strict=False) if a is not None]
     relations = [scope.compare(a, b).relation for a, b in pairs]
     what = source((subject,), statement)
-    if "different" in relations:
+    if "different" in relations or _is_turned(pairs, scope):
         reason = f"{what} is {shape_text(mine)}, not {shape_text(sizes)}"
         yield Finding("wrong", "shapes.declared", reason, right=shape_text(mine))
     elif "unsure" in relations:

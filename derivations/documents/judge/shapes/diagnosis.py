@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from derivations.documents.judge.shapes.fitting import Fit, fit, is_equation, read_sides
-from derivations.documents.judge.shapes.repairs import repairs
+from derivations.documents.judge.shapes.repairs import ones_exchanged, repairs
 from derivations.documents.scope import Scope
 from derivations.documents.scope.shape import UNKNOWN, Shape
 from derivations.documents.statements import Statement
@@ -37,6 +37,9 @@ def diagnose(sides: Sequence[Node], found: Fit, statement: Statement, scope: Sco
     """Weigh a formula that does not fit against the declarations it does not fit."""
     if any(clash.left == clash.right for clash in found.clashes):
         return Diagnosis()
+    for exchanged in ones_exchanged(sides, found.clashes):
+        if not fit(exchanged, scope, code).clashes:
+            return Diagnosis(exchanged)
     repair = next((each for each in repairs(sides, found.clashes) if not fit(each, scope, code).clashes), None)
     if any(clash.kind == "quotient" for clash in found.clashes):
         return Diagnosis(repair)
@@ -136,12 +139,14 @@ def _alternatives(
 def _breaks_others(
     name: Name, sides: Sequence[Node], choice: dict[str, Shape], statement: Statement, scope: Scope
 ) -> bool:
-    """Say whether another shape of a letter makes a formula that builds on this one unfit."""
+    """Say whether another shape of a letter makes a formula that builds on this one unfit, which was fit before."""
     for using in [name, *(side for side in sides[:1] if isinstance(side, Name))]:
         for other in scope.document.used_in(using, statement):
             theirs = scope.document.at(other)
             for link, relation in enumerate(other.chain.relations):
                 pair = other.chain.sides[link : link + 2]
-                if is_equation(relation) and read_sides(pair, theirs, choice, False).clashes:
+                if not is_equation(relation) or not read_sides(pair, theirs, choice, False).clashes:
+                    continue
+                if not read_sides(pair, theirs, {}, False).clashes:
                     return True
     return False

@@ -14,11 +14,23 @@ from typing import TypeGuard
 
 from sympy import Expr
 
+from derivations.documents.judge.shapes.projected_letters import projected_letters
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.inference import Inference, Reading
 from derivations.documents.scope.letters import flat
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
-from derivations.documents.syntax import Aggregate, Chain, List, Name, Node, Number, Product, Sum
+from derivations.documents.syntax import (
+    Aggregate,
+    Chain,
+    List,
+    MatrixLiteral,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Product,
+    Sum,
+)
 
 __all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
 
@@ -51,11 +63,13 @@ def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
     if not first.clashes:
         return _supposing(first, sides, scope, code)
     names = [(key, scope.shape_candidates(name)) for key, name in first.inference.met.items()]
-    open_names = [(key, found) for key, found in names if len(found) > 1 or (found and found[0].far)]
+    inputs = projected_letters(sides, scope)
+    open_names = [(key, found) for key, found in names if len(found) > 1 or (found and (found[0].far or key in inputs))]
     kept = _against_the_others(sides, scope)
     options = [
-        [*enumerate(found)] + ([(-1, None)] if found[0].far and not (kept and found[0].beside) else [])
-        for _, found in open_names
+        [*enumerate(found)]
+        + ([(-1, None)] if key in inputs or (found[0].far and not (kept and found[0].beside)) else [])
+        for key, found in open_names
     ]
     for picks in islice(product(*options), 1, _MOST_READINGS):
         choice: dict[str, Shape] = {}
@@ -159,6 +173,8 @@ def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -
     """Compare two sides that are said to be equal, where they have the same number of axes."""
     if isinstance(right, Number) or a.is_scalar or b.is_scalar or _writes_out(left, right):
         return
+    if _is_example(left, right, a, b, inference.scope):
+        return
     if not a.open and not b.open and len(a.sizes) != len(b.sizes):
         return  # a vector may stand for one row of what is computed for all rows
     for back in range(1, min(len(a.sizes), len(b.sizes)) + 1):
@@ -173,6 +189,22 @@ def _writes_out(left: Node, right: Node) -> bool:
         return False
     names = [item for item in right.items if isinstance(item, Name)]
     return len(names) > 1 and all(name.base == left.base and name.subscripts for name in names)
+
+
+def _is_example(left: Node, right: Node, a: Shape, b: Shape, scope: Scope) -> bool:
+    """Say whether a letter whose sizes are letters is shown as an array of numbers, of other sizes altogether."""
+    entries: Sequence[Node] = ()
+    if isinstance(right, MatrixLiteral):
+        entries = tuple(entry for row in right.rows for entry in row)
+    elif isinstance(right, List):
+        entries = right.items
+    if not isinstance(left, Name) or not entries or not all(isinstance(each, Number | Negative) for each in entries):
+        return False
+    own, shown = a.complete, b.complete
+    if own is None or shown is None or len(own) != len(shown) or not any(size.free_symbols for size in own):
+        return False
+    told = ("equal", "given")
+    return not any(scope.compare(mine, other).relation in told for mine in own for other in shown)
 
 
 def fits_with(sides: Sequence[Node], scope: Scope, name: Name, sizes: tuple[Expr | None, ...]) -> bool:

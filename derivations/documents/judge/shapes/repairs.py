@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 
+from derivations.documents.scope.letters import is_ones
 from derivations.documents.scope.shape import Clash
 from derivations.documents.syntax import Chain, Name, Node, Number, Product, Quotient, Space, Transpose
 
-__all__ = ["changed_where", "repairs", "reversed_products"]
+__all__ = ["changed_where", "ones_exchanged", "repairs", "reversed_products"]
 
 
 def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
@@ -31,6 +32,15 @@ def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[N
             for turn in (place + 1, place):
                 turned = (*factors[:turn], _transposed(factors[turn]), *factors[turn + 1 :])
                 yield _replaced(sides, clash.node, replace(clash.node, factors=turned))
+
+
+def ones_exchanged(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
+    r"""Yield `x \mathbf{1}^T` for `\mathbf{1} x^T` in a summand that does not fit, and the other way round."""
+    for clash in clashes:
+        for part in (clash.left, clash.right) if clash.kind == "sum" else ():
+            match part:
+                case Product(factors=(left, Transpose(operand=right))) if is_ones(left) or is_ones(right):
+                    yield _replaced(sides, part, replace(part, factors=(right, Transpose(left))))
 
 
 def _moved_transposes(sides: Sequence[Node], clash: Clash) -> Iterator[tuple[Node, ...]]:

@@ -10,13 +10,17 @@ Assumes      see `derivations.documents.scope.inference` for the readings, and `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from derivations.documents.judge.shapes.declared_shapes import of_membership, of_mention
-from derivations.documents.judge.shapes.fitting import fit, is_equation
+from derivations.documents.judge.shapes.fitting import Fit, fit, is_equation
 from derivations.documents.judge.shapes.shape_findings import fitting, misfit
 from derivations.documents.scope import Scope
+from derivations.documents.scope.inference import Inference
+from derivations.documents.scope.letters import flat, is_index, of_entries
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
+    Aggregate,
     Annotated,
     Call,
     Entry,
@@ -25,6 +29,7 @@ from derivations.documents.syntax import (
     Name,
     Node,
     Product,
+    Quotient,
     Space,
 )
 from derivations.documents.verdicts import Finding
@@ -60,18 +65,47 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
         yield misfit(sides, found, statement, scope, code)
         return
     shape = found.shapes[1]
-    tells = found.aside or found.inference.sizes.compared or (found.inference.notes and found.inference.met)
-    if _is_computed(sides[1]) and _is_told_by_shapes(sides) and (shape.complete or (shape.complete is None and tells)):
+    known = found.inference.sizes.compared or (found.inference.notes and found.inference.met)
+    tells = known or (found.aside and shape.last is not None)
+    told = _is_computed(sides[1]) and _is_told_by_shapes(sides) and not _is_vague(sides[1], found, code)
+    if told and (shape.complete or (shape.complete is None and tells)):
         yield fitting(found, shape)
 
 
 def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
     """Say whether fitting shapes say enough: of a naming they do, of an identity or of literal numbers they do not."""
     left = sides[0].of if isinstance(sides[0], Annotated) else sides[0]
+    if isinstance(left, Name) and _has_another_index(left, sides[1]):
+        return False
     literal = [node for side in sides for node in side.walk() if isinstance(node, List | MatrixLiteral)]
     if literal:
         return any(isinstance(inner, Name) for node in literal for inner in node.walk())
     return isinstance(left, Name | Call | Entry)
+
+
+def _has_another_index(left: Name, right: Node) -> bool:
+    """Say whether a letter is defined by itself at a place of which nothing is said, X_{k+1} by X_j."""
+    own = {part.key for each in left.subscripts for part in each.walk() if isinstance(part, Name)}
+    bound = {index.key for part in right.walk() if isinstance(part, Aggregate) for index in part.index}
+    places = (part.subscripts for part in right.walk() if isinstance(part, Name) and part.base == left.base)
+    indices = (each for group in places for each in flat(group) if isinstance(each, Name) and is_index(each))
+    return bool(own) and any(each.key not in own | bound for each in indices)
+
+
+def _is_vague(side: Node, found: Fit, code: bool) -> bool:
+    """Say whether a number is divided by a matrix somewhere, or a letter of which nothing is known is squared."""
+    return not code and any(_is_vague_part(part, found.inference) for part in side.walk())
+
+
+def _is_vague_part(part: Node, inference: Inference) -> bool:
+    match part:
+        case Quotient(numerator=above, denominator=below):
+            matrix = inference.shape(below).rank == 2 and not of_entries(below)
+            return matrix and inference.shape(above).is_scalar
+        case Product(factors=factors):
+            squares = (first for first, second in pairwise(factors) if first == second and isinstance(first, Name))
+            return any(inference.shape(each).open for each in squares)
+    return False
 
 
 def _is_computed(node: Node) -> bool:

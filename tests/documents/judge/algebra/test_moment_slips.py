@@ -106,3 +106,20 @@ def test_a_letter_whose_square_the_chain_has_is_not_0_or_1() -> None:
     lines = r"\text{Var}(q_i k_i) = E[q_i k_i^2] - E[q_i k_i]^2"
     assert verdict(lines) != "wrong"
     assert verdict(rf"{lines} = E[q_i^2] E[k_i^2] - E[q_i]^2 E[k_i]^2") == "wrong"
+
+
+@pytest.mark.parametrize("mask", ["m", "b", "m_j"])
+def test_a_mask_keeps_no_square(mask: str) -> None:
+    lines = rf"E[{mask}^2 x^2] = E[{mask}^2] E[x^2] = E[{mask}] E[x^2]"
+    assert verdict(lines) != "wrong"
+
+
+def test_a_square_of_a_sum_that_is_lost_is_wrong() -> None:
+    right = r"\text{Var}(\sum_{j=1}^{n} x_j y_j) = E[(\sum_{j=1}^{n} x_j y_j)^2] - E[\sum_{j=1}^{n} x_j y_j]^2"
+    assert verdict(right) != "wrong"
+    assert verdict(right.replace(")^2]", ")]")) == "wrong"
+
+
+def test_a_fourth_power_is_that_of_no_mask() -> None:
+    assert verdict(r"\text{Var}(q k) = E[k^4] E[q^2] - E[k]^2 E[q]^2") == "wrong"
+    assert verdict(r"E[m^4 x^4] = E[m] E[x^4]") != "wrong"

@@ -96,3 +96,57 @@ def test_weights_of_another_chapter_may_be_others() -> None:
 def test_a_paragraph_speaks_of_more_than_one_map() -> None:
     text = r"$W_1 \in \mathbb{R}^{512 \times 2048}$ maps $512 \to 2048$, and the activation keeps $2048 \to 2048$."
     assert _wrong(text) == []
+
+
+HEADS = r"$\text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$, $W_i^Q \in \mathbb{R}^{%s}$"
+
+
+def test_what_a_head_projects_is_another_letter_than_what_its_projection_makes() -> None:
+    of_scores = r"$A = \text{softmax}(Q K^T)$ where $Q \in \mathbb{R}^{n \times d_k}$." + "\n\n"
+    assert _wrong(of_scores + HEADS % r"d_{model} \times d_k") == []
+    inputs = r"$Q, K, V \in \mathbb{R}^{n \times d_{model}}$. "
+    assert _wrong(inputs + HEADS % r"d_{model} \times d_k") == []
+    assert len(_wrong(inputs + HEADS % r"d_k \times d_{model}")) == 1
+
+
+def test_an_index_of_an_array_with_many_axes_may_count_any_of_them() -> None:
+    text = r"$q_1, \dots, q_T \in \mathbb{R}^{p}$, $K \in \mathbb{R}^{%s}$, $s = q_t^T k_s$"
+    assert _wrong(text % r"B \times H \times T \times p") == []
+    assert _wrong(text % r"p \times T") == []
+    assert _wrong(text % r"T \times p") == []
+    assert len(_wrong(r"$k_1, \dots, k_T \in \mathbb{R}^{r}$, " + text % r"T \times r")) == 1
+
+
+def test_a_matrix_is_not_of_its_own_sizes_exchanged() -> None:
+    text = r"$Q \in \mathbb{R}^{%s \times p}$, $K \in \mathbb{R}^{m \times p}$, $Q K^T \in \mathbb{R}^{m \times n}$"
+    assert len(_wrong(text % "n")) == 1
+    assert _wrong(text % "m") == []
+
+
+def test_small_labels_of_weights_are_no_powers() -> None:
+    text = r"$X \in \mathbb{R}^{n \times d}$, $W^q, W^k \in \mathbb{R}^{%s}$, $Q = X W^q$"
+    assert _wrong(text % r"d \times p") == []
+    assert len(_wrong(text % r"p \times d")) == 1
+
+
+def test_a_small_example_of_a_large_array_is_no_contradiction() -> None:
+    """Q of n x 64 is shown as a matrix of 2 x 2: unless a size of it is that of another axis, it is an example."""
+    text = (
+        r"$n = %d$, $d_k = %d$, $Q \in \mathbb{R}^{n \times d_k}$. $Q = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$"
+    )
+    assert _wrong(text % (100, 64)) == []
+    assert len(_wrong(text % (2, 3))) == 1
+    rows = r"$d = %d$, $x \in \mathbb{R}^d$. $x = [1, 2]$"
+    assert _wrong(rows % 512) == []
+    assert _wrong(rows % 2) == []
+    assert len(_wrong(r"$x \in \mathbb{R}^3$. $x = [1, 2]$")) == 1
+
+
+def test_an_example_does_not_turn_the_blame() -> None:
+    """The declaration contradicts the product that makes Q, whatever Q is in an example behind it."""
+    text = (
+        r"$d_k = 64$. $X \in \mathbb{R}^{n \times d}$, $W \in \mathbb{R}^{d \times d_k}$. $Q = X W$, where"
+        r" $Q \in \mathbb{R}^{%s}$." + "\n\n" + r"$Q = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$"
+    )
+    assert _wrong(text % r"d_k \times n") == [r"Q \in \mathbb{R}^{d_k \times n}"]
+    assert _wrong(text % r"n \times d_k") == []

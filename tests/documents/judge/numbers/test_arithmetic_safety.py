@@ -5,6 +5,7 @@ import random
 import pytest
 from sympy import Integer
 
+from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.documents.judge.algebra.chains import check_chains
 from derivations.documents.judge.costs.counting import check_counting
@@ -69,3 +70,26 @@ def test_formulas_of_random_pieces_do_no_harm(seed: int) -> None:
 )
 def test_what_is_over_the_budget_is_left_alone(text: str) -> None:
     checked(text)
+
+
+DIGITS_LOST = (
+    (r"e^{500} - e^{500} + 1.5", "1.5", "1.7"),
+    (rf"\sin({'7' * 100})", "0.953", "0.935"),
+    (r"\cos(10^{100})", "-0.928", "0.928"),
+)
+
+
+@pytest.mark.parametrize(("expression", "right", "wrong"), DIGITS_LOST)
+def test_what_cancels_is_computed_with_more_digits(expression: str, right: str, wrong: str) -> None:
+    assert _verdicts(f"${expression} = {right}$") == ["holds"]
+    assert _verdicts(f"${expression} = {wrong}$") == ["wrong"]
+
+
+@pytest.mark.parametrize("number", ["1.0", "0.3"])
+def test_a_number_of_which_nothing_is_known_is_not_off(number: str) -> None:
+    assert "wrong" not in _verdicts(rf"$\sin(e^{{2000}}) = {number}$")
+    assert "wrong" not in _verdicts(rf"$[\sin(e^{{2000}}), 2 + 0.5] = [{number}, 2.5]$")
+
+
+def _verdicts(text: str) -> list[str]:
+    return [claim.finding.verdict for claim in check_text(text, "markdown").claims]

@@ -34,6 +34,13 @@ RIGHT = [
     ("Dropout", r"\tilde{x}_i = \frac{m_i x_i}{1 - p}", "proved"),
 ]
 SLIPS = [
+    ("Adam", r"\hat{v}_t = \frac{v_t}{(1 - \beta_2)^t}", "the exponent belongs to beta_2"),
+    ("Adam", r"\hat{v}_t = \frac{v_t}{1 - \beta_2 t}", "t must be an exponent"),
+    (
+        "Schedule",
+        r"lrate = d_{model}^{-0.5} \min(step^{-0.5}, step \cdot warmup\_steps^{-0.5})",
+        "the number must be 1.5",
+    ),
     ("Adam", r"m_t = \beta_1 m_{t-1} + (1 + \beta_1) g_t", "sign"),
     ("Adam", r"m_t = \beta_1 m_t + (1 - \beta_1) g_t", "belongs where m_t stands"),
     ("Adam", r"v_t = \beta_2 v_{t-1} + (1 - \beta_2) g_t", "square"),
@@ -112,3 +119,9 @@ def test_a_decay_rate_near_1_weighs_what_was_before() -> None:
 def test_two_entries_of_a_pair_are_turned_one_way(first: str, second: str, verdict: str) -> None:
     """Another pair in between, in other letters, tells nothing."""
     assert last(second, before=f"${first}$", heading="Rotary encoding").verdict == verdict
+
+
+def test_the_letters_of_the_other_moment_are_not_taken_for_other_letters() -> None:
+    """A hat over v with beta_1 is no renamed first moment; nothing says which of the two is meant."""
+    assert last(r"\hat{v}_t = \frac{v_t}{1 - \beta_1^t}").verdict == "unknown"
+    assert last(r"\hat{u}_t = \frac{u_t}{1 - \rho^t}").verdict == "holds"

@@ -46,6 +46,9 @@ def test_what_is_right(formula: str, verdict: str) -> None:
     [
         r"\frac{\partial L}{\partial z} = y - \text{softmax}(z)",
         r"D_{KL}(p \| q) = \sum_i p_i \log \frac{q_i}{p_i}",
+        r"\text{RMSNorm}(x)_i = \gamma_i \frac{x_i - \mu}{\sqrt{\frac{1}{d}\sum_{j=1}^d x_j^2 + \epsilon}}",
+        r"A = \frac{\text{softmax}(QK^T + M)}{\sqrt{d_k}}",
+        r"PE_{(pos, 2i+1)} = \sin(pos / 10000^{2i/E})",
         r"D_{KL}(p \| q) = \sum_i q_i \log \frac{p_i}{q_i}",
         r"\text{PPL} = \exp\left(\frac{1}{N} \sum_{i=1}^{N} \log p_i\right)",
         r"\text{PPL} = \exp\left(-\sum_{i=1}^{N} \log p_i\right)",
@@ -125,3 +128,27 @@ def test_p_and_q_are_targets_and_predictions_in_either_order(formula: str, verdi
 def test_heads_may_be_mixed_in_another_formula(then: str, verdict: str) -> None:
     text = rf"$\text{{MultiHead}}(Q, K, V) = \text{{Concat}}(\text{{head}}_1, \ldots, \text{{head}}_h)$ and then {then}"
     assert check_text(text, "markdown").claims[0].finding.verdict == verdict
+
+
+def test_what_multiplies_a_function_elsewhere_makes_good_its_scale_alone() -> None:
+    kl, sigma = r"\mathcal{L} = -\tau^2 \mathrm{KL}(p \| q)", r"\mathrm{SiLU}(x) = x \sigma(x)"
+    turned = r"\mathrm{KL}(p \| q) = \sum_i p_i \ln \frac{q_i}{p_i}"
+    assert last(turned).verdict == "wrong"
+    assert last(turned, f"${kl}$").verdict == "unknown"
+    assert last(r"\mathrm{KL}(p \| q) = \sum_i q_i \ln \frac{p_i}{q_i}", f"${kl}$").verdict == "wrong"
+    assert last(r"\sigma(x) = \frac{1}{1 - e^{-x}}", f"${sigma}$").verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        r"\ell_i = -\log \frac{\exp(s_i)}{\sum_{k} \exp(s_k)}",
+        r"\ell_{ij} = -\log \frac{\exp(s_{ij}/\tau)}{\sum_{k=1}^{2N} \exp(s_{ik}/\tau)}",
+        r"\ell_i = -s_i + \log \sum_{k} e^{s_k}",
+        r"L_i = \log \sum_{k} e^{s_k} - s_i",
+        r"r_i = 1 - \frac{\exp(s_i)}{\sum_{k} \exp(s_k)}",
+    ],
+)
+def test_what_is_made_of_a_softmax_is_no_slip_of_one(loss: str) -> None:
+    assert last(loss).verdict != "wrong"
+    assert last(r"\text{softmax}(s)_i = 1 - \frac{\exp(s_i)}{\sum_{k} \exp(s_k)}").verdict == "wrong"

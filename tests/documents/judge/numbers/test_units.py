@@ -68,6 +68,34 @@ def test_the_exponent_of_a_power_has_no_unit() -> None:
     assert verdict(r"2 \times 10^9 \text{ B} = 2 \text{ GB}") == "holds"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "总共 $64.4+2.62=67.02$ 亿。",
+        "總共約 $302.3+51.5+1.05\\approx 354.9$ 百萬。",
+        "In all $12 \\times 7 = 84$ M parameters.",
+        r"$124 + 2 = 126 \text{ million}$",
+    ],
+)
+def test_the_scale_of_a_result_may_be_that_of_both_sides(text: str) -> None:
+    assert check_text(text, "markdown").claims[0].finding.verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("总共 $64.4+2.62=66.02$ 亿。", "67.02"),
+        ("In all $124 + 2 = 127$ million parameters.", "126"),
+        ("In all $124{,}000{,}000 + 2{,}000{,}000 = 136$ million parameters.", "126 million"),
+        (r"$512 \times 512 = 262144\text{K}$", "262 K"),
+        ("In all $7 \\times 10^9 \\times 2 = 14$ million.", "14000 million"),
+    ],
+)
+def test_a_result_that_is_wrong_under_both_scales_is_wrong(text: str, right: str) -> None:
+    finding = check_text(text, "markdown").claims[0].finding
+    assert (finding.verdict, finding.right) == ("wrong", right)
+
+
 def test_conversions_are_those_of_one_kind() -> None:
     assert next(conversions("MB", "GB")) == (Fraction(1000), "")
     assert [ratio for ratio, _ in conversions("GB", "GiB")] == [Fraction(1024**3, 1000**3), Fraction(1)]

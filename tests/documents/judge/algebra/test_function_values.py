@@ -30,6 +30,10 @@ def verdict_of(formula: str, before: str = SIGMOID) -> str:
         (r"$\text{softplus}(0) = 0.693$", r"$\text{softplus}(0) = 0.639$"),
         (r"$\text{softplus}'(x) = \sigma(x)$", r"$\text{softplus}'(x) = \sigma(-x)$"),
         (r"$\text{SiLU}'(x) = \sigma(x) + x \sigma(x)(1 - \sigma(x))$", r"$\text{SiLU}'(x) = \sigma(x) + x \sigma(x)$"),
+        (r"$\frac{d}{dx} x^3 = 3 x^2$", r"$\frac{d}{dx} x^3 = 2 x^2$"),
+        (r"$\frac{d}{dx} \sqrt{x} = \frac{1}{2 \sqrt{x}}$", r"$\frac{d}{dx} \sqrt{x} = \frac{1}{\sqrt{x}}$"),
+        (r"$\frac{d}{dx} \tanh(x) = 1 - \tanh^2(x)$", r"$\frac{d}{dx} \tanh(x) = 1 + \tanh^2(x)$"),
+        (r"$\frac{d}{dx} \ln(1 + e^x) = \sigma(x)$", r"$\frac{d}{dx} \ln(1 + e^x) = 1 - \sigma(x)$"),
     ],
 )
 def test_functions_at_numbers_and_their_derivatives(right: str, wrong: str) -> None:
@@ -79,3 +83,25 @@ def test_a_number_that_is_wrong_is_mended() -> None:
 def test_definitions_that_go_round_in_a_circle_end() -> None:
     assert verdict_of("$f(0.5) = 0.25$", "$f(x) = g(x) + 1$ and $g(x) = f(x) - 1$") == "unknown"
     assert verdict_of("$f(0.5) = 0.25$", "$f(x) = f(x) f(x)$") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"$\frac{d}{dx} f(x) = x$",  # of a function that nobody knows
+        r"$\frac{dy}{dx} = 2 x$",
+        r"$\frac{d}{dx} \text{GELU}(x) = x$",  # of which there are more than one
+        r"$\frac{d}{dx} \tanh(x) \approx 1 - x^2$",
+        r"$\frac{d}{dx} (a x^2) = 2 x$",
+    ],
+)
+def test_other_derivatives_are_left_alone(formula: str) -> None:
+    assert verdict_of(formula) == "unknown"
+
+
+def test_e_is_eulers_number_below_a_number_that_is_not_whole() -> None:
+    """The letter may be a width of the document as well; of its square nobody knows."""
+    width = r"The width is $e = 512$."
+    assert verdict_of("$e^{2.5} = 12.18$", width) == "holds"
+    assert verdict_of("$e^{2.5} = 12.81$", width) == "wrong"
+    assert verdict_of("$e^2 = 7.389$", width) == "unknown"

@@ -46,3 +46,27 @@ def test_a_family_is_what_its_stack_is_declared_as() -> None:
 def test_a_condition_sets_nothing() -> None:
     text = r"$d_{ff} = 2048$, $d_{model} = 512$; it conforms only if $d_{ff} = d_{model}$"
     assert all(finding.verdict != "wrong" for _, _, finding in findings(text))
+
+
+def test_every_column_or_every_row_may_be_the_same_vector() -> None:
+    declared = r"$X \in \mathbb{R}^{n \times c}$, $r \in \mathbb{R}^{n}$, $b \in \mathbb{R}^{c}$, "
+    for right in (r"X - r \mathbf{1}^T", r"X + \mathbf{1} b^T", r"X - \operatorname{rowmean}(X) \mathbf{1}^T"):
+        assert verdict(declared + f"$Y = {right}$", "Y =").verdict == "holds"
+    swapped = verdict(declared + r"$Y = X - \mathbf{1} r^T$", "Y =")
+    assert (swapped.verdict, swapped.right) == ("wrong", r"Y = X - r \mathbf{1}^{T}")
+    assert verdict(declared + r"$Y = X - \mathbf{1} \operatorname{rowsum}(X)^T$", "Y =").verdict == "wrong"
+
+
+def test_what_is_vague_is_not_said_to_fit() -> None:
+    declared = r"$X \in \mathbb{R}^{n \times c}$, "
+    assert verdict(declared + r"$Y = X + \frac{1}{1 + e^{-X}}$", "Y =").verdict == "holds"
+    for right in (r"X + \frac{c}{X \odot X}", "X + A A"):
+        assert not [each for _, text, each in findings(declared + f"$Y = {right}$") if text.startswith("Y =")]
+
+
+def test_a_letter_made_of_itself_at_another_place_is_not_said_to_fit() -> None:
+    declared = r"$X_1 \in \mathbb{R}^{n \times c}$, "
+    kept = findings(declared + "$X_{k+1} = X_k + X_1$")
+    assert [each.verdict for _, text, each in kept if text.startswith("X_{k")] == ["holds"]
+    strayed = findings(declared + "$X_{k+1} = X_j + X_1$")
+    assert not [each for _, text, each in strayed if text.startswith("X_{k")]

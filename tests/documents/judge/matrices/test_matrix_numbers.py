@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from derivations.documents.formulas import read_formula
-from derivations.documents.judge.matrices.matrix_numbers import Kinds, Value, are_alike, matrix_value
+from derivations.documents.judge.matrices.matrix_numbers import Kinds, matrix_value
+from derivations.documents.judge.matrices.matrix_values import Value, are_alike
 
 KINDS: Kinds = {
     **dict.fromkeys(("A", "B", "C", "I", "I_n", "I_m", "W_1", "W_h"), "matrix"), "b": "row", "x": "row", "v": "column",
@@ -16,6 +17,17 @@ KINDS: Kinds = {
 def value(formula: str) -> Value | None:
     """Return the value of a formula without a relation."""
     return matrix_value(read_formula(formula, "latex").statements[0].sides[0], KINDS)
+
+
+def test_an_orthogonal_matrix_is_turned_back_by_its_transpose_and_by_nothing_else() -> None:
+    kinds: Kinds = {"A": "matrix", "R": "rotation", "I": "matrix"}
+    back, again, inverse, one, unit = (
+        matrix_value(read_formula(formula, "latex").statements[0].sides[0], kinds)
+        for formula in ("R^T A R", "R A R", "R^{-1} A R", "R R^T", "I")
+    )
+    assert are_alike(back, inverse)
+    assert not are_alike(back, again)
+    assert are_alike(one, unit)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from derivations.documents.formulas import read_formula
+from derivations.documents.judge.algebra.telling_apart import agree, may_agree
+from derivations.documents.syntax import Node
 from tests.documents.judge.claims import verdicts
 
 SOFTMAX = r"\frac{e^{x_i + c}}{\sum_{j=1}^{n} e^{x_j + c}}"
@@ -75,3 +78,29 @@ def test_a_long_chain_ends() -> None:
     """What has more sides or parts than are compared says nothing, and fails nowhere."""
     assert "wrong" not in said(" = ".join(f"(x + {k}) - {k}" for k in range(1, 12)) + " = x + 0 x")
     assert said(" = ".join(["+".join(f"a_{{{k}}}" for k in range(99))] * 3))
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        r"\sum_{j=1}^{v - 1} E_{jk} \delta_{t_i,j}",
+        r"\sum_{j=1}^{v} E_{kk} \delta_{t_i,j}",
+        r"\sum_{j=1}^{v} E_{jk} \delta_{t_j,j}",
+    ],
+)
+def test_the_indices_of_sums_may_have_other_names(side: str) -> None:
+    others = r"\sum_{l=1}^{v} E_{lk} \delta_{t_i,l} = E_{t_i,k}"
+    assert "wrong" in said(f"{side} = {others}")
+    assert "wrong" not in said(rf"\sum_{{j=1}}^{{v}} E_{{jk}} \delta_{{t_i,j}} = {others}")
+
+
+def sides(formula: str) -> tuple[Node, ...]:
+    """Return the sides of a formula."""
+    return read_formula(formula, "latex").statements[0].sides
+
+
+def test_sides_without_numbers_agree_with_none() -> None:
+    assert not agree(*sides(r"a + b = f(c)"))
+    assert may_agree(*sides(r"a + b = f(c)"))
+    assert agree(*sides(r"a + b = b + a"))
+    assert not may_agree(*sides(r"\frac{a}{b - b} = 2"))

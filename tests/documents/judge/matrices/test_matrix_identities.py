@@ -150,3 +150,26 @@ def test_the_scale_is_that_of_both_sides(formula: str, verdict: str) -> None:
 def test_two_sizes_may_be_set_to_be_one(given: str) -> None:
     formula = r"\frac{A (B C)^T}{\sqrt{d_k}} = \frac{A C^T B^T}{\sqrt{d_v}}"
     assert said(formula, f"Let {given}. For matrices").finding.verdict != "wrong"
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        (r"Q R (K R)^T = Q (R R^T) K^T", "holds"),
+        (r"Q R^T (K R) = Q (R R^T) K^T", "wrong"),
+        (r"Q R (R K)^T = Q (R R^T) K^T", "wrong"),
+        (r"Q R (K R)^T = Q (R R^T) K", "wrong"),
+        (r"Q R (K R)^T = Q K^T", "unknown"),  # a property of orthogonal matrices
+        (r"R A R^T = R A R^{-1}", "unknown"),
+        (r"(A B)^{-1} = B^T A^T", "unknown"),
+        (r"(A B)^{-1} = (A B)^T", "unknown"),
+        (r"Q R (K R)^T = Q (R^T R) K^T", "unknown"),  # both are K^T where R is orthogonal
+    ],
+)
+@pytest.mark.parametrize(
+    "words", ["An orthogonal matrix turns both,", "With a rotation matrix", "設正交矩陣", "直交行列なら"]
+)
+def test_orthogonal_matrices_have_their_own_properties_and_the_same_slips(
+    formula: str, verdict: str, words: str
+) -> None:
+    assert said(formula, words).finding.verdict == verdict

@@ -1,0 +1,125 @@
+r"""Two scalars with letters, compared by algebra: as they are, with what the section sets, with the usual sizes.
+
+Result       `by_algebra(first, second, scope, goes_on=...)`: proved, conditional with the usual sizes, or wrong where
+             no values could be meant for which it holds; `ratio_of` how many times one side is the other
+Assumes      an equation in other letters, or one that no chain leads to, may be a condition: only a constant ratio of
+             the sides refutes it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
+
+from derivations.documents.judge.algebra.moments import shown
+from derivations.documents.judge.algebra.scalars import is_size, symbol
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Name
+from derivations.documents.verdicts import Finding
+from derivations.language.proof import prove_equal
+from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
+
+__all__ = ["CHECK", "USUAL", "by_algebra", "ratio_of", "related"]
+
+CHECK = "chain"
+USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
+
+
+def by_algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Iterator[Finding]:
+    """Yield what is found of two scalars with letters; `goes_on` where a chain came to the first of them."""
+    found = prove_equal(first, second)
+    if found.level == "proved":
+        yield Finding("proved", CHECK, "both sides are equal by algebra")
+        return
+    known = _values(first, scope) | _values(second, scope)
+    if known and prove_equal(first.xreplace(known), second.xreplace(known)).level == "proved":
+        taken = tuple(f"{name} = {value}" for name, value in known.items())
+        yield Finding("proved", CHECK, f"equal by algebra with {', '.join(taken)}", assumptions=taken)
+        return
+    ratio = ratio_of(first, second)
+    if ratio == 1:
+        yield Finding("proved", CHECK, "both sides are one fraction in lowest terms")
+        return
+    for relations in ((USUAL[0], USUAL[1]), (USUAL[2],), USUAL):
+        pairs = [(expand(related(first, relations)), expand(related(second, relations)))]
+        if pairs[0] != (expand(first), expand(second)) and prove_equal(*pairs[0]).level == "proved":
+            taken = tuple(f"{name} = {value}" for name, value in relations if {name} & _letters(first, second))
+            yield Finding("conditional", CHECK, "equal by algebra with the usual sizes", assumptions=taken)
+            return
+    if found.level == "refuted" or known:
+        constant = ratio is not None and ratio.is_Rational
+        free = goes_on and found.level == "refuted" and _is_free(first, second, scope)
+        if (constant or free) and not _agree_in_numbers(first, second):
+            reason = f"the left side is {ratio} times the right side" if constant else found.reason
+            yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
+        elif known and not constant:
+            yield from _refuted_by_sizes(first, second, known)
+
+
+def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -> Iterator[Finding]:
+    """Say no to an equation that what the section sets makes one of a thing with a multiple of it."""
+    ratio = ratio_of(first.xreplace(known), second.xreplace(known))
+    sizes = all(letter.is_positive and letter.is_integer for letter in _letters(first, second))
+    if ratio is not None and ratio.is_Rational and ratio != 1 and (sizes or ratio != 0):
+        taken = ", ".join(f"{name} = {value}" for name, value in known.items())
+        yield Finding("wrong", CHECK, f"with {taken} the left side is {ratio} times the right side", right=shown(first))
+
+
+def ratio_of(first: Expr, second: Expr) -> Expr | None:
+    """Return how many times one side is the other, in lowest terms."""
+    return (first / second).cancel() if second != 0 and _polynomial(first, second) else None
+
+
+def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
+    """Say whether both sides are of the same letters, of which nothing is known: no arrays, whose sum may be 1."""
+    if first.free_symbols != second.free_symbols or first.has(IndexedBase):
+        return False
+    names = [Name(str(letter)) for letter in first.free_symbols]
+    return all(scope.definition(name) is None for name in names)
+
+
+def _agree_in_numbers(first: Expr, second: Expr) -> bool:
+    """Say whether two sides without sums are equal for distinct primes, to 30 digits: then nothing refutes them."""
+    if first.has(Sum) or second.has(Sum):
+        return False  # the witness of the judge has numbers for their terms
+    letters = sorted(_letters(first, second), key=str)
+    for start in (2, 30):
+        primes = dict(zip(letters, islice(map(Integer, primerange(start, 10_000)), len(letters)), strict=True))
+        values = [each.xreplace(primes).evalf(30) for each in (first, second)]
+        if not all(each.is_Number for each in values):
+            return True  # no numbers: no witness
+        if abs(values[0] - values[1]) > Float("1e-20", 30) * max(abs(values[0]), abs(values[1])):
+            return False
+    return True
+
+
+def related(expression: Expr, relations: tuple[tuple[Symbol, Expr], ...]) -> Expr:
+    """Return an expression with sizes replaced, one relation after the other."""
+    for name, value in relations:
+        expression = expression.xreplace({name: value})
+    return expression
+
+
+def _letters(*expressions: Expr) -> set[Symbol]:
+    return set().union(*(each.free_symbols for each in expressions))
+
+
+def _polynomial(*expressions: Expr) -> bool:
+    return all(each.is_polynomial(*each.free_symbols) or each.is_rational_function() for each in expressions)
+
+
+def _values(expression: Expr, scope: Scope) -> dict[Symbol, Expr]:
+    """Return what the scope sets the letters of an expression to, in the alphabet of the judge."""
+    found: dict[Symbol, Expr] = {}
+    for letter in sorted(expression.free_symbols, key=str):
+        value = scope.value(Name(str(letter)))
+        if value is not None and value != letter:
+            symbols = {each: _adopted(str(each)) for each in value.free_symbols}
+            found[letter] = value.xreplace(symbols)
+    return found
+
+
+def _adopted(key: str) -> Symbol:
+    return size(key) if is_size(Name(key)) else symbol(Name(key))

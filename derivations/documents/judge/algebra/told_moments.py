@@ -1,0 +1,104 @@
+r"""Moments that the section states, put where they stand: `\sum_k E[x_k^2] = n v` where `E[x_i^2] = v` is said.
+
+Definition   a moment is told by an equation of a mean or a variance with a letter, a number, or a product of such; its
+             index stands for any other one
+Result       `with_told(statement, left, right, scope)`: the two sides without means and variances, and the equations
+             that were used; None where one is not told, or told to be two things, or nothing is left to put
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES
+from derivations.documents.judge.numbers.letters import bare
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Words, rebuilt
+
+__all__ = ["with_told"]
+
+FARTHEST = 40  # statements between a moment and what is said of it
+PLACE = Words("·")
+
+
+class _NotTold(Exception):
+    """A moment of which the section says nothing, or two things."""
+
+
+def with_told(statement: Statement, left: Node, right: Node, scope: Scope) -> tuple[Node, Node, tuple[str, ...]] | None:
+    """Return both sides with their moments replaced, and what the section says of these."""
+    if (_is_moment(left) and _is_plain(right)) or (_is_moment(right) and _is_plain(left)):
+        return None  # this tells one
+    told: dict[Node, set[Node]] = {}
+    for moment, value in _told(statement, scope):
+        told.setdefault(moment, set()).add(value)
+    used: dict[str, None] = {}
+    try:
+        sides = [_replaced(side, told, used) for side in (left, right)] if told else []
+    except _NotTold:
+        return None
+    return (sides[0], sides[1], tuple(used)) if used else None
+
+
+def _told(statement: Statement, scope: Scope) -> Iterator[tuple[Node, Node]]:
+    """Yield the moments of the section and what they are, indices taken off."""
+    for other in _around(statement, scope):
+        moment, *values = other.chain.sides
+        if other.chain.relations == ("=",) and _is_moment(moment) and _is_plain(values[0]):
+            pattern = _pattern(moment)
+            if pattern is not None and not _indices(values[0]):
+                yield pattern, bare(values[0])
+
+
+def _around(statement: Statement, scope: Scope) -> Iterator[Statement]:
+    """Yield the statements of the section around one, so far as they are near."""
+    document = scope.document
+    here = document.numbers.get(id(statement.chain), 0)
+    for other in islice(document.kept, max(here - FARTHEST, 0), here + FARTHEST):
+        if document.sections.of_block[document.blocks.get(id(other.passage), 0)] == scope.section:
+            yield other
+
+
+def _replaced(node: Any, told: dict[Node, set[Node]], used: dict[str, None]) -> Any:
+    if isinstance(node, Node) and _is_moment(node):
+        values = told.get(_pattern(node) or node, set())
+        if len(values) != 1:
+            raise _NotTold
+        (value,) = values
+        used[f"{formula_text(node)} = {formula_text(value)}"] = None
+        return value
+    return rebuilt(node, lambda each: _replaced(each, told, used))
+
+
+def _is_moment(node: Node) -> bool:
+    return isinstance(node, Call) and node.function.base in VARIANCES | EXPECTATIONS
+
+
+def _is_plain(node: Node) -> bool:
+    """Say whether a value is a letter, a number, or a product of powers of such."""
+    node = bare(node)
+    if isinstance(node, Power):
+        return isinstance(node.base, Name) and isinstance(node.exponent, Number)
+    return isinstance(node, Name | Number) or (isinstance(node, Product) and all(map(_is_plain, node.factors)))
+
+
+def _indices(node: Node) -> set[Node]:
+    below = (each for part in node.walk() if isinstance(part, Name) for each in part.subscripts)
+    return {each for each in below if isinstance(each, Name) and len(each.key) == 1 and each.key.islower()}
+
+
+def _pattern(moment: Node) -> Node | None:
+    """Return a moment without its one index; None where there are more, which may be the same or not."""
+    found = _indices(moment)
+    return _without(bare(moment), found) if len(found) < 2 else None
+
+
+def _without(node: Any, indices: set[Node]) -> Any:
+    if isinstance(node, Name):
+        return replace(node, subscripts=tuple(PLACE if each in indices else each for each in node.subscripts))
+    return rebuilt(node, lambda each: _without(each, indices))

@@ -1,0 +1,1 @@
+"""Tables: what the numbers of a table say of one another."""
