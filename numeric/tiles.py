@@ -161,14 +161,14 @@ def online_step(
     largest = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=lowest, out=reference if is_first else None)
     if is_first:
         power(np.subtract(scores, largest, out=scores), out=scores)
-        np.vecdot(scores, ones, axis=-1, keepdims=True, out=sums)
+        np.vecdot(scores, ones, out=sums[..., 0])
         np.matmul(scores, values, out=mixture)
         return
     np.maximum(largest, reference, out=largest)
     carried = power(np.subtract(reference, largest, out=reference), out=reference)
     power(np.subtract(scores, largest, out=scores), out=scores)
     np.multiply(sums, carried, out=sums)
-    np.add(sums, np.vecdot(scores, ones, axis=-1, keepdims=True), out=sums)
+    np.add(sums, np.vecdot(scores, ones)[..., None], out=sums)
     np.multiply(mixture, carried, out=mixture)
     np.add(mixture, np.matmul(scores, values), out=mixture)
     np.copyto(reference, largest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from sympy import Integer, KroneckerDelta, exp
+from sympy import Integer, KroneckerDelta, Sum, exp
 
 from derivations.documents.canon.forms import Form, result, right, scalar_form
 from derivations.language.expression import array
@@ -116,8 +116,10 @@ def cross_entropy_gradient_forms() -> tuple[Form, ...]:
     """The gradient by the logits, entry by entry."""
     name = "softmax.cross_entropy_gradient"
     entry, mean, count = right(name, 1), "softmax.cross_entropy_mean_gradient", scalar("N", positive=True)
+    chained = -Sum(t[i] * right("softmax.log_jacobian", 1), (i, 0, n - 1))
     return (
         Form(name, entry, ("k",)),
+        Form(name, chained, ("k",)),
         scalar_form(name, entry),
         replace(scalar_form(mean, entry / count, ("the loss is the mean over the rows",)), condition=True),
     )
