@@ -75,7 +75,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         shown = None if seen.right is None else link_text(left, seen.right, statement)
         yield Finding(seen.verdict, CHECK, seen.reason, shown, seen.result, seen.assumed)
         return
-    subject = statement.chain.sides[0] if link and isinstance(left, Name) else left
+    first = statement.chain.sides[0]
+    subject = first if link and (isinstance(left, Name) or isinstance(first, Call)) else left
     known = _foreign(scope, right), _said(scope, right), scope.convention
     met = all(scope.is_used(letter) for letter in INPUTS)
     found = judged(left, right, *known, met=met)
