@@ -110,6 +110,11 @@ class Scopes:
         )
         return tuple(self.kept[number] for number in near if self.kept[number] is not statement)[:6]
 
+    def around(self, statement: Statement, before: int, behind: int = 0) -> list[Statement]:
+        """Return so many statements before one and, itself first, so many from there on."""
+        here = self.numbers.get(id(statement.chain), 0)
+        return self.kept[max(here - before, 0) : here + behind]
+
     def at(self, statement: Statement) -> Scope:
         """Return the scope of a statement of this document."""
         block = self.blocks.get(id(statement.passage), 0)

@@ -248,9 +248,8 @@ class Scope:
 
     def earlier(self, statement: Statement) -> tuple[Statement, ...]:
         """Return the statements before one in its section, the nearest first, at most 40."""
-        here = self.document.numbers.get(id(statement.chain), 0)
         found: list[Statement] = []
-        for other in reversed(self.document.kept[max(here - 40, 0) : here]):
+        for other in reversed(self.document.around(statement, 40)):
             block = self.document.blocks.get(id(other.passage), 0)
             if self.document.sections.of_block[block] != self.section:
                 break

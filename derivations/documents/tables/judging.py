@@ -11,7 +11,7 @@ Result       holds        a number that is what the rule says, where all of them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,11 +20,18 @@ from derivations.documents.claims import failed
 from derivations.documents.judge.numbers.printed import Printed, decimal, rounded
 from derivations.documents.judge.numbers.values import Enclosure
 from derivations.documents.passages import Document
-from derivations.documents.scope import Scope, Scopes
+from derivations.documents.scope import Scopes
 from derivations.documents.sentences.remarks import Remark
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Chain
-from derivations.documents.tables.predictions import is_total, predictions, sum_above
+from derivations.documents.tables.predictions import (
+    FEWEST_PARTS,
+    Prediction,
+    by_formulas,
+    is_total,
+    predictions,
+    sum_above,
+)
 from derivations.documents.tables.reading import Cell, Row, Table, tables
 from derivations.documents.verdicts import Finding, Repair
 
@@ -34,7 +41,6 @@ CHECK = "arithmetic"
 SCALES = tuple(Fraction(base**power) for base, powers in ((1000, range(5)), (1024, range(1, 5))) for power in powers)
 ENOUGH_DIGITS = 5
 ROUGHLY = Fraction(2, 100)
-FEWEST_PARTS = 2
 A_GOOD_PART, NOT_FAR = Fraction(5, 100), Fraction(1, 10)
 
 
@@ -60,7 +66,8 @@ def _of_table(table: Table, scopes: Scopes) -> list[_Judged]:
     scope = scopes.at(Statement(Chain(()), first.passages[0], first))
     try:
         with budget_of():
-            found = [each for column in table.numbered for each in _columns(table, column, scope)]
+            formulas = by_formulas(table, scope)
+            found = [each for column in table.numbered for each in _columns(table, column, formulas)]
             blamed = {column for each in found if _is_wrong(each) for column in each.row.columns_of(each.cell)}
             found += _totals(table, [column for column in table.numbered if column not in blamed])
     except TooCostly:
@@ -80,10 +87,10 @@ def _is_wrong(each: _Judged) -> bool:
 # --- a rule for a column ---
 
 
-def _columns(table: Table, column: int, scope: Scope) -> Iterator[_Judged]:
-    """Yield what a rule that is meant says of the numbers of a column."""
+def _columns(table: Table, column: int, formulas: Mapping[int, Prediction]) -> Iterator[_Judged]:
+    """Yield what a rule that is meant says of the numbers of a column, beside the values of the formulas of others."""
     numbers = table.column(column)
-    for rule in predictions(table, column, scope):
+    for rule in predictions(table, column, formulas):
         told = [(place, cell, shown, rule.values[place]) for place, cell, shown in numbers if place in rule.values]
         for scale in SCALES if len(told) >= FEWEST_PARTS else ():
             verdicts = [_verdict(shown, _scaled(value, scale)) for _, _, shown, value in told]

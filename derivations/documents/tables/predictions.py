@@ -3,7 +3,8 @@ r"""What a number in a table ought to be, by its row, by the head of its column,
 Definition   a prediction of a column is one rule for all its numbers: the formula in another cell of the row
              (`4 d^2` beside 2,359,296), the formula of its head in the letter of another head (`e^x` under `x`), or
              the share of the last row that another column has (31% of the total)
-Result       `predictions(table, column, scope)` yields for each rule the values by row
+Result       `by_formulas(table, scope)` evaluates the formulas of a table once; `predictions(table, column, formulas)`
+             yields for each rule the values by row
 Assumes      letters have the values that they have in the section, where the table has one column of numbers, not one
              for each of several models; a letter alone is a setting, and predicts nothing
 """
@@ -20,7 +21,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name
 from derivations.documents.tables.reading import Table
 
-__all__ = ["Prediction", "is_total", "predictions", "sum_above"]
+__all__ = ["FEWEST_PARTS", "Prediction", "by_formulas", "is_total", "predictions", "sum_above"]
 
 
 @dataclass(frozen=True)
@@ -43,30 +44,28 @@ def is_total(label: str) -> bool:
     return label.strip(" *_:：()（）").lower() in TOTALS
 
 
-def predictions(table: Table, column: int, scope: Scope) -> Iterator[Prediction]:
+def predictions(table: Table, column: int, formulas: Mapping[int, Prediction]) -> Iterator[Prediction]:
     """Yield what the numbers of a column are by each rule that may be meant."""
-    others = {number for row in table.rows for number in row.cells if number != column}
-    for other in sorted(others):
-        yield Prediction(_by_formula(table, other, scope), complete=False)
+    for other in sorted(formulas.keys() - {column}):
+        yield formulas[other]
         if column in table.head and other in table.head:
             yield Prediction(_by_head(table, column, other))
         if _is_in_percent(table, column):
             yield Prediction(_by_share(table, column, other))
 
 
-def _by_formula(table: Table, other: int, scope: Scope) -> Mapping[int, Enclosure]:
-    """Return what the formulas in another column come to."""
+def by_formulas(table: Table, scope: Scope) -> Mapping[int, Prediction]:
+    """Return for each column what its formulas come to, row by row."""
     letters = letters_of(scope)
     one = sum(not _is_in_percent(table, number) for number in table.numbered) == 1
-    found: dict[int, Enclosure] = {}
+    found: dict[int, dict[int, Enclosure]] = {}
     for place, row in enumerate(table.rows):
-        cell = row.cells.get(other)
-        if cell is None or cell.shown is not None or isinstance(cell.node, Name):
-            continue
-        value = enclose(cell.node, letters) if one else enclose(cell.node)
-        if value is not None:
-            found[place] = value
-    return found
+        for column, cell in row.cells.items():
+            values = found.setdefault(column, {})
+            if cell.shown is None and not isinstance(cell.node, Name):
+                value = enclose(cell.node, letters) if one else enclose(cell.node)
+                values.update({} if value is None else {place: value})
+    return {column: Prediction(values, complete=False) for column, values in found.items()}
 
 
 def _by_head(table: Table, column: int, other: int) -> Mapping[int, Enclosure]:

@@ -42,9 +42,9 @@ def check_function_values(statement: Statement, link: int | None, scope: Scope) 
         return
     left, right = statement.chain.sides[link : link + 2]
     kinds = {type(part) for side in (left, right) for part in side.walk()}
-    if (
-        not kinds & {Call, Derivative} or Aggregate in kinds
-    ):  # the index of a sum is no letter that a point could be put for
+    if not kinds & {Call, Derivative}:
+        return
+    if Aggregate in kinds:  # the index of a sum is no letter that a point could be put for
         return
     shown, letters = printed(right), _letters(left) | _letters(right)
     if shown is not None and not shown.rough and not shown.unit and not _letters(left):

@@ -8,11 +8,10 @@ Assumes      an activation of a name is known to forty digits; derivatives are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from sympy import Expr, Lambda, Rational
@@ -169,7 +168,5 @@ class Functions:
             raise _NotKnown
         return next(iter(found), None)
 
-    def _before(self) -> Iterator[Statement]:
-        document = self.scope.document
-        here = document.numbers.get(id(self.statement.chain), 0)
-        return islice(document.kept, max(here - _MOST_STATEMENTS, 0), here)
+    def _before(self) -> list[Statement]:
+        return self.scope.document.around(self.statement, _MOST_STATEMENTS)

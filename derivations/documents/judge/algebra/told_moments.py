@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from derivations.documents.formulas import formula_text
@@ -58,8 +57,7 @@ def _told(statement: Statement, scope: Scope) -> Iterator[tuple[Node, Node]]:
 def _around(statement: Statement, scope: Scope) -> Iterator[Statement]:
     """Yield the statements of the section around one, so far as they are near."""
     document = scope.document
-    here = document.numbers.get(id(statement.chain), 0)
-    for other in islice(document.kept, max(here - FARTHEST, 0), here + FARTHEST):
+    for other in document.around(statement, FARTHEST, FARTHEST):
         if document.sections.of_block[document.blocks.get(id(other.passage), 0)] == scope.section:
             yield other
 

@@ -26,8 +26,7 @@ def counts_keys(left: Node, right: Node, statement: Statement, scope: Scope) -> 
     """Say whether the second index of weights, or of the scores they are made of, counts the keys."""
     names = [part for part in chain(left.walk(), right.walk()) if isinstance(part, Name) and _pair(part)]
     bases = {each.base for each in names}
-    here = scope.document.numbers.get(id(statement.chain), 0)
-    around = scope.document.kept[max(here - NEAR, 0) : here + NEAR + 1]
+    around = scope.document.around(statement, NEAR, NEAR + 1)
     said = {place for other in around for place in _keys_at(other.chain, bases)}
     return said == {1}
 
