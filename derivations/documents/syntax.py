@@ -20,7 +20,7 @@ from derivations.documents.budget import current_budget
 __all__ = [
     "Aggregate", "Annotated", "Arrow", "Call", "Cases", "Chain", "Derivative", "Dots", "Entry", "Fence", "List",
     "MatrixLiteral", "Name", "Negative", "Node", "Number", "Power", "Product", "Quotient", "Root", "Set", "Space",
-    "Sum", "Transpose", "Words", "rebuilt",
+    "Sum", "Transpose", "Words", "rebuilt", "replaced",
 ]  # fmt: skip
 
 _WITHOUT_NODES = ("str", "int", "bool", "Fraction", "tuple[str, ...]", "tuple[int, ...]")  # the types of such fields
@@ -68,6 +68,11 @@ def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:
                 changed[name] = new
         return replace(value, **changed) if changed else value
     return value
+
+
+def replaced(node: Any, old: Node, new: Node) -> Any:
+    """Return a formula with one part in the place of every part that is equal to another, below letters too."""
+    return new if node == old else rebuilt(node, lambda each: replaced(each, old, new))
 
 
 def _parts(node: Node) -> tuple[str, ...]:

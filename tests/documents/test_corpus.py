@@ -24,6 +24,9 @@ MISTAKES = {
     "exam_mistakes.md": (
         r"\exp(S_{kj})", r"x_i - \mu", r"+ M) /", r"(1 - \beta_2)^t", r"= \frac{1}{\sqrt{x}}", "0.639",
     ),
+    "training_notes.md": (
+        r"\log p_k", "H(q)", r"O \in", "U''", "103,222,592", "620 s", r"\beta_2 v_{t-1} + (1 - \beta_1)",
+    ),
     "worked_example.md": (r"QK'^\top = ", "1.289"),
     "zh_training.md": (r"\prod_{t} \log", "x_{max} + x_{min}"),
     "ja_parameters.tex": (
@@ -35,9 +38,12 @@ MISTAKES = {
     "zh_hans_decoding.rst": (
         "0.876", "z_i T", "2^3 = 9", "12 / 6 = 3", r"\prod", "0.335", "983{,}040{,}000",
     ),
+    "zh_hans_grouped_queries.md": (
+        "V_r=C_rZ", "291{,}546", "33.8", "45.3 亿", "4 KiB", r"\approx0.656", "0.5+0.3+0.1=1",
+    ),
     "ja_mistakes.rst": ("16{,}834{,}000", "= 46", r"{d_v \times d}", "KQ^", "2{,}097{,}152"),
 }  # fmt: skip
-CAUGHT = 53  # of the mistakes; those that are not are unknown
+CAUGHT = 67  # of the mistakes; those that are not are unknown
 
 
 def _is_mistaken(name: str, claim: Claim) -> bool:

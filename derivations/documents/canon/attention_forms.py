@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from sympy import sqrt
@@ -10,14 +11,18 @@ from derivations.attention import K, Q, V, scaled_dot_product_attention
 from derivations.documents.canon.forms import Form, right
 from derivations.language.expression import array
 from derivations.language.functions import row_softmax
-from derivations.symbols import d_k, i, j, m, n, scalar
+from derivations.symbols import d_k, d_v, i, j, m, n, scalar
 
 __all__ = [
+    "ONE_QUERY",
+    "UNSCALED",
     "attention_forms",
     "dot_product_forms",
     "head_width_forms",
     "multi_head_forms",
     "one_head_forms",
+    "one_query_forms",
+    "one_query_weights_forms",
     "output_row_forms",
     "product_entry_forms",
     "score_forms",
@@ -26,6 +31,7 @@ __all__ = [
 ]
 
 temperature = scalar("T", positive=True)
+ONE_QUERY = "the query is a column, and keys are rows"
 UNSCALED = "the scores are not scaled"
 
 
@@ -47,6 +53,7 @@ def attention_forms() -> tuple[Form, ...]:
             row_softmax((Q @ K.T + bias) / sqrt(d_k)) @ V,
             rows=rows,
             assumed=("what is added to the scores is 0 or minus infinity",),
+            condition=True,
         ),
     )
 
@@ -55,7 +62,34 @@ def attention_forms() -> tuple[Form, ...]:
 def weights_forms() -> tuple[Form, ...]:
     """The weights as a matrix."""
     return tuple(
-        Form(form.result, form.value.args[0], rows=form.rows, assumed=form.assumed) for form in attention_forms()
+        Form(form.result, form.value.args[0], rows=form.rows, assumed=form.assumed, condition=form.condition)
+        for form in attention_forms()
+    )
+
+
+@cache
+def one_query_forms() -> tuple[Form, ...]:
+    """Attention of one query that is a column: V^T softmax(K q / sqrt(d_k))."""
+    values = array("V", d_v, m)
+    return tuple(replace(form, value=values @ form.value) for form in one_query_weights_forms())
+
+
+@cache
+def one_query_weights_forms() -> tuple[Form, ...]:
+    """The weights of one query that is a column, beside keys that are rows: softmax(K q / sqrt(d_k)).
+
+    A column is read where positions are columns, and K as the transpose of what it is there.
+    """
+    scores = array("K", d_k, m).T @ array("q", d_k)
+    return (
+        Form(
+            "attention.definition",
+            row_softmax(scores / sqrt(d_k)),
+            assumed=(ONE_QUERY,),
+            title=ONE_QUERY,
+            condition=True,
+        ),
+        Form("attention.temperature", row_softmax(scores), assumed=(ONE_QUERY, UNSCALED), title=ONE_QUERY),
     )
 
 

@@ -27,12 +27,15 @@ Left = Literal[
     "width",
     "mean",
     "variance",
+    "deviation",
     "head",
     "rms",
     "dot",
     "product entry",
     "score",
     "low rank",
+    "one query",
+    "log entry",
 ]
 Letters: TypeAlias = dict[str, tuple[str, ...]]
 

@@ -19,6 +19,7 @@ from derivations.documents.canon.role_letters import (
     LOW_RANK,
     NETWORK,
     NORM,
+    ONE_QUERY,
     PLACE,
     PROBABILITIES,
     QUERIES,
@@ -63,6 +64,22 @@ CONCEPTS: tuple[Concept, ...] = (
         letters=QUERIES,
     ),
     concept("attention weights", attention_forms.weights_forms, "", "softmax", letters=QUERIES),
+    concept(
+        "the weights of one query",
+        attention_forms.one_query_weights_forms,
+        "",
+        "softmax",
+        left="one query",
+        letters=ONE_QUERY,
+    ),
+    concept(
+        "attention of one query",
+        attention_forms.one_query_forms,
+        "",
+        "softmax transpose",
+        left="one query",
+        letters=ONE_QUERY,
+    ),
     concept("an attention weight", attention_forms.weight_entry_forms, "", "exp sum quotient product", letters=QUERIES),
     concept(
         "an output of attention",
@@ -115,6 +132,7 @@ CONCEPTS: tuple[Concept, ...] = (
         arguments="x",
         letters=LOGITS,
     ),
+    concept("log-softmax", softmax_forms.log_softmax_forms, marks="exp sum", left="log entry", letters=LOGITS),
     concept(
         "log-sum-exp", softmax_forms.log_sum_exp_forms, "logsumexp lse", "log exp sum", arguments="x", letters=LOGITS
     ),
@@ -223,6 +241,14 @@ CONCEPTS: tuple[Concept, ...] = (
             ("the variance of each row", partial(norm_forms.variance_along_forms, "rows"), "variance"),
             ("the variance of each column", partial(norm_forms.variance_along_forms, "columns"), "variance"),
         )
+    ),
+    concept(
+        "the standard deviation",
+        norm_forms.deviation_forms,
+        "sigma std",
+        "sum quotient",
+        left="deviation",
+        letters=ROW | letters_of(X="X x z a h"),
     ),
     concept(
         "the even entries of the positional encoding",

@@ -17,7 +17,9 @@ from sympy import Expr
 
 from derivations.documents.canon.forms import Form
 
-__all__ = ["Equation", "equation", "form"]
+__all__ = ["SAID_ELSEWHERE", "Equation", "equation", "form"]
+
+SAID_ELSEWHERE = "said elsewhere"  # the title of a form that is a form of a concept as well
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Equation:
     words: tuple[str, ...] = ()  # words nearby, in lower case, that tell that this equation is meant
     used: tuple[str, ...] = ()  # letters that all stand in the document where it is meant
     own: tuple[str, ...] = ()  # letters that the right side must have to be called wrong
+    slips: tuple[str, ...] = ()  # words of the slips that count, where an author is free to make others
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
@@ -39,9 +42,9 @@ class Equation:
         return self.made()
 
 
-def form(value: Expr, result: str = "", assumed: tuple[str, ...] = ()) -> Form:
+def form(value: Expr, result: str = "", assumed: tuple[str, ...] = (), title: str = "") -> Form:
     """Return a form whose letters are numbers."""
-    return Form(result, value, scalars=True, assumed=assumed)
+    return Form(result, value, scalars=True, assumed=assumed, title=title)
 
 
 def equation(
@@ -52,9 +55,20 @@ def equation(
     words: str = "",
     used: str = "",
     own: str = "",
+    slips: str = "",
     **letters: str,
 ) -> Equation:
     """Return an equation whose spellings are separated by spaces."""
     roles = {role: tuple(spellings.split()) for role, spellings in letters.items()}
     tells = tuple(word for word in words.split("|") if word)
-    return Equation(title, frozenset(left.split()), roles, forms, shape, tells, tuple(used.split()), tuple(own.split()))
+    return Equation(
+        title,
+        frozenset(left.split()),
+        roles,
+        forms,
+        shape,
+        tells,
+        tuple(used.split()),
+        tuple(own.split()),
+        tuple(slips.split("|")) if slips else (),
+    )

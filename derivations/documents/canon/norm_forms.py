@@ -9,12 +9,13 @@ from typing import Literal
 from sympy import Expr, Function, Indexed, Integer, sqrt
 
 from derivations.documents.canon.forms import Form, right, scalar_form
-from derivations.language.expression import array
+from derivations.language.expression import Array, array
 from derivations.language.functions import Hadamard
 from derivations.symbols import d, epsilon, index, scalar
 
 __all__ = [
     "BARE",
+    "deviation_forms",
     "layer_norm_forms",
     "mean_along_forms",
     "mean_forms",
@@ -60,8 +61,7 @@ def layer_norm_forms() -> tuple[Form, ...]:
 def rms_norm_forms() -> tuple[Form, ...]:
     """Root mean square normalisation of one vector."""
     vector, place = array("x", d), index("i")
-    mean = right("rms_norm.definition", 0)
-    total = mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})
+    total = _mean_square(vector)
     gamma, forms = array("gamma", d), []
     hat = right("rms_norm.definition", 1)
     names = {e.base.label.name: e for e in hat.atoms(Indexed)}
@@ -80,9 +80,14 @@ def rms_norm_forms() -> tuple[Form, ...]:
 @cache
 def root_mean_square_forms() -> tuple[Form, ...]:
     """The root mean square of a vector."""
-    vector, mean = array("x", d), right("rms_norm.definition", 0)
-    total = mean.xreplace({e: vector[e.indices[1]] for e in mean.atoms(Indexed)})
+    total = _mean_square(array("x", d))
     return (Form("rms_norm.definition", sqrt(total)), Form("rms_norm.definition", sqrt(total + epsilon)))
+
+
+def _mean_square(vector: Array) -> Expr:
+    """Return the mean of the squares of a vector, as the catalogue has it."""
+    mean = right("rms_norm.definition", 0)
+    return mean.xreplace({each: vector[each.indices[1]] for each in mean.atoms(Indexed)})
 
 
 @cache
@@ -100,14 +105,21 @@ def mean_along_forms(axis: Axis) -> tuple[Form, ...]:
 
 @cache
 def variance_forms() -> tuple[Form, ...]:
-    """The variance of a vector, dividing by d, or by d - 1."""
+    """The variance of a vector, dividing by d, or by d - 1; or the mean of its squares less the square of its mean."""
     vector, centre, spread = array("x", d), scalar("mu"), right("layer_norm.definition", 1)
     names = {e.base.label.name: e for e in spread.atoms(Indexed)}
     one = spread.xreplace({names["X"]: vector[names["X"].indices[1]], names["mu"]: centre})
     return (
         Form("layer_norm.definition", one),
         Form("layer_norm.variance", one * d / (d - 1), assumed=(LESS,)),
+        Form("", _mean_square(vector) - centre**2, assumed=("mu is the mean of the entries",), condition=True),
     )
+
+
+@cache
+def deviation_forms() -> tuple[Form, ...]:
+    """The standard deviation of a vector: the root of each of its variances, to which a norm adds epsilon."""
+    return tuple(replace(form, value=sqrt(form.value + added)) for form in variance_forms() for added in (0, epsilon))
 
 
 @cache

@@ -24,13 +24,14 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["factors_changed", "functions", "groups", "numbers", "powers"]
+__all__ = ["SIGMOID_RATE", "factors_changed", "functions", "groups", "numbers", "powers"]
 
 TURNED: dict[str, tuple[str, ...]] = {
     "sin": ("cos",), "cos": ("sin",), "max": ("min",), "min": ("max",), "tanh": ("erf", "sigmoid"), "erf": ("tanh",),
     "exp": ("log",), "log": ("exp",), "ln": ("exp",), "sigmoid": ("tanh",), "argmax": ("max",),
 }  # fmt: skip
-NUMBERS: tuple[int | Fraction, ...] = (1, 2, 3, 4, 10000, Fraction(1, 2), Fraction(44715, 10**6))
+SIGMOID_RATE = Fraction(1702, 1000)  # of the sigmoid that comes near the normal distribution
+NUMBERS: tuple[int | Fraction, ...] = (1, 2, 3, 4, 10000, Fraction(1, 2), Fraction(44715, 10**6), SIGMOID_RATE)
 E_LETTER = Name("e")
 
 

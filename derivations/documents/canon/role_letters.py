@@ -13,6 +13,7 @@ __all__ = [
     "LOW_RANK",
     "NETWORK",
     "NORM",
+    "ONE_QUERY",
     "OTHER_SIZES",
     "PLACE",
     "PROBABILITIES",
@@ -26,6 +27,7 @@ QUERIES = letters_of(
     Q="Q q query queries Query Queries", K="K k key keys Key Keys", V="V v value values Value Values",
     d_k=KEY_WIDTHS, B="M B mask Mask bias",
 )  # fmt: skip
+ONE_QUERY = letters_of(q="q query s h", K="K keys H X", V="V values H X", d_k=KEY_WIDTHS)
 LOGITS = letters_of(
     x="x z s o a u e l logits scores v y", T="T tau temperature t beta alpha", m="m c M x_max x_{max} a"
 )

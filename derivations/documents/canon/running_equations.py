@@ -6,6 +6,7 @@ from derivations.documents.canon.equations import Equation, equation
 from derivations.documents.canon.running_forms import (
     alibi_slope,
     dropped_entry,
+    frequency,
     running_maximum,
     running_sum,
     turned_first,
@@ -41,6 +42,13 @@ RUNNING: tuple[Equation, ...] = (
     equation(
         SECOND, "x_2' q_2' tildex_2 x_2i+1' q_2i+1' x_2^new y_2 hatx_2",
         turned_second, words=ROTATION, **PAIR,
+    ),
+    equation(
+        "the frequency of a pair", "theta@ omega@ Theta@ w@ freq@ f@ theta_i omega_k lambda@", frequency,
+        words=f"{ROTATION}|position|frequen|sinusoid|位置|频率|頻率|周波数",
+        slips="upside down|changed places|the division by",
+        pair="@ i k j", width="d d_model d_k d_h d_head dim D head_dim d_r d_rope",
+        scale="b base B Theta theta rope_theta",
     ),
     equation(
         "the slope of a head of ALiBi", "m@ m_h m_i slope@ slope s@ m", alibi_slope, words="alibi",

@@ -17,6 +17,7 @@ __all__ = [
     "ROTARY",
     "alibi_slope",
     "dropped_entry",
+    "frequency",
     "running_maximum",
     "running_sum",
     "turned_first",
@@ -25,6 +26,10 @@ __all__ = [
 
 before, entry, largest, last, mask = map(scalar, ["before", "entry", "largest", "last", "mask"])
 total, rate, heads, head = (scalar(name, positive=True) for name in ["total", "rate", "heads", "head"])
+scale, width, pair = (scalar(name, positive=True) for name in ["scale", "width", "pair"])
+FROM_ONE = ("pairs are counted from 1",)
+BASES = tuple(map(Integer, (10_000, 500_000, 1_000_000)))
+WAVES = "positional_encoding.definition"
 TILES, ROTARY = "softmax.online_tiles", "positional_encoding.rotary_definition"
 OTHER_WAY = ("the pair is turned the other way",)
 
@@ -82,3 +87,9 @@ def dropped_entry() -> tuple[Form, ...]:
         form(mask * entry / rate, "dropout.definition", ("the rate is the share that is kept",)),
         form(mask * entry, "dropout.inference_equals_expectation", ("the output at inference is scaled",)),
     )
+
+
+def frequency() -> tuple[Form, ...]:
+    """The angle by which pair i is turned at each position, from the base 10000 or another one."""
+    turns = ((-2 * pair / width, ()), (-2 * (pair - 1) / width, FROM_ONE))
+    return tuple(form(base**power, WAVES, assumed) for base in (*BASES, scale) for power, assumed in turns)

@@ -7,11 +7,13 @@ from derivations.documents.canon.training_forms import (
     adam_step,
     adam_step_with_decay,
     first_moment,
+    he_bound,
     he_variance,
     learning_rate,
     second_moment,
     smoothed_labels,
     unbiased,
+    xavier_bound,
     xavier_variance,
 )
 
@@ -22,6 +24,9 @@ RATE = "eta alpha lr gamma eta@ alpha@ lr@ gamma@ learning_rate step_size"
 WEIGHTS, WEIGHTS_BEFORE = "theta@ theta w@ w x@ x W@ W", "theta@- theta w@- w x@- x W@- W"
 MEAN, SPREAD = "hatm@ hatm m_hat mhat", "hatv@ hatv v_hat vhat"
 VARIANCES = "Var(W) Var(w) Var(w@) Var(W@) sigma^2 sigma_w^2 sigma_W^2"
+BOUNDS = "a bound limit"
+FAN_IN, FAN_OUT = "n_in fan_in d_in n_{in} n_l n_i", "n_out fan_out d_out n_{out} n_(l+1) n_l+1 n_o"
+XAVIER, HE = "xavier|glorot", "kaiming|he initiali|he init|he et al"
 ADAM, BETAS = "adam|kingma", "beta_1 beta_2"
 
 TRAINING: tuple[Equation, ...] = (
@@ -65,11 +70,13 @@ TRAINING: tuple[Equation, ...] = (
         count="K C V n N vocab_size num_classes V_size", factor="u@ u",
     ),
     equation(
-        "the variance of weights after Xavier", VARIANCES, xavier_variance, "", "xavier|glorot",
-        d_in="n_in fan_in d_in n_{in} n_l n_i", d_out="n_out fan_out d_out n_{out} n_(l+1) n_l+1 n_o",
+        "the variance of weights after Xavier", VARIANCES, xavier_variance, "", XAVIER, d_in=FAN_IN, d_out=FAN_OUT,
     ),
     equation(
-        "the variance of weights after He", VARIANCES, he_variance, "", "kaiming|he initiali|he init|he et al",
-        d_in="n_in fan_in d_in n n_l n_i",
+        "the bound of uniform weights after Xavier", BOUNDS, xavier_bound, "", XAVIER, d_in=FAN_IN, d_out=FAN_OUT,
     ),
+    equation(
+        "the variance of weights after He", VARIANCES, he_variance, "", HE, d_in=f"{FAN_IN} n",
+    ),
+    equation("the bound of uniform weights after He", BOUNDS, he_bound, "", HE, d_in=f"{FAN_IN} n"),
 )  # fmt: skip

@@ -16,11 +16,13 @@ __all__ = [
     "adam_step",
     "adam_step_with_decay",
     "first_moment",
+    "he_bound",
     "he_variance",
     "learning_rate",
     "second_moment",
     "smoothed_labels",
     "unbiased",
+    "xavier_bound",
     "xavier_variance",
 ]
 
@@ -95,6 +97,16 @@ def smoothed_labels() -> tuple[Form, ...]:
 def xavier_variance() -> tuple[Form, ...]:
     """The variance with which variances forward and backward change least."""
     return (form(right("initialisation.xavier", 0) / (d_in * scalar("v", positive=True)), "initialisation.xavier"),)
+
+
+def xavier_bound() -> tuple[Form, ...]:
+    """Half of the width of the uniform distribution that has this variance, a third of the square of it."""
+    return tuple(form(sqrt(3 * each.value), each.result) for each in xavier_variance())
+
+
+def he_bound() -> tuple[Form, ...]:
+    """Half of the width of the uniform distribution with the variance behind ReLU, or without an activation."""
+    return tuple(form(sqrt(3 * each.value), each.result, each.assumed) for each in he_variance())
 
 
 def he_variance() -> tuple[Form, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from derivations.documents.formulas.systems import without_brace
 from derivations.documents.formulas.tokens import Token, stop
 
 __all__ = ["arranged"]
@@ -39,7 +40,7 @@ _NESTED = 200  # brackets inside one another: beyond what the grammar reads, and
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
     """Return the tokens as the grammar reads them, with an end behind them."""
-    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(_remarked(tokens))))))))
+    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(_remarked(without_brace(tokens)))))))))
     ready.append(Token("end", "", end, end))
     return ready
 

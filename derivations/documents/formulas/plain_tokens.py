@@ -42,9 +42,12 @@ _PAIRS = {
     ">=": ("rel", "≥"), "!=": ("rel", "≠"), "==": ("rel", "="), "~=": ("rel", "≈"), "<<": ("rel", "≪"),
     ">>": ("rel", "≫"), "||": ("bar", "‖"), "<-": ("rel", "←"),
 }  # fmt: skip
+_TIMES, _OF_NUMBERS = ("s", "h"), ("number", "op", "rel", "open", "close")
 _SUFFIX = re.compile(
     rf"(?P<space>[ \u00a0]?)(?P<word>(?:{words.AMOUNT})(?<![A-Za-z])|[A-Za-z]+(?![A-Za-z0-9_(])|[%％])"
 )
+_COUNTED = re.compile(r"(?:[词詞]元|トークン|[层層个個头頭次回枚])\s*[×*/÷·]")  # words, and no units: `12 層 × 64`
+_IN_BYTES = re.compile(r"[=≈＝]\s?[\d.,]+\s?[MGT]i?B\b")
 _REMAINDER = re.compile(r"\s*\d")  # behind `7%`
 _FACTOR = re.compile(r"\s*[\w(]")  # behind `7 %`
 _SCRIPT_SIGNS = frozenset(signs.SUBSCRIPTS) | {"_"}
@@ -102,12 +105,21 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
         ):
             scale = word
         elif word in words.UNITS and (len(word) > 1 or not word.isascii()):
+            unit = "" if _COUNTED.match(text, match.start("word")) else word
+            end = match.end()
+        elif word in _TIMES and not near and _is_time(tokens, text, match.end()):
             unit = word
         end = match.end() if percent or scale or unit else end
         if scale and (match := _SUFFIX.match(text, end)) and match["word"] in words.UNITS:
-            unit, end = match["word"], match.end()
+            unit, end = "" if _COUNTED.match(text, match.start("word")) else match["word"], match.end()
     number = printed_number(written, start, end, scale, unit, percent)
     return Token("number", number.text, start, end, False, "", number)
+
+
+def _is_time(tokens: list[Token], text: str, end: int) -> bool:
+    """Say whether a letter behind a number is a unit, `7.4e18 / 1.5e14 = 49,600 s`: nothing before it is a letter."""
+    alone = bool(tokens) and tokens[-1].kind == "rel" and not text[end : end + 3].strip().isalnum()
+    return alone and all(token.kind in _OF_NUMBERS for token in tokens)
 
 
 def _cross(written: str, start: int, end: int, tokens: list[Token], code: bool) -> Token:
@@ -123,6 +135,8 @@ def _amount(written: str, tokens: list[Token], text: str, end: int) -> bool:
         return True
     before = tokens[-1].kind if tokens else "rel"
     behind = text[end + 1 : end + 6].strip()
+    if before == "rel" and behind[:1] in ("×", "*") and _IN_BYTES.search(text, end):
+        return text.count(text[end : end + 1]) - len(_IN_BYTES.findall(text, end)) == 1  # `7B × 2 bytes = 14 GB`
     return text[end].isupper() and before in ("rel", "arrow", "comma") and (not behind or behind[:3].isalpha())
 
 

@@ -1,8 +1,8 @@
 r"""What is attached to names: subscripts, primes, and superscripts that are labels, transposes or powers.
 
 Definition   `W^Q`, `W^{(i)}`, `W^{\text{out}}` are labels, `K^T` and `K^\top` transposes, `x^2`, `e^{-x}`, `A^{-1}`
-             powers. By form alone: a capital over a capital is a label, and q, k, v, o over W; brackets and words are
-             labels, except over e and over numbers; anything else is a power
+             powers. By form alone: capitals over a capital are labels, and over what is bold, and q, k, v, o over W;
+             brackets and words are labels, except over e and over numbers; anything else is a power
 """
 
 from __future__ import annotations
@@ -74,13 +74,24 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
             return (above,)
         case Name(base=base) if name.base == "W" and base in _OF_WEIGHTS:
             return (above,)
+        case Name() if name.font == "bold" and _is_capital(above):  # vectors have no powers
+            return (above,)
         case Name(base=base) if len(base) > 1 and base not in GREEK and base not in SYMBOLS and above == Name(base):
             return (Words(base, start=above.start, end=above.end),)
         case Product(factors=factors) if all(isinstance(each, Name) and each.base in _LABELLED for each in factors):
             return factors
+        case Product(factors=factors) if name.base[:1].isupper() and all(map(_is_capital, factors)):
+            letters = "".join(each.base for each in factors if isinstance(each, Name))
+            return (Words(letters, start=above.start, end=above.end),)  # `W^{DKV}`
         case List(items=items, bracket=""):
             return items
     return ()
+
+
+def _is_capital(node: Node) -> bool:
+    """Say whether a node is one Latin capital with nothing attached, which is no sign of a transpose."""
+    letter = node.base if isinstance(node, Name) and node == Name(node.base) else ""
+    return len(letter) == 1 and "A" <= letter <= "Z" and letter != "T"
 
 
 # --- reading ---

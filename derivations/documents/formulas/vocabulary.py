@@ -222,11 +222,15 @@ SCALES: dict[str, int] = {  # words for powers of ten
     **dict.fromkeys(("千亿", "千億"), 11),
 }
 #: A scale or a unit behind a number.
-AMOUNT = r"[A-Za-z]+|[千百十万萬亿億兆]+|[维維个個次位倍层層头頭条條秒分天日]|字[節节]|小[时時]|時間"
+AMOUNT = (
+    r"[A-Za-z]+|[千百十万萬亿億兆]+|字[節节]|位元[组組]|バイト|[词詞]元|トークン|小[时時]|時間"
+    r"|[维維个個次位倍层層头頭条條秒分天日回枚]"
+)
 UNITS = _set(
     "FLOP FLOPs FLOPS flops flop MAC MACs GFLOPs TFLOPs PFLOPs TFLOPS GFLOPS PFLOPS MFLOPs bytes byte bits bit B KB MB"
     " GB TB PB KiB MiB GiB TiB kB Bytes ms s seconds hours days tokens token params parameters dims dimensions"
-    " 维 維 个 個 次元 字节 字節 位 倍 次 層 层 頭 头 条 條 minutes 秒 分 天 日 小时 小時 時間"
+    " 维 維 个 個 次元 字节 字節 位 倍 次 層 层 頭 头 条 條 minutes 秒 分 天 日 小时 小時 時間 位元组 位元組"
+    " バイト 词元 詞元 トークン 回 枚"
 )
 
 

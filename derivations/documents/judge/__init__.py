@@ -4,11 +4,15 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from derivations.documents.judge.algebra.chains import check_chains
+from derivations.documents.judge.algebra.doubled_indices import check_doubled_indices
 from derivations.documents.judge.algebra.function_values import check_function_values
 from derivations.documents.judge.algebra.lone_indices import check_lone_indices
+from derivations.documents.judge.algebra.shares import check_sums_of_shares
 from derivations.documents.judge.algebra.strayed_indices import check_strayed_indices
 from derivations.documents.judge.canonical.canonical import check_canonical
+from derivations.documents.judge.canonical.causal_masks import check_causal_masks
 from derivations.documents.judge.canonical.layer_lines import check_layer_lines
+from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
 from derivations.documents.judge.canonical.products import check_products
 from derivations.documents.judge.canonical.sequence_probabilities import check_sequence_probabilities
@@ -25,6 +29,7 @@ from derivations.documents.judge.rows.dependence import check_dependence
 from derivations.documents.judge.rows.entries import check_entries
 from derivations.documents.judge.shapes.consistency import check_consistency
 from derivations.documents.judge.shapes.index_ranges import check_index_ranges
+from derivations.documents.judge.shapes.joined_heads import check_joined_heads
 from derivations.documents.judge.shapes.layer_calls import check_layer_calls
 from derivations.documents.judge.shapes.meanings import check_meanings
 from derivations.documents.judge.shapes.namings import check_namings
@@ -46,11 +51,13 @@ class Check(Protocol):
 
 CHECKS: tuple[Check, ...] = (
     check_shapes,
+    check_joined_heads,
     check_size_maps,
     check_index_ranges,
     check_consistency,
     check_strayed_indices,
     check_lone_indices,
+    check_doubled_indices,
     check_namings,
     check_layer_calls,
     check_layer_lines,
@@ -61,9 +68,12 @@ CHECKS: tuple[Check, ...] = (
     check_worked_arrays,
     check_function_values,
     check_sequence_probabilities,
+    check_sums_of_shares,
     check_chains,
     check_counting,
     check_canonical,
+    check_causal_masks,
+    check_losses,
     check_entries,
     check_dependence,
     check_products,

@@ -15,7 +15,7 @@ from itertools import groupby
 from derivations.documents.passages import Block, BlockKind, Document, headers_of, row_of
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import LATEX
-from derivations.documents.readers.macros import SIUNITX, Expansion, defined_macros, group_end, without_definitions
+from derivations.documents.readers.macros import PACKAGES, Expansion, defined_macros, group_end, without_definitions
 from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.snippets import snippet_syntax
 from derivations.documents.readers.source import Excerpt, joined, normalised
@@ -63,7 +63,7 @@ def read(text: str, file: str) -> Document:
 def _blocks(whole: Excerpt) -> Iterator[Block]:
     text, listings = _set_aside(whole)
     macros = Expansion.in_document(len(whole.text))
-    macros.macros.update(SIUNITX)
+    macros.macros.update(PACKAGES)
     for _, _, name, macro in defined_macros(text.text):
         macros.macros[name] = macro
     text = without_definitions(text)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from derivations.documents.readers.source import Excerpt, joined
 
-__all__ = ["SIUNITX", "Expansion", "Macro", "defined_macros", "group_end", "without_definitions"]
+__all__ = ["PACKAGES", "Expansion", "Macro", "defined_macros", "group_end", "without_definitions"]
 
 _MAX_BODY = 2_000  # characters of a body, or of an argument
 _MAX_GAP = 100  # characters of space between two arguments
@@ -22,8 +22,10 @@ _MAX_ROUNDS = 12  # macros inside the bodies of macros
 _MAX_GROWTH = 100_000  # characters that the macros of a short document may write
 
 _DEFINITION = re.compile(
-    r"\\(?:(?:(?:re)?new|provide)command|(?:New|Renew|Provide)DocumentCommand)\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*"
+    r"\\(?:(?:re)?new|provide)command\*?\s*\{?\s*\\(?P<name>[A-Za-z]+)\s*\}?\s*"
     r"(?:\[(?P<count>[0-9])\])?\s*(?:\[(?P<default>[^\[\]]{0,200})\])?\s*(?=\{)"
+    r"|\\(?:New|Renew|Provide|Declare)DocumentCommand\s*\{?\s*\\(?P<document>[A-Za-z]+)\s*\}?\s*"
+    r"\{(?P<taken>[m\s]{0,40})\}\s*(?=\{)"
     r"|\\[gex]?def\s*\\(?P<defined>[A-Za-z]+)\s*(?P<parameters>(?:#[1-9]){0,9})\s*(?=\{)"
     r"|\\DeclareMathOperator(?P<star>\*?)\s*\{?\s*\\(?P<operator>[A-Za-z]+)\s*\}?\s*(?=\{)"
     r"|\\DeclarePairedDelimiter\s*\{?\s*\\(?P<pair>[A-Za-z]+)\s*\}?\s*(?=\{)"
@@ -40,20 +42,24 @@ _PARAMETER = re.compile(r"#([1-9])")
 class Macro:
     """A macro: what stands for its uses, with `#1` for an argument; `default` is that of the first.
 
-    One that is `sized` may have a star, or a size, in front of its argument.
+    One that is `sized` may have a star, or a size, in front of its argument; one that is `braced` is used with braces
+    around all its arguments, or is another command.
     """
 
     body: str
     arguments: int = 0
     default: str | None = None
     sized: bool = False
+    braced: bool = False
 
 
-#: What the package siunitx defines.
-SIUNITX = {
+#: What packages define: siunitx, and physics (or derivative).
+PACKAGES = {
     "num": Macro("#2", 2, ""),
     "SI": Macro(r"#2\,\text{#3}", 3, ""),
     "qty": Macro(r"#2\,\text{#3}", 3, ""),
+    "pdv": Macro(r"\frac{\partial #1}{\partial #2}", 2, braced=True),
+    "dv": Macro(r"\frac{d #1}{d #2}", 2, braced=True),
 }
 
 
@@ -101,8 +107,9 @@ def defined_macros(text: str) -> Iterator[tuple[int, int, str, Macro]]:
                 yield last, last, f"\\end{{{environment}}}", Macro(closing)
             end = last
         else:
-            count = int(definition["count"] or len(definition["parameters"] or "") // 2)
-            name = definition["name"] or definition["defined"]
+            taken = (definition["taken"] or "").count("m")
+            count = int(definition["count"] or len(definition["parameters"] or "") // 2 or taken)
+            name = definition["name"] or definition["defined"] or definition["document"]
             yield start, end, name, Macro(body, count, definition["default"])
         position = end
 
@@ -169,7 +176,7 @@ def _arguments(excerpt: Excerpt, position: int, macro: Macro) -> tuple[list[Exce
             else:
                 arguments.append(_written(excerpt, start - 1, macro.default))
             continue
-        if position >= len(text):
+        if position >= len(text) or (macro.braced and text[position] != "{"):
             return None
         if text[position] == "{":
             group = group_end(text, position)

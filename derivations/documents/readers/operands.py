@@ -23,14 +23,16 @@ _UNITS = (
     "bytes?|bits?|[KMGT]i?B|[KMGTP]?FLOPs?|FLOPS|[KMGT]?MACs?|params|parameters|thousand|[mbtr]{1,2}illion"
     "|s|[mµun]s|sec|seconds?|minutes?|hours?|days?|weeks?|months?|years?|[kMG]Hz|USD|dollars"
 )
+_SCALE = r"\ ?(?:[万萬][亿億]|[十百千]?[万萬億亿兆]|百[万萬])"
+_WIDE_UNITS = r"字[节節]|位元[组組]|バイト|[词詞]元|トークン|[层層个個头頭次回枚]"  # behind the last they are prose
 _RAISED = "⁼⁽⁾" + "".join(SUPERSCRIPTS)
 _GREEK = "Α-Ωα-ω"
 _LOWERED = "".join(SUBSCRIPTS)
 _TOKEN = re.compile(
     rf"(?P<number>(?:\d+(?:,\d\d\d)*(?!\d)(?:\.\d+)?|\.\d+)"
-    rf"(?:[eE][+-]?\d+(?![\w.])|\ ?[KMBTGP](?![A-Za-z0-9_])|k(?![A-Za-z0-9_])|\ ?[十百千]?[万萬億亿兆]|\ ?[%％]"
-    rf"|\ (?:{_UNITS})(?![A-Za-z]))?[{_RAISED}]*)"
-    rf"|(?P<name>[A-Za-zℝ{_GREEK}][A-Za-z0-9_{_GREEK}]*(?:\.[A-Za-z][A-Za-z0-9_]*)*[{_RAISED}{_LOWERED}]*'{{0,2}})"
+    rf"(?:[eE][+-]?\d+(?![\w.])|\ ?[KMBTGP](?![A-Za-z0-9_])|k(?![A-Za-z0-9_])|\ ?[%％]"
+    rf"|\ (?:{_UNITS})(?![A-Za-z])|(?:{_SCALE})?\ ?(?:{_WIDE_UNITS})(?=\ ?[×*/÷＝=≈·+＋−])|{_SCALE})?[{_RAISED}]*)"
+    rf"|(?P<name>[A-Za-zℝ𝔼{_GREEK}][A-Za-z0-9_{_GREEK}]*(?:\.[A-Za-z][A-Za-z0-9_]*)*[{_RAISED}{_LOWERED}]*'{{0,2}})"
     r"|(?P<relation>:=|==|<=|>=|!=|[=＝≈≒≠≤≥≪≫∝∈≡≅∼≃<>＜＞])"
     r"|(?P<arrow><?[-=]>|→|⟶|⇒|↦)"
     r"|(?P<operator>\*\*|[-+＋－−±×·∙⋅⊙⊗*/／^@÷])"

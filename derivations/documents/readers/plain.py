@@ -28,6 +28,7 @@ _RELATIONS = frozenset((*"=＝≈≒≠≤≥≪≫∝∈≡≅∼≃<>＜＞", 
 _ARROWS = frozenset(("->", "→", "⟶", "=>", "⇒", "↦"))
 _NO_SIZES = re.compile(r"^\[\s*-?\d+\s*\]$|\d[KMBT]\b|\w{2} +[A-Za-z]{2}")  # a citation; counts; a phrase
 _WITH_UNIT = re.compile(r"\d ?[A-Za-zµ]")
+_TIMES = frozenset("*×·⋅")
 _STRONG = frozenset("×·⋅∙⊙⊗^")
 _CLAUSE_BEGINS = re.compile(r"(?:^|[\n.:;,(（：；，。、「『])[ \t]*$")
 _LABEL = 12  # characters before a colon that tell whether words are written without spaces
@@ -112,7 +113,8 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
     if words:
         begins = _CLAUSE_BEGINS.search(text[max(start - 40, 0) : start])
         others = any(operand.is_mathematical for operand in run.operands)
-        return bool(begins) and others and words == run.operands[:1] and run.operators[0] in ("=", "＝", "≈")
+        named = words == run.operands[:1] and run.operators[0] in ("=", "＝", "≈")
+        return bool(begins) and others and (named or _multiplies_words(run))
     if relation and _is_legend(run.operands, text):
         return False
     if relation:
@@ -132,6 +134,15 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
     if "/" in operators:
         return marked
     return letters and all(run.spaced) and " " not in operators
+
+
+def _multiplies_words(run: Run) -> bool:
+    """Say whether words are factors of a product that is a number: `vocab * d_model = 50304 * 768`."""
+    first = next((place for place, sign in enumerate(run.operators) if sign in _RELATIONS), 0)
+    inside, behind = run.operands[: first + 1], run.operands[first + 1 :]
+    is_product = first > 0 and {*run.operators[:first]} <= _TIMES and all(run.spaced[:first])
+    is_number = len(behind) > 1 and all(each.kind == "number" for each in behind)
+    return is_product and is_number and all(each.kind in ("name", "number") for each in inside)
 
 
 def _is_ambiguous(run: Run) -> bool:

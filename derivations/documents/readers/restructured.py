@@ -14,7 +14,14 @@ from collections.abc import Iterator, Sequence
 from derivations.documents.passages import Block, BlockKind, Document
 from derivations.documents.readers.code import code_blocks
 from derivations.documents.readers.dialects import RESTRUCTURED
-from derivations.documents.readers.restructured_tables import GRID, SIMPLE, grid_rows, listed_rows, simple_rows
+from derivations.documents.readers.restructured_tables import (
+    GRID,
+    SIMPLE,
+    comma_rows,
+    grid_rows,
+    listed_rows,
+    simple_rows,
+)
 from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined, normalised
 
@@ -30,7 +37,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•‣]|(?:\d{1,3}|[A-Za-z]|#)[.)]|\((?:\d{1,3}|[
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _CODE = ("code", "code-block", "sourcecode", "literal", "parsed-literal", "doctest", "testcode", "ipython", "prompt")
 _UNREAD = (
-    "raw", "include", "literalinclude", "image", "toctree", "contents", "graphviz", "plot", "csv-table", "bibliography",
+    "raw", "include", "literalinclude", "image", "toctree", "contents", "graphviz", "plot", "bibliography",
     "highlight", "default-role", "role", "only", "mermaid", "tikz", "index", "meta", "testsetup", "testoutput",
 )  # fmt: skip
 
@@ -122,6 +129,8 @@ class _Reader:
         elif name == "list-table":
             self.options()
             yield from listed_rows(self.below(indent))
+        elif name == "csv-table":
+            yield from comma_rows(self.below(indent))
         else:
             if name not in ("figure", "table") and not name.startswith("auto"):
                 yield from _block(argument, "paragraph")

@@ -1,4 +1,4 @@
-"""Tables in reStructuredText: drawn with lines, below lines of equals signs, or written as a list of lists.
+"""Tables in reStructuredText: drawn with lines, below equals signs, or written as a list of lists or between commas.
 
 Result       the rows as blocks; the first one is the head of the others
 Assumes      cells do not span columns
@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from derivations.documents.passages import Block, headers_of, row_of
 from derivations.documents.readers.dialects import RESTRUCTURED
 from derivations.documents.readers.running_text import passages
 from derivations.documents.readers.source import Excerpt, joined
 
-__all__ = ["GRID", "SIMPLE", "grid_rows", "listed_rows", "simple_rows"]
+__all__ = ["GRID", "SIMPLE", "comma_rows", "grid_rows", "listed_rows", "simple_rows"]
 
 GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*$")
 SIMPLE = re.compile(r"\s*={2,}(?: +={2,})+\s*$")
 _MARK = r"[-*+•](?:\s+|$)"
 _LISTED_ROW = re.compile(rf"(?P<row>\s*[-*+•]\s+){_MARK}")
 _LISTED_CELL = re.compile(rf"\s*{_MARK}")
+_OPTION, _HEADER = re.compile(r"\s*:[\w-]{1,40}:(?:\s|$)"), re.compile(r"\s*:header:")
+_SEPARATOR = re.compile(r"\s*:(?:delim|quote|escape):")
+_CELL = re.compile(r'\s*(?:"(?P<quoted>[^"]*(?:""[^"]*)*)"\s*(?=,|$)|(?P<bare>(?:[^,]|(?<=\d),(?=\d{3}(?!\d)))*))')
 Cells = list[list[Excerpt]]  # of a row: the pieces of each cell
 
 
@@ -67,6 +70,29 @@ def listed_rows(lines: Iterable[Excerpt]) -> Iterator[Block]:
         elif rows:
             rows[-1][-1].append(line)
     yield from _blocks(rows)
+
+
+def comma_rows(lines: Sequence[Excerpt]) -> Iterator[Block]:
+    """Yield the rows of a table whose cells stand between commas, in quotes or not; an option may hold the head."""
+    rows: list[Cells] = []
+    options = list(takewhile(lambda line: _OPTION.match(line.text), lines))
+    for line in options:
+        if header := _HEADER.match(line.text):
+            rows.append(list(_between_commas(line, header.end())))
+    if any(_SEPARATOR.match(line.text) for line in options):
+        return  # other signs than commas stand between the cells
+    for line in lines[len(options) :]:
+        if line.text.strip():
+            rows.append(list(_between_commas(line, 0)))
+    yield from _blocks(rows)
+
+
+def _between_commas(line: Excerpt, position: int) -> Iterator[list[Excerpt]]:
+    while cell := _CELL.match(line.text, position):
+        yield [line.part(*cell.span("bare" if cell["quoted"] is None else "quoted"))]
+        position = cell.end() + 1
+        if position > len(line.text):
+            return
 
 
 def _blocks(rows: Iterable[Cells]) -> Iterator[Block]:

@@ -33,6 +33,7 @@ _SIGN_ALONE = re.compile(
     r"|(?:[Ll]ong)?(?:[Ll]eft|[Rr]ight|[Uu]p|[Dd]own|[Ll]eftright)arrow|to|gets|mapsto|implies|iff)|[-=+<>→←↑↓⇒×·]|[\d.]+\s*\\times"
 )
 _LOOKS_LIKE_PROSE = re.compile(r"[a-z]{3,}[ ,]+[a-z]{3,}")
+_RAISED, _POWER = re.compile(r"[A-Za-z0-9)\]]"), re.compile(r"[A-Za-z0-9(]")  # what stands around a power
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class _Scanner:
         self.excerpt, self.text, self.dialect = excerpt, excerpt.text, dialect
         self.absent: set[str] = set()  # closing marks that do not come any more
         self.pieces: list[Excerpt] = []  # of prose
+        self.is_strong = False  # between two stars and two stars
         self.is_plain = True  # nothing in the prose since the last formula is unknown
 
     def passages(self) -> Iterator[Passage]:
@@ -176,11 +178,14 @@ class _Scanner:
         return _Found(closing + len(bracket), inside, display=bracket.endswith("["))
 
     def _environment(self, mark: re.Match[str]) -> _Found | None:
+        """Read an environment; one that nothing closes goes on to the next empty line, and is not understood."""
         name = mark["environment"]
         closing = self._find(f"\\end{{{name}}}", mark.end())
         if closing < 0:
-            return None
-        end = closing + len(name) + 6
+            empty = self._find("\n\n", mark.end())
+            end = empty if empty >= 0 else len(self.text)
+        else:
+            end = closing + len(name) + 6
         return _Found(end, self.excerpt.part(mark.start(), end), display=True)
 
     def _ticks(self, mark: re.Match[str]) -> _Found | None:
@@ -222,10 +227,14 @@ class _Scanner:
         return _Found(closing + 3) if closing >= 0 else None
 
     def _is_operator(self, mark: re.Match[str]) -> bool:
-        """Say whether a star stands between factors: `2 * n`, `12288*4`; else it is emphasis."""
+        """Say whether a star stands between factors, `2 * n`, `12288*4`, or two in a power, `g**2`: no emphasis."""
+        before, behind = self.text[max(mark.start() - 1, 0) : mark.start()], self.text[mark.end() : mark.end() + 1]
+        if len(mark["stars"]) == 2:
+            is_power = not self.is_strong and bool(_RAISED.fullmatch(before) and _POWER.fullmatch(behind))
+            self.is_strong = not (is_power or self.is_strong)
+            return is_power
         if len(mark["stars"]) > 1:
             return False
-        before, behind = self.text[max(mark.start() - 1, 0) : mark.start()], self.text[mark.end() : mark.end() + 1]
         return (before == " " and behind == " ") or (before.isalnum() and behind.isalnum() and behind.isascii())
 
 

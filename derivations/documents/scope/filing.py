@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from derivations.documents.scope.pieces import Declaration
 from derivations.documents.scope.sizes import fold_key
@@ -17,6 +18,7 @@ from derivations.documents.syntax import Name, Node, Number
 __all__ = ["Filed", "family_of", "stands_for"]
 
 _MOST_FOUND = 16
+PURPOSES = frozenset("qkvo")
 
 Placed = tuple[int, Declaration]  # a declaration with the number of its block
 
@@ -76,10 +78,22 @@ def family_of(name: Name) -> str:
 
 
 def stands_for(name: Name, other: Name) -> bool:
-    """Say whether one member of a family tells of another: `W_i` of `W_1`; W_1 says nothing of W_2."""
-    mine, theirs = _places(name), _places(other)
-    numbers = [(a, b) for a, b in zip(mine, theirs, strict=False) if isinstance(a, Number) and isinstance(b, Number)]
-    return bool(family_of(name)) and family_of(name) == family_of(other) and all(a == b for a, b in numbers)
+    """Say whether one member of a family tells of another: `W_i` of `W_1`; not W_1 of W_2, nor W_1 or W_q of W_v."""
+    pairs = zip(_places(name), _places(other), strict=False)
+    same = bool(family_of(name)) and family_of(name) == family_of(other)
+    return same and not any(_are_apart(mine, theirs) for mine, theirs in pairs if mine != theirs)
+
+
+def _are_apart(mine: Node, theirs: Node) -> bool:
+    """Say whether two places are two members of a family: two numbers, or one letter that says what it is for."""
+    if isinstance(mine, Number):
+        return isinstance(theirs, Number) or _is_purpose(theirs)
+    return _is_purpose(mine) and (not isinstance(theirs, Number) or mine.key != "k")  # k may count as well
+
+
+def _is_purpose(node: Node) -> TypeGuard[Name]:
+    """Say whether a place is that of the queries, the keys, the values or the output."""
+    return isinstance(node, Name) and node.key in PURPOSES
 
 
 def _places(name: Name) -> tuple[Node, ...]:

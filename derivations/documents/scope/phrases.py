@@ -26,6 +26,7 @@ from derivations.documents.syntax import (
 __all__ = ["said_in_words"]
 
 _LONGEST_PHRASE = 80
+COMMAS = (",", "，", "、")
 _SETTING = re.compile(r"\b([A-Za-z_]\w{0,40})\s*=\s*([0-9]{1,12})\b(?!\s*\.)")
 
 
@@ -41,7 +42,8 @@ def said_in_words(block: Block, pieces: Sequence[Piece], number: int) -> Iterato
     if not names:
         return
     after, before = _text_after(pieces, number), _text_before(pieces, number)
-    meaning = _said_after(after) or _said_before(before)
+    told = _said_before(before), _said_after(after)
+    meaning = told[0] or told[1] if _leads_to_it(before, after) else told[1] or told[0]
     stated = bool(_said_after(after)) and starts_with_word(after, VERBS)
     for name in names:
         if meaning:
@@ -86,6 +88,11 @@ def _said_after(text: str) -> frozenset[str]:
     phrase = rest[: ending.start() if ending else _LONGEST_PHRASE]
     leads_on = copula in ",，、" and ending is None and phrase.rstrip("*_` \u3000").endswith(LEADS)
     return frozenset() if leads_on else meaning_of(phrase)
+
+
+def _leads_to_it(before: str, after: str) -> bool:
+    """Say whether the words before give it what they name, and behind a comma another phrase begins: 維度為 $d$，."""
+    return before.rstrip("*_` \u3000").endswith(LEADS) and after.lstrip("*_` \u3000").startswith(COMMAS)
 
 
 def _starts(text: str, word: str) -> bool:

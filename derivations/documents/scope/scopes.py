@@ -35,6 +35,7 @@ _MOST_NAMES = 8
 _FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
 
 _LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
+_MOST_BLOCKS = 40  # of a section before a statement
 
 
 @dataclass
@@ -268,3 +269,12 @@ class Scope:
             parts.append(blocks[block - 2][-200:])
         parts += [self.document.headings.get(section, "")[:80] for section in self.reach.sections]
         return "\n".join(part for part in parts if part)[:600]
+
+    def section_words(self, statement: Statement) -> str:
+        """Return the prose of the section up to the block of a statement, its last blocks, and that block."""
+        document = self.document
+        block = document.blocks.get(id(statement.passage), 0)
+        before = range(max(block - _MOST_BLOCKS, 0), block + 1)
+        return "\n".join(
+            document.texts[each][:400] for each in before if document.sections.of_block[each] == self.section
+        )

@@ -5,7 +5,8 @@ Definition   a rule for a column is meant where two of its numbers or more, with
 Result       holds        a number that is what the rule says, where all of them are
              wrong        the only number of a column that is not, and no whole multiple of what a formula says, nor a
                           little more, unless its digits are exchanged; a total with the digits of the sum exchanged,
-                          or near the sum, while another column is added up rightly
+                          or near the sum, while another column is added up rightly; of a column of formulas one that
+                          differs from their sum in one coefficient
              nothing      for anything else: a row may leave something out
 """
 
@@ -20,10 +21,11 @@ from derivations.documents.claims import failed
 from derivations.documents.judge.numbers.printed import Printed, decimal, rounded
 from derivations.documents.judge.numbers.values import Enclosure
 from derivations.documents.passages import Document
-from derivations.documents.scope import Scopes
+from derivations.documents.scope import Scope, Scopes
 from derivations.documents.sentences.remarks import Remark
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Chain
+from derivations.documents.tables.formula_totals import differs_in_one_term, formula_totals
 from derivations.documents.tables.predictions import (
     FEWEST_PARTS,
     Prediction,
@@ -67,7 +69,10 @@ def _of_table(table: Table, scopes: Scopes) -> list[_Judged]:
     try:
         with budget_of():
             formulas = by_formulas(table, scope)
-            found = [each for column in table.numbered for each in _columns(table, column, formulas)]
+            found = list(_formula_totals(table, scope, formulas))
+            if any(map(_is_wrong, found)):
+                formulas = by_formulas(table, scope, [each.cell for each in found if _is_wrong(each)])
+            found += [each for column in table.numbered for each in _columns(table, column, formulas)]
             blamed = {column for each in found if _is_wrong(each) for column in each.row.columns_of(each.cell)}
             found += _totals(table, [column for column in table.numbered if column not in blamed])
     except TooCostly:
@@ -154,6 +159,39 @@ def _totals(table: Table, columns: Iterable[int]) -> Iterator[_Judged]:
         sure = _has_the_digits_of(number, total) or beside
         if _verdict(number, total) == "off" and sure:
             yield _Judged(last, cell, _wrong(cell, number, total, "the numbers above sum to"))
+
+
+def _formula_totals(table: Table, scope: Scope, formulas: Mapping[int, Prediction]) -> Iterator[_Judged]:
+    """Yield what is found of the formulas in a last row that is called a total; one that gives its number is right."""
+    last = table.rows[-1]
+    if not is_total(last.label) or any(is_total(row.label) for row in table.rows[:-1]):
+        return
+    totals = list(formula_totals(table, scope))
+    right = [each.cell for each in totals if each.is_right]
+    for column in table.numbered if totals else ():
+        total, cell = sum_above(table, column), last.cells[column]
+        if total is not None and cell.shown is not None and _verdict(cell.shown, total) == "right":
+            right.append(cell)
+    for each in totals:
+        shown = str(each.total).replace("**", "^").replace("*", " ")
+        if each.is_right:
+            yield _Judged(last, each.cell, Finding("holds", CHECK, f"the formulas above sum to {shown}"))
+        elif right and differs_in_one_term(each.said, each.total) and not _gives_a_number(table, each.cell, formulas):
+            yield _Judged(last, each.cell, Finding("wrong", CHECK, f"the formulas above sum to {shown}", right=shown))
+
+
+def _gives_a_number(table: Table, cell: Cell, formulas: Mapping[int, Prediction]) -> bool:
+    """Say whether a number of the last row is the value of a formula in it."""
+    last, place = table.rows[-1], len(table.rows) - 1
+    values = [formulas[column].values.get(place) for column in last.columns_of(cell) if column in formulas]
+    shown = [each.shown for each in last.cells.values() if each.shown is not None]
+    return any(
+        _verdict(number, _scaled(value, scale)) == "right"
+        for value in values
+        if value is not None
+        for number in shown
+        for scale in SCALES
+    )
 
 
 def _has_the_digits_of(number: Printed, total: Enclosure) -> bool:

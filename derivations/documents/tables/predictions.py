@@ -11,7 +11,7 @@ Assumes      letters have the values that they have in the section, where the ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from derivations.documents.judge.numbers.letters import letters_of
 from derivations.documents.judge.numbers.values import Enclosure, enclose
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name
-from derivations.documents.tables.reading import Table
+from derivations.documents.tables.reading import Cell, Table
 
 __all__ = ["FEWEST_PARTS", "Prediction", "by_formulas", "is_total", "predictions", "sum_above"]
 
@@ -54,15 +54,15 @@ def predictions(table: Table, column: int, formulas: Mapping[int, Prediction]) -
             yield Prediction(_by_share(table, column, other))
 
 
-def by_formulas(table: Table, scope: Scope) -> Mapping[int, Prediction]:
-    """Return for each column what its formulas come to, row by row."""
+def by_formulas(table: Table, scope: Scope, mistaken: Sequence[Cell] = ()) -> Mapping[int, Prediction]:
+    """Return for each column what its formulas come to, row by row, without those that are known to be mistaken."""
     letters = letters_of(scope)
     one = sum(not _is_in_percent(table, number) for number in table.numbered) == 1
     found: dict[int, dict[int, Enclosure]] = {}
     for place, row in enumerate(table.rows):
         for column, cell in row.cells.items():
             values = found.setdefault(column, {})
-            if cell.shown is None and not isinstance(cell.node, Name):
+            if cell.shown is None and not isinstance(cell.node, Name) and all(each is not cell for each in mistaken):
                 value = enclose(cell.node, letters) if one else enclose(cell.node)
                 values.update({} if value is None else {place: value})
     return {column: Prediction(values, complete=False) for column, values in found.items()}

@@ -75,6 +75,12 @@ def side(text, syntax="latex", functions=frozenset()):
         (r"K^\top", Transpose(K)),
         (r"K^{\mathsf{T}}", Transpose(K)),
         (r"W_i^{Q\top}", Transpose(Name("W", (i,), (Q,)))),
+        ("W^{DKV}", Name("W", (), (Words("DKV"),))),
+        ("W^{DK}_i", Name("W", (i,), (Words("DK"),))),
+        (r"\mathbf{k}_i^C", Name("k", (i,), (Name("C"),), font="bold")),
+        ("x^{AB}", Power(x, Product((Name("A"), Name("B")), ("",)))),
+        ("X^{AT}", Transpose(Name("X", (), (Name("A"),)))),
+        ("x^C", Power(x, Name("C"))),
         ("x^2", Power(x, TWO)),
         (r"x_i^{2}", Power(Name("x", (i,)), TWO)),
         ("x^2_i", Power(Name("x", (i,)), TWO)),
@@ -372,3 +378,30 @@ def test_statements_before_a_stop_are_kept_only_when_whole():
     assert reading.statements == () and reading.stopped.offset == 17
     reading = read_formula("Q = X; K = ", "latex")
     assert [s.sides[0] for s in reading.statements] == [Q] and reading.stopped.offset == 11
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\left\{\begin{aligned} x &= 1 \\ y &= 2 \end{aligned}\right.",
+        r"\left\{\begin{array}{l} x = 1 \\ y = 2 \end{array}\right.",
+        r"\left\{\begin{array}{rl} x &= 1, \\ y &= 2. \end{array}\right.",
+        r"\begin{cases} x = 1, \\ y = 2 \end{cases}",
+    ],
+)
+def test_a_system_of_equations_is_one_statement_a_line(text):
+    first, second = read(text)
+    assert (first.sides, second.sides) == ((x, ONE), (Name("y"), TWO))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\begin{cases} 0 & x < 0 \\ x & x \ge 0 \end{cases}",
+        r"\begin{cases} y = 0 & x < 0 \\ y = x & x \ge 0 \end{cases}",
+        r"\begin{cases} y = 0, x < 0 \\ y = x, x \ge 0 \end{cases}",
+        r"f = \left\{\begin{array}{ll} 0 & x < 0 \\ x & x \ge 0 \end{array}\right.",
+    ],
+)
+def test_a_function_by_cases_is_no_system(text):
+    assert len(read_formula(text, "latex").statements) < 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 import mpmath
@@ -22,6 +23,8 @@ from tests.documents.mutants.functions import ENTRYWISE, WHOLE, Differ, Value, u
 __all__ = ["INDICES", "Unread", "World", "sized", "split"]
 
 INDICES = frozenset("ijlt")
+FREE = 4  # where an index is that is paired and not bound
+PAIRED = frozenset("k")  # an index beside another one, as of X_{ik}; alone it may be a label, as of d_k
 ODD = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
 ENTRY_OPERATORS = ("odot", "star", "circ")
 CONSTANTS = {"e": mpmath.e, "π": mpmath.pi, "pi": mpmath.pi}
@@ -40,11 +43,16 @@ def split(name: Name, bound: Mapping[str, int]) -> tuple[Name, tuple[Node, ...]]
     """Return a name without the indices below it, and these."""
     rest: list[Node] = []
     places: list[Node] = []
-    for part in name.subscripts:
-        for each in part.factors if isinstance(part, syntax.Product) else getattr(part, "items", (part,)):
-            letters = [inner.key for inner in each.walk() if isinstance(inner, Name)]
-            is_place = bool(letters) and all(letter in INDICES or letter in bound for letter in letters)
-            (places if is_place else rest).append(each)
+    groups = (
+        part.factors if isinstance(part, syntax.Product) else getattr(part, "items", (part,))
+        for part in name.subscripts
+    )
+    parts = list(chain.from_iterable(groups))
+    indices = INDICES | bound.keys() | (PAIRED if len(parts) == 2 else frozenset())
+    for each in parts:
+        letters = [inner.key for inner in each.walk() if isinstance(inner, Name)]
+        is_place = bool(letters) and indices.issuperset(letters)
+        (places if is_place else rest).append(each)
     return Name(name.base, tuple(rest), name.superscripts, name.primes, name.accent), tuple(places)
 
 
@@ -76,6 +84,11 @@ class World:
         return int(value)
 
     # --- letters ---
+
+    def place(self, index: Node) -> int:
+        """Return the number that an index is."""
+        free = isinstance(index, Name) and index.key in PAIRED and index.key not in self.bound
+        return FREE if free else self.whole(index)
 
     def axis(self, name: str) -> int:
         """Return the length of an axis: a new odd prime, if it is new."""
@@ -111,7 +124,7 @@ class World:
             return mpmath.mpf(int(self.whole(places[0]) == self.whole(places[1])))
         if node.key in INDICES:
             return mpmath.mpf(self.bound.setdefault(node.key, 1 + len(self.bound)))
-        at = tuple(self.whole(each) for each in places)
+        at = tuple(self.place(each) for each in places)
         rank = self.ranks.get(node.key, self.ranks.get(head.key, 2 if node.base.isupper() else 0))
         return self.array(node.key if node.key in self.shapes else head.key, at, rank)
 

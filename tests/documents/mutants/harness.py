@@ -6,7 +6,7 @@ Result       a table: kind of mistake x what is said of the formula then; with -
 Assumes      a width is taken for another where the text speaks of both, and does not set them to one thing; operations
              are counted singly or as multiplications with additions, so that twice a count may be meant; random
              letters are independent, so that what has equal moments then may be true; a derivative may be laid out in
-             rows or in columns
+             rows or in columns; what names a letter, or sets it to a number, is true as it is written
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tests.documents.mutants.oracle import (
     Declared,
     declarations_differ,
     declared_in,
+    inner_sizes_differ,
     shapes_differ,
     values_differ,
 )
@@ -42,8 +43,9 @@ COLUMNS = ("wrong", "elsewhere", "unknown", *(each for each in VERDICTS if each 
 MOST_OF_A_KIND = 3  # in one formula
 EQUIVALENT = (r"\iff", r"\Leftrightarrow", r"\Longleftrightarrow", "⟺", "⇔", "<=>")
 IF = r"\text{if}"
+ASSUMING = "Assuming "
 LINKS = ("chain", "matrices", "gradient")  # identities between two sides, of letters that the text declares
-IDENTITIES = ("canonical", "counting", *LINKS)
+IDENTITIES = ("canonical", "counting", "equation", *LINKS)
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,8 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
     if check == "shapes.fit" and target.link is not None:
         before, after = (each.sides[target.link : target.link + 2] for each in (target.chain, chain))
         return shapes_differ(before, after, text.declared)
+    if check == "shapes.map":
+        return inner_sizes_differ(old, new)
     if check == "shapes.declared" and isinstance(new, Space):
         changed = {**text.declared, **declared_in([chain])}
         return declarations_differ(text.declared, changed, (each.sides for each in text.chains if _is_equality(each)))
@@ -143,9 +147,13 @@ def answer(target: Target, chain: Chain, number: int) -> Answer:
 
 
 def _is_condition(target: Target) -> bool:
-    r"""Say whether an equation is a condition, which states nothing: behind "if and only if", or behind `\text{if}`."""
+    r"""Say whether an equation is a condition, which states nothing: behind "if and only if", behind `\text{if}`.
+
+    A paragraph that begins with "Assuming" has nothing else.
+    """
     before = target.passage.text[: target.chain.start].rstrip(" &")
-    return before.endswith(EQUIVALENT) or IF in before.rpartition("\\\\")[2]
+    paragraph = target.text.text[: target.text.offset(target.passage.place(0))].rpartition("\n\n")[2]
+    return before.endswith(EQUIVALENT) or IF in before.rpartition("\\\\")[2] or paragraph.startswith(ASSUMING)
 
 
 def _doubled(first: Node, second: Node) -> tuple[Node, Node]:

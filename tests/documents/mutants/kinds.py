@@ -201,7 +201,8 @@ def _indices(root: Node) -> Iterator[Name]:
 def exp_dropped(spot: Spot) -> Iterator[Node]:
     match spot.node:
         case Power(base=Name(base="e"), exponent=inside) | Call(function=Name(base="exp"), arguments=(inside,)):
-            yield bracketed(inside)
+            has_sum = any(isinstance(each, Aggregate) for each in inside.walk())  # which would take in what follows it
+            yield Fence("(", inside) if has_sum else bracketed(inside)
 
 
 def last_term_left_out(spot: Spot) -> Iterator[Node]:

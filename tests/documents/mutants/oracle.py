@@ -4,27 +4,21 @@ Definition   "different" where every reading of the letters under which the firs
              are numbers) gives other numbers for the second, or shapes that do not fit; "same" where every reading
              gives the same; "cannot tell" otherwise
 Result       `values_differ` for identities, `shapes_differ` for what only has to fit, `declarations_differ` for sizes
-             that are declared and used; links between numbers are in `printed_numbers`
+             that are declared and used, `inner_sizes_differ` for products of shapes; links between numbers are in
+             `printed_numbers`
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import Literal
 
 import mpmath
 import numpy as np
 
 from derivations.documents.formulas import formula_text
-from derivations.documents.syntax import (
-    Aggregate,
-    Call,
-    Chain,
-    Name,
-    Node,
-    Space,
-)  # fmt: skip
+from derivations.documents.syntax import Aggregate, Call, Chain, Fence, Name, Node, Product, Space
 from tests.documents.mutants.arrays import INDICES, Unread, World, sized, split
 from tests.documents.mutants.functions import DIGITS, Differ, Value
 
@@ -33,6 +27,7 @@ __all__ = [
     "Declared",
     "declarations_differ",
     "declared_in",
+    "inner_sizes_differ",
     "letters",
     "shapes_differ",
     "value_of",
@@ -148,6 +143,24 @@ def shapes_differ(before: tuple[Node, ...], after: tuple[Node, ...], declared: D
     if not _fits(before, declared):
         return "cannot tell"
     return "same" if _fits(after, declared) else "different"
+
+
+def inner_sizes_differ(before: Node, after: Node) -> Answer:
+    """Say whether sizes that met in a product of shapes, `(n × d) (d × m)`, no longer do."""
+    meet, still = (all(first[-1] == second[0] for first, second in pairwise(_sizes(each))) for each in (before, after))
+    return "cannot tell" if len(_sizes(before)) < 2 or not meet else "same" if still else "different"
+
+
+def _sizes(product_of_shapes: Node) -> list[tuple[str, ...]]:
+    """Return the sizes of each factor, as they are written; nothing where a factor is no shape."""
+    found: list[tuple[str, ...]] = []
+    for factor in product_of_shapes.children if isinstance(product_of_shapes, Product) else ():
+        if not isinstance(factor, Fence) or not isinstance(factor.inside, Product):
+            return []
+        if set(factor.inside.operators) != {"times"}:
+            return []
+        found.append(tuple(map(formula_text, factor.inside.factors)))
+    return found
 
 
 def _told(answers: Iterable[str]) -> Answer:

@@ -2,7 +2,8 @@
 
 Definition   a spot is a node with those around it, from the inside outwards; an edit replaces one stretch of the text
 Result       `edited(text, spot, new, syntax)` is the edit that replaces the node of a spot
-Assumes      a base shares its stretch with its power or transpose, which is then written anew as a whole
+Assumes      a base shares its stretch with its power or transpose, which is then written anew as a whole; brackets go
+             with the sum that they were for: behind a letter, those of a single name would be read as an application
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from derivations.documents.formulas import formula_text
-from derivations.documents.syntax import Node
+from derivations.documents.syntax import Fence, Name, Node, Number, Sum
 
 __all__ = ["Edit", "Spot", "edited", "spots", "swapped"]
 
@@ -68,7 +69,11 @@ def swapped(node: Any, old: Node, new: Node) -> Any:
 def edited(text: str, spot: Spot, new: Node, syntax: str) -> Edit:
     """Return the edit that replaces the node of a spot."""
     node = spot.node
+    is_single = isinstance(node, Sum) and isinstance(new, Name | Number)
     for outer in spot.around:
+        if is_single and isinstance(outer, Fence) and outer.bracket == "(":
+            node = outer
+            continue
         if (outer.start, outer.end) != (node.start, node.end):
             break
         node, new = outer, swapped(outer, node, new)

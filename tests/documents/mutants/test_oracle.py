@@ -13,6 +13,7 @@ from tests.documents.mutants.kinds import KINDS, changes
 from tests.documents.mutants.oracle import (
     declarations_differ,
     declared_in,
+    inner_sizes_differ,
     shapes_differ,
     values_differ,
 )
@@ -45,6 +46,9 @@ def side(formula: str) -> Node:
         (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_i}}", "different"),
         (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{l=1}^{n} e^{x_l}}", "same"),
         (r"\frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}", r"\frac{e^{x_i}}{\sum_{j=1}^{n-1} e^{x_j}}", "different"),
+        (r"X_{ik} - \mu_i", r"X_{kk} - \mu_i", "different"),
+        (r"\gamma_k X_{ik} + \beta_k", r"X_{ik} \gamma_k + \beta_k", "same"),
+        (r"X_{ik} W_{kj}", r"W_{kj} X_{ik}", "same"),
         (r"\{x \mid x > 0\}", r"\{x \mid x < 0\}", "cannot tell"),
     ],
 )
@@ -167,6 +171,8 @@ SUM = r"\sum_{j=1}^{d_k} \operatorname{Var}(q_j k_j)"
         (r"E[k_j^2]", r"E[k_j^4]", r"E[k_i] = 0; E[k_i^2] = 1", False),
         (r"E[k_j^2] - E[k_j]^2", r"E[k_j^2] + E[k_j]^2", "", False),
         (r"E[x_l W_{lj}]", r"E[x_j W_{lj}]", r"E[W_{ij}] = 0", True),
+        (r"E[R_{ik} X_{ik}]", r"E[R_{kk} X_{ik}]", "", True),  # entries have one law
+        (r"E[R_{ik} X_{ik}]", r"E[X_{ik} X_{ik}]", "", False),
         (r"x_l W_{lj}", r"x_l W_{lj}", "", False),  # no expectation: for the other oracle
     ],
 )
@@ -200,6 +206,38 @@ def test_a_bracket_of_another_size_is_replaced_as_a_whole() -> None:
     assert made == [r"\mathbb{E}\left[\left( a + b \right)\right]"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "formula", "mistake"),
+    [
+        ("exp dropped", r"\exp(\sum_{j=1}^{n} x_j) y", r"\left( \sum_{j = 1}^{n} x_{j} \right) y"),
+        ("term forgotten", "h n (d_k + d_v)", r"h n d_{v}"),
+        ("term forgotten", "h n (2 d_k + d_v)", r"h n (2 d_{k})"),
+    ],
+)
+def test_brackets_stand_where_a_mistake_needs_them(kind: str, formula: str, mistake: str) -> None:
+    """A sum without brackets takes in what follows it; a single name in brackets is applied to: `n (d_v)`."""
+    made = [
+        edited(formula, spot, new, "latex").of(formula)
+        for spot in spots(side(formula))
+        for found, new in changes(spot)
+        if found == kind
+    ]
+    assert mistake in made, made
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "answer"),
+    [
+        (r"(n \times d) (d \times m)", r"(d \times n) (d \times m)", "different"),
+        (r"(n \times d) (d \times m)", r"(n \times d) (d \times n)", "same"),
+        (r"(n \times d) (p \times m)", r"(d \times n) (p \times m)", "cannot tell"),
+        (r"n \times d", r"d \times n", "cannot tell"),
+    ],
+)
+def test_sizes_that_meet_in_a_product_of_shapes(before: str, after: str, answer: str) -> None:
+    assert inner_sizes_differ(side(before), side(after)) == answer
+
+
 def test_the_sign_of_an_expectation_is_no_letter() -> None:
     formulas = {new for spot in spots(side(r"E[X + Y]")) for kind, new in changes(spot) if kind == "letter exchanged"}
     assert {each.base for each in formulas if isinstance(each, Name)} == {"X", "Y"}
@@ -218,3 +256,11 @@ def test_a_condition_claims_nothing() -> None:
     changed = {mutant.formula for each in targets(Text("a.md", f"# A\n\n{text}\n")) for mutant in mutants(each)}
     assert changed
     assert all(r"2 \cdot 3 = 6" in formula for formula in changed)
+
+
+@pytest.mark.parametrize(("before", "answer"), [("Assuming", "cannot tell"), ("So", "different")])
+def test_what_is_assumed_is_not_stated(before: str, answer: str) -> None:
+    text = f"# A\n\n{before} $E[x + y] = E[x] + E[y]$ (always).\n"
+    answers = {mutant.answer for each in targets(Text("a.md", text)) for mutant in mutants(each)}
+    assert answer in answers
+    assert before == "So" or answers == {"cannot tell"}

@@ -37,6 +37,11 @@ def formulas(text: str) -> list[str]:
         ("\\newenvironment{eqn}{\\begin{equation}}{\\end{equation}}\n\\begin{eqn}a\\end{eqn}", ["a"]),
         (r"$\num{2048} \times \num[a=b]{2}$ and $\SI{14}{GB}$", [r"2048 \times 2", r"14\,\text{GB}"]),
         (r"\newcommand{\num}[1]{n_{#1}} $\num{2}$", ["n_{2}"]),
+        (r"\NewDocumentCommand{\prd}{m m}{#1\times #2} $\prd{2}{3}$", [r"2\times 3"]),
+        (r"\DeclareDocumentCommand\dm{}{d_m} $\dm$", ["d_m"]),
+        (r"$\pdv{L}{x} = \dv{y}{x}$", [r"\frac{\partial L}{\partial x} = \frac{d y}{d x}"]),
+        (r"$\pdv{x} y$", [r"\pdv{x} y"]),  # of what stands behind it
+        (r"\newcommand{\dv}{d_v} $\dv$", ["d_v"]),
         (r"\newcommand{\d}{\ensuremath{d_k}\xspace} $\d$", ["{d_k}"]),
         (
             r"The width \texttt{d\_model} and \verb|[batch, d_ff]|, \lstinline!h=8!.",

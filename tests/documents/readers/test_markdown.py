@@ -2,6 +2,7 @@
 
 import pytest
 
+from derivations.documents.checking import check_text
 from derivations.documents.passages import Block, Place
 from derivations.documents.readers import read_text
 
@@ -95,6 +96,18 @@ def test_rows_of_tables_keep_their_columns_and_headers() -> None:
 
 def test_an_unclosed_formula_does_not_swallow_the_document() -> None:
     assert formulas("$$ never closed\n\n$a$\n\ntext\n\n$b$") == ["a", "b"]
+
+
+def test_an_environment_that_nothing_closes_goes_on_to_the_next_empty_line() -> None:
+    """It is a formula that is not understood, and what stands behind is read."""
+    report = check_text("We have\n\\begin{align}\na &= 3 + 4 \\\\\n\nand $2 + 2 = 5$", "markdown")
+    assert [claim.finding.verdict for claim in report.claims] == ["unknown", "wrong"]
+    assert "not closed" in report.claims[0].finding.reason
+
+
+def test_two_stars_are_a_power_or_emphasis() -> None:
+    text = "The **Q**uery and the **K**ey: v = b * v + (1 - b) * g**2, u = m / (1 - b**t), **2 * 3** = 6, 2**3 = 8"
+    assert formulas(text) == ["v = b * v + (1 - b) * g**2", "u = m / (1 - b**t)", "2 * 3 = 6", "2**3 = 8"]
 
 
 def test_cells_of_one_row_with_equal_text_stand_in_their_columns() -> None:

@@ -57,6 +57,8 @@ def test_items_keep_their_lines() -> None:
         "+---+---------+\n| a | shape   |\n+===+=========+\n| Q | ``d_k`` |\n+---+---------+\n",
         "==  =======\na   shape\n==  =======\nQ   ``d_k``\n==  =======\n",
         ".. list-table::\n   :header-rows: 1\n\n   * - a\n     - shape\n   * - Q\n     - ``d_k``\n",
+        '.. csv-table:: Sizes\n   :header: "a", "shape"\n   :widths: 1, 2\n\n   "Q", ``d_k``\n',
+        ".. csv-table::\n\n   a, shape\n   Q, ``d_k``\n",
     ],
 )
 def test_rows_of_tables(table: str) -> None:
@@ -70,6 +72,17 @@ def test_a_cell_of_a_listed_table_may_have_many_lines_or_none() -> None:
         ".. list-table::\n\n   * - a\n     - b\n     - c\n   * - one\n       :math:`x`\n     -\n     - - two\n\ntext"
     )[:2]
     assert (row.columns, row.formulas[0].text) == ((0, 0, 2), "x")
+
+
+def test_cells_between_commas_may_be_quoted_and_thousands_are_none() -> None:
+    """Signs other than commas are not read as commas, and an open quote ends with its line."""
+    _, first, second, third, fourth = blocks(
+        '.. csv-table::\n\n   a, b\n   "x, y", 3\n   3 × 1,000 = 3,000, b\n   "open, 3\n   ,``h = 8``\n'
+    )
+    rows = [[passage.text for passage in row.passages] for row in (first, second, third, fourth)]
+    assert rows == [["x, y", "3"], ["3 × 1,000 = 3,000", "b"], ['"open', "3"], ["h = 8"]]
+    assert fourth.columns == (1,)
+    assert not blocks(".. csv-table::\n   :delim: ;\n\n   a; 2 + 2 = 5\n")
 
 
 def test_a_term_and_its_definition_stand_together() -> None:

@@ -96,6 +96,15 @@ def test_parts_and_families_of_what_is_declared() -> None:
     assert scope.shape(Name("W", (Number("1", Fraction(1)),), (Name("Q"),))) == (c, p)
 
 
+def test_what_a_matrix_is_for_tells_it_from_others_of_its_family() -> None:
+    """W_1, W_2 and W_q say nothing of W_v."""
+    for declared in ("W_1", "W_q", "W_k"):
+        scope = last_scope(rf"$X W$, ${declared} \in \mathbb{{R}}^{{c \times p}}$, $W_v$")
+        assert scope.shape(Name("W", (Name("v"),))) is None, declared
+    scope = last_scope(r"$X W$, $W_k \in \mathbb{R}^{c \times p}$ for $k = 1, \dots, h$, $W_1$")
+    assert scope.shape(Name("W", (Number("1", Fraction(1)),))) == (c, p)
+
+
 def test_printed_numbers_are_kept_for_later_formulas() -> None:
     scope = last_scope("$y_1 = a / b \\approx 0.731$, later $y_1$")
     assert [number.text for number in scope.numbers(Name("y", (Number("1", Fraction(1)),)))] == ["0.731"]
@@ -145,3 +154,4 @@ def test_words_joined_to_the_next_letter_belong_to_that_letter() -> None:
         said = [scope.meaning(Name(letter)) for letter in "LdVn"]
         assert said == [{"number of layers"}, {"model width"}, {"vocabulary size"}, {"sequence length"}], text
     assert last_scope("$d$，模型维度，为偶数\n\n$x$").meaning(Name("d")) == {"model width"}
+    assert last_scope("模型维度为 $d$，前馈维度 $m = 4d$。\n\n$x$").meaning(Name("d")) == {"model width"}

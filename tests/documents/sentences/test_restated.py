@@ -9,8 +9,40 @@ PRODUCT = r"$12 \times 12 \times 768^2 = 84{,}934{,}656$"
 
 def said(text: str) -> list[tuple[str, str, str | None]]:
     """Return text, verdict and repair of the claims behind the first formula."""
-    claims = check_text(text, "markdown").claims[1:]
+    claims = [claim for claim in check_text(text, "markdown").claims if "=" not in claim.text]
     return [(claim.text, claim.finding.verdict, claim.finding.right) for claim in claims]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (r"训练词元共 1.4 万亿，即 $1.4\times10^{12}$。", r"训练词元共 1.4 万亿，即 $1.4\times10^{11}$。"),
+        (r"1.75 兆個のパラメータ（$1.75\times10^{12}$）", r"1.75 兆個のパラメータ（$1.75\times10^{11}$）"),
+        (r"3000 億個のトークン、つまり $3\times10^{11}$ 個", r"3000 億個のトークン、つまり $3\times10^{10}$ 個"),
+        (r"参数量 $N=7\times10^9$，即 70 亿。", r"参数量 $N=7\times10^9$，即 700 亿。"),
+        (r"It has $N=7\times10^9$ parameters, i.e. 7 billion.", r"It has $N=7\times10^9$ parameters, i.e. 70 billion."),
+    ],
+)
+def test_a_number_in_words_and_a_formula_are_one(right: str, wrong: str) -> None:
+    assert [claim.finding.verdict for claim in check_text(right, "markdown").claims][-1] == "holds"
+    assert [claim.finding.verdict for claim in check_text(wrong, "markdown").claims][-1] == "wrong"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"训练词元 3000 亿，即 $20$ 倍。",
+        r"1750 億個のパラメータ（$96$ 層）。",
+        r"参数量 $N=7\times10^9$，即每层 2 亿。",
+        r"It has $N=7\times10^9$ parameters, i.e. 140 billion tokens.",
+        "詞表有 32000 個，約 3.2 億參數。",
+        "詞表有 32000 個，約 1.3 億。",
+        "編號 32000，約 3.2 億。",
+        "A vocabulary of 50,257, about 38.6 million parameters.",
+    ],
+)
+def test_what_is_counted_behind_a_number_may_be_something_else(text: str) -> None:
+    assert not [claim for claim in check_text(text, "markdown").claims if claim.finding.verdict == "wrong"]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +57,9 @@ def said(text: str) -> list[tuple[str, str, str | None]]:
         (f"That is {PRODUCT}, or roughly 850 million parameters.", ("850 million", "wrong", "85 million")),
         (f"That is {PRODUCT}, about 80 million.", ("80 million", "conditional", "85 million")),
         (r"約 $1.34 \times 10^8 \times 12 = 1.61 \times 10^9$ 回，約 1.61 億回。", ("1.61 億", "wrong", "16.10 億")),
+        ("每層共 452,984,832 個，約 4.53 億。", ("4.53 億", "holds", None)),
+        ("每層共 452984832 個，約 45.3 億。", ("45.3 億", "wrong", "4.5 億")),
+        ("They have 452,984,832 parameters, about 45 million.", ("45 million", "wrong", "453 million")),
     ],
 )
 def test_a_number_is_said_again(text: str, expected: tuple[str, str, str | None]) -> None:
@@ -44,3 +79,8 @@ def test_a_number_is_said_again(text: str, expected: tuple[str, str, str | None]
 )
 def test_another_number_is_none_of_it(text: str) -> None:
     assert said(text) == []
+
+
+def test_what_is_right_after_a_slip_is_no_second_mistake() -> None:
+    claims = check_text(r"共 $20 \times 1.3 \times 10^{10} = 2.6 \times 10^{12}$，即 2600 亿。", "markdown").claims
+    assert [claim.finding.verdict for claim in claims] == ["wrong"]

@@ -105,3 +105,43 @@ def test_a_table_that_may_mean_something_else_is_left_alone(text: str) -> None:
 )
 def test_odd_tables_are_no_failure(text: str) -> None:
     assert all(each.finding.check != "failed" for each in check_text(text, "markdown").claims)
+
+
+FORMULAS = """
+Let $d = 512$.
+
+| part | formula | parameters |
+|---|---|---|
+| attention | ${attention}$ | 1,048,576 |
+| network | $8 d^2$ | 2,097,152 |
+| total | ${total}$ | 3,145,728 |
+"""
+COSTS = """
+| 層 | 參數量 | FLOPs |
+|---|---|---|
+| 注意力 | $4 d^2$ | $8 n d^2 + 4 n^2 d$ |
+| 前饋網路 | $8 d^2 + 5 d$ | $16 n d^2$ |
+| 合計 | ${parameters}$ | ${operations}$ |
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "mistaken"),
+    [
+        (FORMULAS.format(attention="4 d^2", total="12 d^2"), None),
+        (FORMULAS.format(attention="4 d^2", total="13 d^2"), "13 d^2"),
+        (FORMULAS.format(attention="5 d^2", total="12 d^2"), "1,048,576"),  # the total is right in its row
+        (COSTS.format(parameters="12 d^2 + 5 d", operations="24 n d^2 + 4 n^2 d"), None),
+        (COSTS.format(parameters="12 d^2 + 5 d", operations="24 n d^2 + 5 n^2 d"), "24 n d^2 + 5 n^2 d"),
+        (COSTS.format(parameters="12 d^2 + 5 d", operations="24 n d^2"), None),  # without what is small
+        (COSTS.format(parameters="12 d^2", operations="24 n d^2 + 5 n^2 d"), None),  # nothing else is added up
+    ],
+)
+def test_formulas_are_added_up(table: str, mistaken: str | None) -> None:
+    assert [each.text for each in wrong(table)] == ([mistaken] if mistaken is not None else [])
+
+
+def test_a_total_of_formulas_holds() -> None:
+    text = COSTS.format(parameters="12 d^2 + 5 d", operations="24 n d^2 + 4 n^2 d")
+    said = {each.text: each.finding.reason for each in check_text(text, "markdown").claims}
+    assert said["12 d^2 + 5 d"] == "the formulas above sum to 12 d^2 + 5 d"

@@ -17,21 +17,22 @@ from collections.abc import Iterator
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.judge.algebra.dot_products import check_bounds, with_sums
+from derivations.documents.judge.algebra.equal_moments import equal_moments, is_centred
 from derivations.documents.judge.algebra.free_letters import free_letters, letters_of
 from derivations.documents.judge.algebra.mixed_widths import mixed_width
 from derivations.documents.judge.algebra.moment_slips import moment_slip
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
-from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
+from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet, is_moment
 from derivations.documents.judge.algebra.scalar_links import CHECK, by_algebra, ratio_of
-from derivations.documents.judge.algebra.scalars import EXPECTATIONS, VARIANCES, in_one_order, scalar
+from derivations.documents.judge.algebra.scalars import in_one_order, scalar
 from derivations.documents.judge.algebra.strayed_sides import strayed
 from derivations.documents.judge.algebra.told_moments import with_told
 from derivations.documents.judge.numbers.letters import ambiguous, bare, put
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
+from derivations.documents.syntax import Aggregate, Name, Node, Number
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
@@ -58,7 +59,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
     both = all(map(_has_moment, (left, right))) and not is_condition(statement)
-    slip = moment_slip(left, right, *_others(statement, link)) if both else None
+    slip = moment_slip(left, right, *_others(statement, link), centred=is_centred(statement, scope)) if both else None
     if slip is not None:
         yield Finding(
             "wrong", CHECK, f"the two sides differ, and are equal if mended: {slip[1]}", right=formula_text(slip[0])
@@ -72,10 +73,12 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
-        yield from _mended(statement, left, right, scope)
+        yield from _of_moments(left, right, statement, scope) or _mended(statement, left, right, scope)
         return
     if first.has(Variance, Expectation) or second.has(Variance, Expectation):
-        yield from check_moments(*in_one_alphabet(first, second), unit=says_unit_variance(statement, scope))
+        sides = in_one_alphabet(first, second)
+        found = tuple(check_moments(*sides, unit=says_unit_variance(statement, scope)))
+        yield from found or _of_moments(left, right, statement, scope)
     elif not (first.free_symbols or second.free_symbols):  # other numbers are a matter of arithmetic
         if any(True for side in (left, right) for _ in letters_of(side)):
             if first == second and not _has_idle_index(left, right):
@@ -123,7 +126,13 @@ def _others(statement: Statement, link: int) -> tuple[tuple[Node, ...], tuple[No
 
 
 def _has_moment(side: Node) -> bool:
-    return any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in side.walk())
+    return any(map(is_moment, side.walk()))
+
+
+def _of_moments(left: Node, right: Node, statement: Statement, scope: Scope) -> tuple[Finding, ...]:
+    """Return whether two sides are equal for all means and variances; nothing of a condition."""
+    may_be = (_has_moment(left) or _has_moment(right)) and not is_condition(statement)
+    return tuple(equal_moments(left, right, statement, scope)) if may_be else ()
 
 
 def _has_idle_index(*sides: Node) -> bool:

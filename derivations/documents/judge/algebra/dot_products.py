@@ -14,7 +14,7 @@ from typing import Any
 
 from sympy import Expr, expand
 
-from derivations.documents.judge.algebra.scalars import EXPECTATIONS, VARIANCES, is_size
+from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, is_moment, is_size
 from derivations.documents.judge.wording import size_text
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import size_of
@@ -32,7 +32,7 @@ from derivations.documents.syntax import (
 )
 from derivations.documents.verdicts import Finding
 
-__all__ = ["check_bounds", "vectors_of", "with_sums"]
+__all__ = ["check_bounds", "in_components", "vectors_of", "with_sums"]
 
 CHECK = "chain"
 DEVIATIONS = frozenset({"Std", "std", "SD"})
@@ -45,7 +45,7 @@ def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope 
     """
     left, right = _with_roots(left), _with_roots(right)
     parts = [*left.walk(), *right.walk()]
-    if not any(isinstance(part, Call) and part.function.base in VARIANCES | EXPECTATIONS for part in parts):
+    if not any(map(is_moment, parts)):
         return left, right
     others: set[Node] = {each for part in parts for each in vectors_of(part) or ()}
     others |= {label for part in parts if isinstance(part, Name) for each in part.subscripts for label in each.walk()}
@@ -55,7 +55,7 @@ def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope 
         lengths = [length]
     if len(lengths) != 1 or any(isinstance(part, Aggregate) for part in parts):
         return left, right
-    return _summed(left, lengths[0]), _summed(right, lengths[0])
+    return in_components(left, lengths[0]), in_components(right, lengths[0])
 
 
 def _is_length(name: Name, scope: Scope | None) -> bool:
@@ -69,13 +69,14 @@ def _with_roots(node: Any) -> Any:
     return rebuilt(node, _with_roots)
 
 
-def _summed(node: Any, length: Name) -> Any:
+def in_components(node: Any, length: Name) -> Any:
+    """Return a formula with its dot products written as sums over so many components."""
     vectors = vectors_of(node)
     if vectors is not None:
         place = Name("component")
         entries = (Name(each.base, (*each.subscripts, place), each.superscripts, each.primes) for each in vectors)
         return Aggregate("sum", Product(tuple(entries), ("",)), (place,), Number("1", Fraction(1)), length)
-    return rebuilt(node, lambda each: _summed(each, length))
+    return rebuilt(node, lambda each: in_components(each, length))
 
 
 def vectors_of(node: Any) -> tuple[Name, Name] | None:

@@ -2,8 +2,8 @@
 
 Definition   a letter is free that is no index of a sum, no constant, no function that is known, no label or index of
              another one: the O of W^O; a letter cancels that stands above and below the line of a fraction
-Result       `letters_of`, `free_letters`, `indices_of`, `cancellable`; `may_be_means` and `has_differentials` tell of
-             letters that may be tied to others, or be no letters
+Result       `letters_of`, `free_letters`, `indices_of`, `indices_below`, `cancellable`; `may_be_means` and
+             `has_differentials` tell of letters that may be tied to others, or be no letters
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from dataclasses import replace
 from derivations.documents.judge.algebra.sampled import is_known_function
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Product, Quotient, Sum, Words
 
-__all__ = ["cancellable", "free_letters", "has_differentials", "indices_of", "letters_of", "may_be_means"]
+__all__ = [
+    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_below", "indices_of", "letters_of",
+    "may_be_means",
+]  # fmt: skip
 
 PLACE = Words("·")  # of the index of a sum
 DIFFERENTIAL = Name("d")
@@ -78,3 +81,10 @@ def indices_of(side: Node) -> Iterator[str]:
             yield from (each.key for each in part.index if isinstance(each, Name))
         elif isinstance(part, Name) and part.base != "d":
             yield from (each.key for each in part.subscripts if isinstance(each, Name) and len(each.base) == 1)
+
+
+def indices_below(side: Node) -> set[Name]:
+    """Return the small letters that stand alone below others."""
+    names = (part for part in side.walk() if isinstance(part, Name))
+    below = (each for name in names for each in name.subscripts if isinstance(each, Name))
+    return {each for each in below if len(each.key) == 1 and each.key.islower()}

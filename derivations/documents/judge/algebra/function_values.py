@@ -4,24 +4,29 @@ Definition   a link whose left side applies a function of one number, the sectio
              to a number, or its derivative to a letter
 Result       holds        the number rounds to what is printed; two formulas of one letter agree at every point tried
              conditional  so for another usual form of GELU, or where nothing says that \sigma is the sigmoid
-             wrong        a number that no usual form has; a derivative that differs at every point
+             wrong        a number that no usual form has; a derivative that differs at every point; an equation that
+                          is right but for one slip: `\sigma(-x) = 1 + \sigma(x)`
 Assumes      formulas of one letter that agree to twenty digits at four points are the same
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
-from derivations.documents.judge.algebra.known_functions import Functions
-from derivations.documents.judge.numbers.letters import letters_of
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.known_functions import Functions, is_named
+from derivations.documents.judge.algebra.near_identities import tried
+from derivations.documents.judge.numbers.letters import bare, letters_of, put
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.numbers.rounding import repair_of
-from derivations.documents.judge.numbers.values import Enclosure, Letters
+from derivations.documents.judge.numbers.values import Enclosure, Letters, enclose
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Derivative, Name, Node
+from derivations.documents.syntax import Aggregate, Call, Derivative, Fence, Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_function_values"]
@@ -32,6 +37,7 @@ SIGMOID = "sigma is the logistic sigmoid"
 POINTS = (Fraction(7, 10), Fraction(-13, 10), Fraction(12, 5), Fraction(-2, 5))
 SAME = Fraction(1, 10**20)
 OTHER = Fraction(1, 10**6)
+MOST_EDITS = 600
 SAYS_SIGMOID = ("sigmoid", "logistic", "シグモイド", "逻辑函数", "邏輯函數", "s型", "s 型")
 CONSTANTS = ("e", "π", "pi")
 
@@ -41,6 +47,7 @@ def check_function_values(statement: Statement, link: int | None, scope: Scope) 
     if link is None or statement.chain.relations[link] not in EQUALITIES or statement.is_equivalent:
         return
     left, right = statement.chain.sides[link : link + 2]
+    left, right = _with_function_written(left, right, scope)
     kinds = {type(part) for side in (left, right) for part in side.walk()}
     if not kinds & {Call, Derivative}:
         return
@@ -52,6 +59,17 @@ def check_function_values(statement: Statement, link: int | None, scope: Scope) 
     elif len(letters) == 1 and letters == _letters(left) == _letters(right):
         approximate = statement.chain.relations[link] == "≈"
         yield from _of_letter(statement, left, right, letters.pop(), scope, approximate=approximate)
+
+
+def _with_function_written(left: Node, right: Node, scope: Scope) -> tuple[Node, Node]:
+    r"""Return the sides with what defines a letter of which they take the derivative: `\frac{ds}{dx} = s(1 - s)`."""
+    if not isinstance(left, Derivative) or not isinstance(left.of, Name) or len(left.by) != 1:
+        return left, right
+    found = scope.definitions(left.of)
+    if len(found) != 1 or _letters(found[0]) != _letters(left.by[0]):
+        return left, right
+    written = {left.of.key: Fence("(", found[0])}
+    return replace(left, of=put(left.of, written)), put(right, written)
 
 
 def _letters(node: Node) -> set[str]:
@@ -119,6 +137,46 @@ def _of_letter(
         return  # another form of it, perhaps
     elif all(each > OTHER for each in off) and _is_derivative(left):
         yield Finding("wrong", CHECK, "the derivative of this function has other numbers")
+    elif all(each > OTHER for each in off) and not is_condition(statement):
+        yield from _mended(statement, left, right, letter, scope)
+
+
+def _mended(statement: Statement, left: Node, right: Node, letter: str, scope: Scope) -> Iterator[Finding]:
+    """Tell the slip without which two formulas of known functions are the same; none where one side is defined."""
+    for side in (left, right):
+        if _is_defined(side, letter) or not any(isinstance(part, Call) for part in side.walk()):
+            return
+    for side, other, where in ((right, left, "right"), (left, right, "left")):
+        names = tuple(part for part in side.walk() if isinstance(part, Name) and part.key == letter)[:1]
+        for edit, slip in tried(side, names, (), most=MOST_EDITS):
+            if letter in _letters(edit) and _agree(statement, edit, other, letter, scope):
+                reason = f"the two sides differ, and agree at every point if mended: {slip}, on the {where}"
+                yield Finding("wrong", CHECK, reason, right=formula_text(edit))
+                return
+
+
+def _is_defined(side: Node, letter: str) -> bool:
+    """Say whether a side is a function of the letter alone, which the equation may define: `f(x)`, but not `f(-x)`."""
+    if not isinstance(side, Call) or is_named(side.function):
+        return False
+    return [bare(each) for each in side.arguments] == [Name(letter)]
+
+
+def _agree(statement: Statement, left: Node, right: Node, letter: str, scope: Scope) -> bool:
+    """Say whether two formulas of one letter have the same number at every point, and not for any function at all."""
+    for point in POINTS:
+        functions, letters = Functions(statement, scope), _at(letter, point)
+        here, there = (functions.number(each, letters) for each in (left, right))
+        if here is None or there is None or abs(here.middle - there.middle) >= SAME:
+            return False
+    return _applied(left, letters) != _applied(right, letters)
+
+
+def _applied(side: Node, letters: Letters) -> set[tuple[str, Fraction | None]]:
+    """Return what functions are applied to in a formula, as numbers."""
+    calls = [part for part in side.walk() if isinstance(part, Call) and len(part.arguments) == 1]
+    inside = [(part.function.key, enclose(part.arguments[0], letters)) for part in calls]
+    return {(key, value.middle if value is not None else None) for key, value in inside}
 
 
 def _is_to_any_base(left: Node, right: Node) -> bool:

@@ -26,7 +26,7 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Derivative, Fence, Name, Node, Number, rebuilt
 from derivations.gelu import gelu_sigmoid, gelu_tanh
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "is_named"]
 
 _DIGITS = 40
 _STEP = Fraction(1, 1 << 50)  # of a difference; its square is what a derivative is off by
@@ -42,6 +42,16 @@ _OTHER_FORMS: Mapping[str, tuple[Lambda, ...]] = {"gelu": (gelu_tanh.formula, ge
 def _is_activation(function: Name) -> bool:
     """Say whether a name is that of a function in the table, which has neither labels nor indices."""
     return folded(function) in FUNCTIONS and not (function.subscripts or function.superscripts or function.accent)
+
+
+def is_named(function: Name) -> bool:
+    """Say whether a function is known by its name: an activation, or one like exp and tanh."""
+    return _is_activation(function) or _is_plain(function)
+
+
+def _is_plain(function: Name) -> bool:
+    """Say whether a function is one that `enclose` knows."""
+    return function.base.lower() in _PLAIN and not function.primes
 
 
 class _NotKnown(Exception):
@@ -90,7 +100,7 @@ class Functions:
         spend()
         if isinstance(node, Derivative):
             return _bracketed(self._slope(node, letters))
-        if isinstance(node, Call) and len(node.arguments) == 1 and not self._is_plain(node.function):
+        if isinstance(node, Call) and len(node.arguments) == 1 and not _is_plain(node.function):
             inside = self.number(node.arguments[0], letters)
             if inside is None or abs(inside.middle) > _LARGEST:
                 raise _NotKnown
@@ -112,10 +122,6 @@ class Functions:
         if above is None or below is None:
             raise _NotKnown
         return (above.middle - below.middle) / (2 * _STEP)
-
-    def _is_plain(self, function: Name) -> bool:
-        """Say whether a function is one that `enclose` knows."""
-        return function.base.lower() in _PLAIN and not function.primes
 
     def _called(self, function: Name, at: Fraction) -> Fraction:
         if function.primes == 1:

@@ -13,6 +13,7 @@ from typing import Any
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.free_letters import indices_below
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -51,10 +52,7 @@ def _lone(statement: Statement, at: int) -> list[str]:
 
 
 def _indices(side: Node) -> set[str]:
-    """Return the small letters that stand alone below others."""
-    names = (part for part in side.walk() if isinstance(part, Name))
-    below = (each for name in names for each in name.subscripts if isinstance(each, Name))
-    return {each.key for each in below if len(each.key) == 1 and each.key.islower()}
+    return {each.key for each in indices_below(side)}
 
 
 def _has_both(side: Node, first: str, second: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from derivations.documents.budget import spend
 from derivations.documents.judge.algebra.sampled import drawn, is_counted, tops_of
@@ -30,13 +31,14 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["ALIKE", "ANY", "Reading", "differ"]
+__all__ = ["ALIKE", "ANY", "CENTRED", "Reading", "differ", "values"]
 
 Monomial = tuple[tuple[str, int], ...]  # variables with their powers, in order
 Polynomial = Mapping[Monomial, float]
 DRAWS = (1, 2, 3)
 CLOSE = 1e-9
 MOST_POWER = 8
+SQUARE = 2
 MOST_TERMS = 400
 ENTRY = "·"  # behind the name of a variable, before the entry that it is
 
@@ -51,30 +53,51 @@ def _number(key: object, draw: int) -> float:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the random variables are: some 0 or 1, so that nobody need write x^2 for x; all entries of a letter one."""
+    """What the random variables are: some 0 or 1, so that nobody need write x^2 for x; all entries of a letter one.
+
+    Entries that are no `twins` have moments of their own, those of a letter else the same ones.
+    `centred` variables have the mean 0, and the standard deviation `spread`, 1 or the letter sigma, where it is told;
+    letters that are `fixed` are numbers.
+    """
 
     zero_or_one: frozenset[str] = frozenset()
     alike: bool = False
+    twins: bool = True
+    centred: bool = False
+    spread: Literal["", "1", "sigma"] = ""
+    fixed: frozenset[str] = frozenset()
 
     def moment(self, variable: str, power: int, draw: int) -> float:
         """Return the mean of a power of a variable."""
+        if self.centred and power == 1:
+            return 0.0
+        if self.spread and power == SQUARE:
+            return 1.0 if self.spread == "1" else _number(self.spread, draw) ** 2
         letter = variable.partition(ENTRY)[0]
+        if not self.twins:
+            return _number((variable, power), draw)
         return _number((letter, 1 if letter in self.zero_or_one else power), draw)
 
 
-ANY, ALIKE = Reading(), Reading(alike=True)
+ANY, ALIKE, CENTRED = Reading(), Reading(alike=True), Reading(centred=True)
 
 
 def differ(first: Node, second: Node, reading: Reading) -> bool | None:
     """Say whether two sides differ; None where one has no number."""
+    pairs = values(first, second, reading)
+    if pairs is None:
+        return None
+    return any(abs(one - other) > CLOSE * max(abs(one), abs(other)) for one, other in pairs)
+
+
+def values(first: Node, second: Node, reading: Reading) -> tuple[tuple[float, float], ...] | None:
+    """Return the numbers of two sides in every draw; None where one has none."""
+    tops = tops_of(first, second)
     try:
-        for draw in DRAWS:
-            values = [_Numbers(draw, reading, tops_of(first, second)).number(side) for side in (first, second)]
-            if abs(values[0] - values[1]) > CLOSE * max(map(abs, values)):
-                return True
+        draws = [_Numbers(draw, reading, tops) for draw in DRAWS]
+        return tuple((draw.number(first), draw.number(second)) for draw in draws)
     except (_NoMoment, ArithmeticError, ValueError):
         return None
-    return False
 
 
 @dataclass(frozen=True)
@@ -133,7 +156,7 @@ class _Numbers:
             raise _NoMoment  # a mean of others, or another variable
         if name.key in self.tops or (is_size(name) and name.base not in self.reading.zero_or_one):
             return {(): 2.0 + drawn(name.key, self.draw) % 3}
-        if len(name.base) > 1 or not name.base.isascii():
+        if len(name.base) > 1 or not name.base.isascii() or name.key in self.reading.fixed:
             return {(): _number(name.key, self.draw)}  # sigma, mu
         entry = "" if self.reading.alike else ",".join(map(self._place, name.subscripts))
         return {((f"{name.base}{ENTRY}{entry}", 1),): 1.0}

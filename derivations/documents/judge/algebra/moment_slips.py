@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from derivations.documents.canon.edits import Edit
 from derivations.documents.canon.letter_slips import ranges, signs
 from derivations.documents.canon.places import places
-from derivations.documents.judge.algebra.moment_numbers import ALIKE, ANY, Reading, differ
-from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.algebra.moment_numbers import ALIKE, ANY, CENTRED, Reading, differ
+from derivations.documents.judge.algebra.scalar_letters import is_moment, is_size
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.syntax import (
     Aggregate,
@@ -41,11 +42,12 @@ MOST_NODES = 100
 
 
 def moment_slip(
-    left: Node, right: Node, before: Sequence[Node] = (), behind: Sequence[Node] = ()
+    left: Node, right: Node, before: Sequence[Node] = (), behind: Sequence[Node] = (), *, centred: bool = False
 ) -> tuple[Node, str] | None:
     """Return the side that is mended, and the slip; None where the sides are equal, or no edit makes them so.
 
-    `before` and `behind` are the other parts of the chain: where its squares go and come again, no letter is 0 or 1.
+    `before` and `behind` are the other parts of the chain: where its squares go and come again, no letter is 0 or 1;
+    nor is one whose mean is 0, as it is of all that are `centred`.
     """
     if sum(1 for side in (left, right) for _ in side.walk()) > MOST_NODES:
         return None
@@ -54,14 +56,42 @@ def moment_slip(
         return stray
     squared = _squared_again(before, left, right) | _squared_again(behind, right, left)
     squared |= _letters_raised(right, above=2) - _letters_raised(left, above=2)  # nobody makes x^4 of a mask
-    zero_or_one = Reading(zero_or_one=_variables(left, right) - squared)
-    if not all(differ(left, right, reading) for reading in (ANY, zero_or_one, ALIKE)):
-        return None
+    binary = CENTRED if centred else Reading(zero_or_one=_variables(left, right) - squared)
+    fixed = _divisors(left, right)
+    if not all(differ(left, right, replace(reading, fixed=fixed)) for reading in (ANY, binary, ALIKE)):
+        return _other_entry(left, right, fixed)
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         for edit, slip in _edits(side):
-            if bare(edit) != bare(other) and differ(edit, other, ANY) is False:
+            if bare(edit) != bare(other) and differ(edit, other, replace(ANY, fixed=fixed)) is False:
                 return edit, f"{slip}, on the {where}"
+    return _other_entry(left, right, fixed)
+
+
+def _other_entry(left: Node, right: Node, fixed: frozenset[str]) -> tuple[Node, str] | None:
+    """Return the side mended by the one entry that only the other side has, in the place of one of its own."""
+    reading = replace(ANY, twins=False, fixed=fixed)
+    if not differ(left, right, reading):
+        return None
+    entries = [{part for part in side.walk() if _is_entry(part)} for side in (left, right)]
+    for side, other, own, theirs, where in (
+        (right, left, entries[1], entries[0], "right"),
+        (left, right, entries[0], entries[1], "left"),
+    ):
+        missing, extra = theirs - own, own - theirs
+        if len(missing) != 1 or len(extra) > 1 or len(theirs) < 2:
+            continue
+        (meant,) = missing
+        for node, put in places(side):
+            if _is_entry(node) and node in (extra or own) and len(node.subscripts) == len(meant.subscripts):
+                edit = put(meant)
+                if bare(edit) != bare(other) and differ(edit, other, reading) is False:
+                    return edit, f"{meant.key} belongs where {node.key} stands, on the {where}"
     return None
+
+
+def _is_entry(node: Node) -> TypeGuard[Name]:
+    """Say whether a part is a letter with indices."""
+    return isinstance(node, Name) and bool(node.subscripts) and len(node.base) == 1 and not is_size(node)
 
 
 def _stray_index(left: Node, right: Node, others: Sequence[Node]) -> tuple[Node, str] | None:
@@ -118,6 +148,15 @@ def _variables(*sides: Node) -> frozenset[str]:
     sizes = {name.base for name in names if is_size(name) and id(name) not in inside}
     letters = {name.base for name in names if len(name.base) == 1 and name.base.isascii()}
     return frozenset(letters - sizes)
+
+
+def _divisors(*sides: Node) -> frozenset[str]:
+    """Return the letters below the line of a fraction that stand outside of means and variances as well."""
+    taken = [part for side in sides for part in side.walk() if is_moment(part)]
+    inside = {id(part) for each in taken for part in each.walk()}
+    outside = {name.key for side in sides for name in _letters_in(side) if id(name) not in inside}
+    fractions = [part for side in sides for part in side.walk() if isinstance(part, Quotient)]
+    return frozenset(name.key for part in fractions for name in _letters_in(part.denominator)) & outside
 
 
 def _letters_in(side: Node) -> Iterator[Name]:

@@ -28,12 +28,21 @@ from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
 from derivations.symbols import d_k
 
-__all__ = ["LENGTH", "check_moments", "check_said_moment", "says_unit_variance", "shown"]
+__all__ = [
+    "LENGTH",
+    "UNIT_VARIANCE",
+    "VARIANCE_WORD",
+    "check_moments",
+    "check_said_moment",
+    "says_unit_variance",
+    "shown",
+]
 
 CHECK = "chain"
 LENGTH = Name("d_k")  # of vectors of which nothing else is said
+OF_AN_AXIS = ":"  # in the name of the length of an axis that nothing names
 VARIANCE_WORD = r"(?:variance|變異數|变异数|方差|分散)"
-UNIT_VARIANCE = re.compile(VARIANCE_WORD + r"\W*(?:of|is|equal to|為|为|是|が|は)?\W*(?:one\b|1(?![\d./]))")
+UNIT_VARIANCE = re.compile(VARIANCE_WORD + r"\W*(?:of|is|equal to|為|为|是|が|は)?\W*(?:one\b|1(?![\d/]|\.\d))")
 
 
 def says_unit_variance(statement: Statement, scope: Scope) -> bool:
@@ -151,6 +160,7 @@ def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr, Expr] | None:
     """Return both sides with their two vectors called q and k, of length d_k, and what that length is called there.
 
     Result       None where there are not just two
+    Assumes      the length of a sum without bounds is the one size that stands beside
     """
     vectors = sorted(first.atoms(IndexedBase) | second.atoms(IndexedBase), key=str)
     ours = sorted(product.atoms(IndexedBase), key=str)
@@ -158,6 +168,13 @@ def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr, Expr] | None:
     if len(vectors) != 2 or len(lengths) != 1 or len(vectors[0].shape) != 1:
         return None
     (length,) = vectors[0].shape
+    if OF_AN_AXIS in str(length):
+        sizes = [each for each in (first.free_symbols | second.free_symbols) if each.is_integer and each != length]
+        written = [each for each in sizes if OF_AN_AXIS not in str(each)]
+        if len(written) != 1:
+            return None
+        first, second = (side.xreplace({length: written[0]}) for side in (first, second))
+        return _renamed(first, second)
     table: dict[Basic, Basic] = dict(zip(vectors, ours, strict=True))
     if isinstance(length, Symbol):
         table[length] = d_k

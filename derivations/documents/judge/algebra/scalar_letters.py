@@ -6,6 +6,7 @@ Definition   a size is a whole number, at least 1: d_k, n, h, `batch_size`; any 
 from __future__ import annotations
 
 from itertools import chain, product
+from typing import TypeGuard
 
 from sympy import Expr, Symbol
 
@@ -14,7 +15,7 @@ from derivations.documents.scope.lexicon import WIDTHS
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
 from derivations.symbols import scalar, size
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_alphabet", "in_one_order", "is_size", "symbol"]
+__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_alphabet", "in_one_order", "is_moment", "is_size", "symbol"]
 
 _SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
     "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
@@ -70,12 +71,13 @@ def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
             for letters in reversed(factors):
                 before.update(product(letters, behind))
                 behind |= letters
-        elif isinstance(part, Power | Call) and not _is_moment(part) and len(_letters(part) & among) > 1:
+        elif isinstance(part, Power | Call) and not is_moment(part) and len(_letters(part) & among) > 1:
             return False
     return not any((second, first) in before for first, second in before if first != second)
 
 
-def _is_moment(node: Node) -> bool:
+def is_moment(node: Node) -> TypeGuard[Call]:
+    """Say whether a part is a mean or a variance."""
     return isinstance(node, Call) and node.function.base in VARIANCES | EXPECTATIONS
 
 

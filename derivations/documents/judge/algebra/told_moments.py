@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Any
 
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES
+from derivations.documents.judge.algebra.free_letters import PLACE, indices_below
+from derivations.documents.judge.algebra.scalar_letters import is_moment
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Words, rebuilt
+from derivations.documents.syntax import Name, Node, Number, Power, Product, rebuilt
 
 __all__ = ["with_told"]
 
 FARTHEST = 40  # statements between a moment and what is said of it
-PLACE = Words("·")
 
 
 class _NotTold(Exception):
@@ -31,7 +31,7 @@ class _NotTold(Exception):
 
 def with_told(statement: Statement, left: Node, right: Node, scope: Scope) -> tuple[Node, Node, tuple[str, ...]] | None:
     """Return both sides with their moments replaced, and what the section says of these."""
-    if (_is_moment(left) and _is_plain(right)) or (_is_moment(right) and _is_plain(left)):
+    if (is_moment(left) and _is_plain(right)) or (is_moment(right) and _is_plain(left)):
         return None  # this tells one
     told: dict[Node, set[Node]] = {}
     for moment, value in _told(statement, scope):
@@ -48,9 +48,9 @@ def _told(statement: Statement, scope: Scope) -> Iterator[tuple[Node, Node]]:
     """Yield the moments of the section and what they are, indices taken off."""
     for other in _around(statement, scope):
         moment, *values = other.chain.sides
-        if other.chain.relations == ("=",) and _is_moment(moment) and _is_plain(values[0]):
+        if other.chain.relations == ("=",) and is_moment(moment) and _is_plain(values[0]):
             pattern = _pattern(moment)
-            if pattern is not None and not _indices(values[0]):
+            if pattern is not None and not indices_below(values[0]):
                 yield pattern, bare(values[0])
 
 
@@ -63,7 +63,7 @@ def _around(statement: Statement, scope: Scope) -> Iterator[Statement]:
 
 
 def _replaced(node: Any, told: dict[Node, set[Node]], used: dict[str, None]) -> Any:
-    if isinstance(node, Node) and _is_moment(node):
+    if isinstance(node, Node) and is_moment(node):
         values = told.get(_pattern(node) or node, set())
         if len(values) != 1:
             raise _NotTold
@@ -71,10 +71,6 @@ def _replaced(node: Any, told: dict[Node, set[Node]], used: dict[str, None]) -> 
         used[f"{formula_text(node)} = {formula_text(value)}"] = None
         return value
     return rebuilt(node, lambda each: _replaced(each, told, used))
-
-
-def _is_moment(node: Node) -> bool:
-    return isinstance(node, Call) and node.function.base in VARIANCES | EXPECTATIONS
 
 
 def _is_plain(node: Node) -> bool:
@@ -85,18 +81,13 @@ def _is_plain(node: Node) -> bool:
     return isinstance(node, Name | Number) or (isinstance(node, Product) and all(map(_is_plain, node.factors)))
 
 
-def _indices(node: Node) -> set[Node]:
-    below = (each for part in node.walk() if isinstance(part, Name) for each in part.subscripts)
-    return {each for each in below if isinstance(each, Name) and len(each.key) == 1 and each.key.islower()}
-
-
 def _pattern(moment: Node) -> Node | None:
     """Return a moment without its one index; None where there are more, which may be the same or not."""
-    found = _indices(moment)
+    found = indices_below(moment)
     return _without(bare(moment), found) if len(found) < 2 else None
 
 
-def _without(node: Any, indices: set[Node]) -> Any:
+def _without(node: Any, indices: set[Name]) -> Any:
     if isinstance(node, Name):
         return replace(node, subscripts=tuple(PLACE if each in indices else each for each in node.subscripts))
     return rebuilt(node, lambda each: _without(each, indices))

@@ -24,8 +24,19 @@ from derivations.documents.syntax import (
     Product,
 )
 
-__all__ = ["left_fits", "left_indices", "pair_of", "parity", "places_of", "plain", "product_of", "word_of"]
+__all__ = [
+    "is_deviation",
+    "left_fits",
+    "left_indices",
+    "pair_of",
+    "parity",
+    "places_of",
+    "plain",
+    "product_of",
+    "word_of",
+]
 
+PROBABILITIES = frozenset({"p", "P", "y", "q", "pi", "a", "alpha", "s"})  # a may be a weight
 SCORES = frozenset({"s", "e", "a", "l", "score", "scores", "z"})
 
 
@@ -35,16 +46,22 @@ def plain(node: Node) -> Node:
         match node:
             case syntax.Annotated(of=inside) | syntax.Fence(bracket="(" | "[", inside=inside):
                 node = inside
-            case Product(factors=(first, syntax.Fence(inside=condition))) if _is_condition(condition):
-                node = first
-            case Product(factors=(*rest, syntax.Fence(inside=condition))) if _is_condition(condition):
-                node = Product(tuple(rest), node.operators[:-1])
+            case Product(factors=(*rest, syntax.Fence(inside=inside)), operators=(*_, "")) if _is_condition(inside):
+                node = Product(tuple(rest), node.operators[:-1]) if len(rest) > 1 else rest[0]
             case _:
                 return node
 
 
 def _is_condition(node: Node) -> bool:
+    """Say whether brackets hold a condition: a relation, which is not that of an indicator beside other factors."""
+    if any(isinstance(part, Product) and "odot" in part.operators for part in node.walk()):
+        return False
     return any(isinstance(part, syntax.Chain) and part.relations for part in node.walk())
+
+
+def is_deviation(left: Node) -> bool:
+    """Say whether the left side is named as the standard deviation is."""
+    return (isinstance(left, Name) and left.base == "sigma") or word_of(left) == "std"
 
 
 def left_indices(left: Node) -> Iterator[str]:
@@ -68,6 +85,8 @@ def word_of(left: Node) -> str:
     """Return the word on the left: the name of a function, or of more than one letter; else nothing."""
     node = left.of if isinstance(left, Entry) else left
     if isinstance(node, Call):
+        if node.function.base == "ln" and _is_share(node):  # of other arguments it may be a layer norm
+            return "log"
         return _label_word(node.function) or function_word(node.function)
     return _label_word(node) or (function_word(node) if isinstance(node, Name) and len(node.base) > 1 else "")
 
@@ -108,6 +127,8 @@ def left_fits(concept: Concept, left: Node, right: Node) -> bool:
         case "variance":
             squared = isinstance(left, Power) and isinstance(left.base, Name) and left.base.base in ("sigma", "s")
             return squared or (isinstance(left, Name) and left.base.lower() in ("var", "variance"))
+        case "deviation":
+            return is_deviation(left)
         case "head":
             return isinstance(left, Name) and left.base.lower() in ("head", "h", "z", "o")
         case "dot":
@@ -121,9 +142,30 @@ def left_fits(concept: Concept, left: Node, right: Node) -> bool:
             return named and _lower(right) <= {"q", "k"}
         case "low rank":
             return isinstance(left, Name) and _bases(right) >= {"A", "B"} and bool(_bases(right) & {"W"})
+        case "log entry":
+            return isinstance(left, Call) and function_word(left.function) in ("log", "ln") and _is_share(left)
+        case "one query":
+            return isinstance(left, Name) and any(base.islower() for base in _vectors(right))
         case "rms":
             return word_of(left) == "rms" or (isinstance(left, Name) and left.base == "RMS")
     return True
+
+
+def _is_share(logarithm: Call) -> bool:
+    """Say whether a logarithm is that of an entry of probabilities: p_i, softmax(z)_i, p(y = i)."""
+    match logarithm.arguments:
+        case (Name(base=base, subscripts=(_,)),):
+            return base in PROBABILITIES
+        case (Entry(of=Call(function=function)) | Call(function=function),):
+            return function_word(function) == "softmax" or function.base in PROBABILITIES
+    return False
+
+
+def _vectors(right: Node) -> frozenset[str]:
+    """Return the letters that a matrix multiplies from the left: q of K q."""
+    products = (part for part in right.walk() if isinstance(part, Product) and len(part.factors) > 1)
+    last = (part.factors[-1] for part in products if isinstance(part.factors[-2], Name | syntax.Transpose))
+    return frozenset(each.base for each in last if isinstance(each, Name))
 
 
 def pair_of(left: Node) -> tuple[Name, ...]:

@@ -24,7 +24,7 @@ from derivations.documents.judge.arrays.formula_letters import (
     names_in,
     subscript_letters,
 )
-from derivations.documents.syntax import Name, Node
+from derivations.documents.syntax import Aggregate, Name, Node, Root
 from derivations.language.expression import Array, Transpose, Variable
 from derivations.symbols import index
 
@@ -37,7 +37,9 @@ FONTS = frozenset({"", "cal", "bb", "frak"})  # accents that are mere shapes of 
 PLACES = frozenset({"even", "odd"})  # concepts whose letters on the left are places, and no others
 WIDTHS = frozenset({"d_k", "d_v", "d_ff"})  # letters that never mean the width of the model
 TARGET_AND_PREDICTION = ("t", "y")
+BEHIND_THE_GATE = ("W_up", "W_down")
 EITHER = frozenset({"p", "q"})  # letters of both
+STATISTICS = frozenset({"variance", "rms"})  # concepts that are told by what stands on the left
 ROW = index("row")
 
 
@@ -98,15 +100,20 @@ def _assignments(
             known[key] = said[key]
     free = [] if scalars else list(free_indices(formula.right, formula.indices))
     places = dict(zip(formula.indices or free, order, strict=False))
+    rooted = {part.key for root in formula.right.walk() if isinstance(root, Root) for part in names_in(root)}
+    if concept.left in STATISTICS:
+        known |= {key: role for key, role in _summed(formula.right, letters) if role in roles and key not in known}
     for role, usual in concept.letters.items():
         if role in roles and role not in known.values():
-            head = next((key for each in usual for key in letters if key == each and key not in known), None)
-            head = head or next((key for key in letters if _is_usual(letters[key], usual) and key not in known), None)
+            left = [key for key in letters if key not in known and not (role in ADDED and key in rooted)]
+            head = next((key for each in usual for key in left if key == each), None)
+            head = head or next((key for key in left if _is_usual(letters[key], usual)), None)
             if head is not None and not (head in foreign and role == "d_k") and not _is_other_width(head, role):
                 known[head] = role
-    for given in (known, *_exchanged(known, formula)):
+    constants = CONSTANTS - {*_counts(formula.right)}
+    for given in (known, *_exchanged(known, formula), *_renumbered(known)):
         for whole, is_told in _completed(
-            given, letters, concept, [each for each in roles if each not in order], foreign
+            given, letters, concept, [each for each in roles if each not in order], foreign, constants
         ):
             meaning: dict[str, Value] = {head: roles[role] for head, role in whole.items()}
             for role in (each for each in roles if each not in order and each not in whole.values()):
@@ -121,13 +128,18 @@ def _assignments(
 
 
 def _completed(
-    known: dict[str, str], letters: Mapping[str, Name], concept: Concept, roles: Sequence[str], foreign: frozenset[str]
+    known: dict[str, str],
+    letters: Mapping[str, Name],
+    concept: Concept,
+    roles: Sequence[str],
+    foreign: frozenset[str],
+    constants: frozenset[str],
 ) -> Iterator[tuple[dict[str, str], bool]]:
     """Yield the roles of letters, those that nothing tells in every order; and whether every role was told.
 
     The usual letter of a role that no form has, a mean in what subtracts none, plays none.
     """
-    rest = [key for key in letters if key not in known and key not in foreign and key not in CONSTANTS]
+    rest = [key for key in letters if key not in known and key not in foreign and key not in constants]
     left = [role for role in roles if role not in known.values()]
     left.sort(key=list(concept.letters).index if set(left) <= set(concept.letters) else str)
     idle = {key for role, usual in concept.letters.items() if role not in roles for key in usual[:1]}
@@ -138,12 +150,45 @@ def _completed(
         yield known | dict(zip(rest, chosen, strict=False)), is_told
 
 
+def _summed(node: Node, letters: Mapping[str, Name]) -> Iterator[tuple[str, str]]:
+    """Yield the letter of the entries that are summed, and that of their number, where there is one of each."""
+    sums = [part for part in node.walk() if isinstance(part, Aggregate) and len(part.index) == 1]
+    if len(sums) != 1:
+        return
+    bound = sums[0].index[0].key
+    entries = {key for key in letters if key != bound and any(_is_at(part, key, bound) for part in sums[0].walk())}
+    if len(entries) == 1:
+        yield entries.pop(), "x"
+    if isinstance(sums[0].upper, Name) and sums[0].upper.key in letters:
+        yield sums[0].upper.key, "d"
+
+
+def _is_at(part: Node, key: str, bound: str) -> bool:
+    """Say whether a part is the entry of a letter at a place."""
+    return isinstance(part, Name) and part.base == key and [*subscript_letters(part)] == [bound]
+
+
+def _counts(node: Node) -> Iterator[str]:
+    """Yield the letters up to which sums go, among which e is the number of their terms."""
+    for part in node.walk():
+        match part:
+            case Aggregate(upper=Name(key=key)):
+                yield key
+
+
 def _exchanged(known: dict[str, str], formula: Formula) -> Iterator[dict[str, str]]:
     """Yield the roles of targets and predictions the other way round where p and q stand for them, in either order."""
     by_role = {role: key for key, role in known.items()}
     pair = tuple(by_role.get(role, "") for role in TARGET_AND_PREDICTION)
     if {key.lower() for key in pair} == EITHER and not _as_given(formula):
         yield {**known, **dict(zip(pair, TARGET_AND_PREDICTION[::-1], strict=True))}
+
+
+def _renumbered(known: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Yield the roles of the second and the third matrix of a gated network the other way round: both are usual."""
+    pair = [key for key, role in known.items() if role in BEHIND_THE_GATE]
+    if {key.lower().replace("_", "") for key in pair} == {"w2", "w3"}:
+        yield {**known, **dict(zip(pair, (known[key] for key in reversed(pair)), strict=True))}
 
 
 def _as_given(formula: Formula) -> dict[str, str]:

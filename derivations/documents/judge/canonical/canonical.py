@@ -11,49 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
-from derivations.documents.canon.attention_forms import UNSCALED
-from derivations.documents.canon.role_letters import KEY_WIDTHS, NORM, OTHER_SIZES
-from derivations.documents.canon.softmax_forms import COLUMNS
+from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.arrays.left_sides import plain, word_of
+from derivations.documents.judge.arrays.left_sides import word_of
 from derivations.documents.judge.canonical.cancelled import cancelled, shows_how
 from derivations.documents.judge.canonical.comparing_forms import INPUTS, Known, judged
-from derivations.documents.judge.canonical.inputs_of_heads import other_inputs
-from derivations.documents.judge.canonical.labelled_heads import mixes_heads
-from derivations.documents.judge.canonical.mending import Judged, letter_of
-from derivations.documents.judge.canonical.softmax_axes import counts_keys
+from derivations.documents.judge.canonical.mending import Judged
 from derivations.documents.judge.canonical.structures import by_structure
+from derivations.documents.judge.canonical.surroundings import Compared, in_its_surroundings
 from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import (
-    Call,
-    Derivative,
-    Entry,
-    Name,
-    Node,
-    Number,
-    Product,
-    Quotient,
-    Root,
-    Transpose,
-    rebuilt,
-)
+from derivations.documents.syntax import Call, Entry, Name, Node, Number, Product
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_canonical"]
 
 CHECK = "canonical"
 MOST_PARTS = 200
-NORMS = frozenset({"layer_norm.definition", "rms_norm.definition"})
-EPSILON = NORM["epsilon"]
 EQUAL = frozenset({"=", ":=", "≡", "≈", "←"})
-#: Slips that another formula may make good, as it multiplies by what is lacking.
-OF_SCALE = ("missing", "too many", "the sign is wrong", "division", "divided", "the number must")
-LIKELIHOOD = ("likelihood", "似然", "尤度")
-NEGATIVE = ("negative", "minus", "nll", "負", "负")
 MEANINGS = {
     "query": "Q", "key": "K", "value": "V", "key width": "d_k", "head width": "d_k", "model width": "d_model",
     "number of heads": "h", "position": "pos",
@@ -82,87 +59,16 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     found = judged(left, right, *known, met=met)
     if found is None and subject is not left:
         found = judged(subject, right, *known, met=met)
-    if found is not None and found[0] == "wrong" and link:
+    if found is not None and found.verdict == "wrong" and link:
         found = _of_named_entry(statement.chain.sides[0], left, right, known) or found
     if found is None:
         yield from _named(statement, link, scope)
         yield from cancelled(statement, link)
         return
-    verdict, reason, mended, result, assumed = found
-    if verdict == "wrong" and isinstance(left, Derivative) and _is_of_likelihood(scope.words(statement).lower()):
-        return
-    if verdict == "proved" and mixes_heads(left, right):
-        return
-    if (
-        verdict == "wrong"
-        and any(words in reason for words in OF_SCALE)
-        and isinstance(left, Call)
-        and _is_multiplied_elsewhere(left, statement, scope)
-    ):
-        return
-    if verdict == "proved" and result in ("multi_head.definition", "multi_head.one_head"):
-        inputs = other_inputs(statement, left, plain(right), scope)
-        verdict, assumed = "conditional" if inputs else verdict, (*assumed, *inputs)
-    if verdict == "proved" and result == "softmax.jacobian_matrix":
-        rows = tuple(f"{each} is a row" for each in _rows(right))
-        verdict, assumed = "conditional" if rows else verdict, (*assumed, *rows)
-    if verdict == "proved" and result in NORMS and _lacks_epsilon(right, scope):
-        verdict, assumed = "conditional", (*assumed, "epsilon is 0")
-    if verdict == "conditional" and COLUMNS in assumed and counts_keys(left, right, statement, scope):
-        verdict, assumed = "wrong", ()
-        reason = "the sum goes over the first index, and the lines around take the second one to count the keys"
-    if verdict == "conditional" and UNSCALED in assumed:
-        width = _width_left_out(right, scope)
-        if width is not None:
-            verdict, assumed, mended = "wrong", (), _scaled(right, width)
-            reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
-    shown = None if mended is None else link_text(left, mended, statement)
-    yield Finding(verdict, CHECK, reason, shown, result, assumed)
-
-
-def _lacks_epsilon(right: Node, scope: Scope) -> bool:
-    """Say whether a root of a variance has no epsilon, of which the document speaks elsewhere."""
-    letters = {part.key for part in right.walk() if isinstance(part, Name)}
-    rooted = any(isinstance(part, Root) for part in right.walk())
-    return rooted and not letters & {*EPSILON} and any(scope.is_used(letter_of(key)) for key in EPSILON)
-
-
-def _is_multiplied_elsewhere(left: Call, statement: Statement, scope: Scope) -> bool:
-    """Say whether what is named here is a factor of another formula, which may add what this one lacks."""
-    return any(
-        isinstance(part, Product)
-        and any(isinstance(each, Call) and each.function == left.function for each in part.factors)
-        for other in scope.document.used_in(left.function, statement)
-        for side in other.chain.sides
-        for part in side.walk()
-    )
-
-
-def _rows(right: Node) -> Iterator[str]:
-    """Yield the letters whose product y^T y is a matrix, which it is of rows."""
-    for part in right.walk():
-        match part:
-            case Product(factors=(Transpose(operand=Name() as turned), Name() as other)) if turned == other:
-                yield other.key
-
-
-def _is_of_likelihood(words: str) -> bool:
-    """Say whether the text is about a likelihood, whose gradient is that of the loss with the other sign."""
-    return any(word in words for word in LIKELIHOOD) and not any(word in words for word in NEGATIVE)
-
-
-def _width_left_out(right: Node, scope: Scope) -> Name | None:
-    """Return the width of the keys where the text explains it behind a formula in which it does not stand."""
-    letters = {part.key for part in right.walk() if isinstance(part, Name)}
-    widths = (letter_of(key) for key in KEY_WIDTHS.split())
-    return next((each for each in widths if each.key not in letters and scope.is_explained_behind(each)), None)
-
-
-def _scaled(node: Any, width: Name) -> Any:
-    """Return a formula with the scores under its softmax divided by the root of a width."""
-    if isinstance(node, Call) and word_of(node) == "softmax":
-        return replace(node, arguments=(Quotient(node.arguments[0], Root(width)), *node.arguments[1:]))
-    return rebuilt(node, lambda part: _scaled(part, width))
+    refined = in_its_surroundings(found, Compared(left, right, statement, scope))
+    if refined is not None:
+        shown = None if refined.mended is None else link_text(left, refined.mended, statement)
+        yield Finding(refined.verdict, CHECK, refined.reason, shown, refined.result, refined.assumed)
 
 
 def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
@@ -174,8 +80,8 @@ def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
         yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
     elif any(isinstance(part, Call) and word_of(part) == "softmax" for part in _factors(node)):
         found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), scope.convention)
-        if found is not None and found[0] == "proved":
-            yield Finding("proved", CHECK, found[1], result=found[3], assumptions=found[4])
+        if found is not None and found.verdict == "proved":
+            yield Finding("proved", CHECK, found.reason, result=found.result, assumptions=found.assumed)
 
 
 def _factors(node: Node) -> tuple[Node, ...]:
@@ -187,7 +93,7 @@ def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Ju
     if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
         return None
     found = judged(replace(function, indices=name.subscripts), right, *known)
-    return found if found is not None and found[0] == "proved" else None
+    return found if found is not None and found.verdict == "proved" else None
 
 
 def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:

@@ -11,10 +11,12 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import islice
 
+from derivations.documents.canon.attention_forms import ONE_QUERY
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.norm_forms import BARE
 from derivations.documents.canon.softmax_forms import ENERGIES
+from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.left_sides import plain, word_of
 from derivations.documents.judge.canonical.assigning import Assignment, assignments
 from derivations.documents.judge.canonical.labelled_heads import without_labels
@@ -22,9 +24,9 @@ from derivations.documents.judge.canonical.matching import Match, equal_forms
 from derivations.documents.judge.canonical.mending import NAMED, Judged, repaired
 from derivations.documents.judge.canonical.probabilities import with_entries
 from derivations.documents.judge.canonical.reach_of_sums import (
-    divides_by_another_count,
     is_of_another_entry,
     may_be_a_part,
+    other_count,
 )
 from derivations.documents.judge.canonical.recognition import (
     formula_of,
@@ -32,9 +34,11 @@ from derivations.documents.judge.canonical.recognition import (
     is_one_formula,
     of_the_same_entry,
     softmax_of_a_score,
+    without_parameter,
     words_of,
 )
 from derivations.documents.judge.canonical.row_statistics import as_written, in_letters
+from derivations.documents.judge.canonical.softmax_by_index import written_out
 from derivations.documents.syntax import Call, Name, Negative, Node, Quotient
 from derivations.language.expression import Array
 
@@ -62,29 +66,36 @@ def judged(
     """
     if any(isinstance(node, Call) and node.function.primes for side in (left, right) for node in side.walk()):
         return None  # the prime of a function is another function, its derivative as a rule
-    right = with_entries(plain(right))
+    right = with_entries(written_out(plain(right)))
+    entry = without_parameter(left, right)
+    if entry is not left:
+        found = judged(entry, right, foreign, said, convention, met=met)
+        return found if found is None or found.mended is None else _with_parameter(found, left)
     scalar = softmax_of_a_score(right)
     if scalar is not None:
         reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
-        return "wrong", reason, None, "attention.scalar_softmax_is_one", ()
+        return Judged("wrong", reason, result="attention.scalar_softmax_is_one")
     of_a_head = without_labels(left, right)
     if of_a_head is not None:
         found = judged(of_a_head.left, of_a_head.right, foreign, said, convention, met=met)
-        labelled = of_a_head.labelled_again(found[2]) if found is not None and found[2] is not None else None
-        return (*found[:2], labelled, *found[3:]) if found is not None else None
+        if found is None or found.mended is None:
+            return found
+        return found._replace(mended=of_a_head.labelled_again(found.mended))
     other = of_the_same_entry(left, right)
     if other is not None:
         found = judged(left, other, foreign, said, convention)
-        if found is None or found[0] != "proved":
+        if found is None or found.verdict != "proved":
             return None
-        return "wrong", "the two sides are of other entries", other, found[3], ()
-    candidates = [concept for concept in CONCEPTS if is_about(concept, left, right)]
+        return Judged("wrong", "the two sides are of other entries", other, found.result)
+    lettered, functions = in_letters(right)
+    candidates = [c for c in CONCEPTS if is_about(c, left, right) or (functions and is_about(c, left, lettered))]
     by_word = [concept for concept in candidates if word_of(left) in concept.words and concept.words]
     candidates = by_word or candidates
-    right, functions = in_letters(right) if candidates else (right, {})
+    right = lettered if candidates else right
     formula, names = formula_of(left, right), words_of(left)
-    if may_be_a_part(right, formula.indices) or divides_by_another_count(right):
-        return None
+    counts = other_count(right)
+    if may_be_a_part(right, formula.indices) or counts is not None:
+        return _of_two_widths(*counts, candidates) if counts is not None else None
     if _is_doubled(formula.arguments, right):
         return None
     strays = is_of_another_entry(left, right)
@@ -117,11 +128,29 @@ def judged(
         return None
     lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
     found = repaired(right, tried, formula, convention, names, lacking=lacking)
-    if strays and found is not None and found[2] is not None and is_of_another_entry(left, found[2]):
-        return None
-    if found is None or found[2] is None or not functions:
+    if found is None or found.mended is None:
         return found
-    return found[0], found[1], as_written(found[2], functions), *found[3:]
+    if strays and is_of_another_entry(left, found.mended):
+        return None
+    return found._replace(mended=as_written(found.mended, functions))
+
+
+def _with_parameter(found: Judged, left: Node) -> Judged:
+    """Return what is found of an entry that depends on a letter; a repair without it is none."""
+    parameter = left.arguments[0] if isinstance(left, Call) else left
+    if found.mended is None or parameter in found.mended.walk():
+        return found
+    reason = f"{found.reason.partition(':')[0]}: it does not depend on {formula_text(parameter, 'plain')} as it must"
+    return found._replace(reason=reason, mended=None)
+
+
+def _of_two_widths(divisor: Name, last: Name, candidates: list[Concept]) -> Judged | None:
+    """Return that a mean or a variance divides by one width, and sums to another one."""
+    concept = next((each for each in candidates if each.left in ("mean", "variance", "deviation")), None)
+    if concept is None or not divisor.base == last.base == "d" or not (divisor.subscripts and last.subscripts):
+        return None
+    reason = f"this is not {concept.title}: {last.key} entries are summed, and divided by {divisor.key}"
+    return Judged("wrong", reason, result=concept.forms()[0].result)
 
 
 def _is_made_of_a_softmax(right: Node, tried: list[tuple[Concept, Assignment]]) -> bool:
@@ -145,14 +174,14 @@ def _equal(concept: Concept, match: Match, convention: str | None, *, named: boo
     if form.title == BARE and named:
         assumed = ("gamma is 1 and beta is 0", *assumed)
     whole = form.has_matrices and (isinstance(form.value, Array) or bool(form.rows))
-    columns = match.assignment.columns and (whole or bool(form.places))
+    columns = match.assignment.columns and (whole or bool(form.places)) and form.title != ONE_QUERY
     if columns:
         reason += ", with positions as columns"
         assumed = ("positions are columns", *assumed)
     if columns and convention == "rows":
-        return "conditional", reason + " where the section has rows", None, form.result, assumed
+        return Judged("conditional", f"{reason} where the section has rows", None, form.result, assumed)
     if columns and form.places:  # a mean over what stands in the other index is another norm where positions are rows
-        return "conditional", reason, None, form.result, assumed
+        return Judged("conditional", reason, None, form.result, assumed)
     if form.assumed or (form.title == BARE and named):
-        return "conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed
-    return "proved", reason, None, form.result, assumed
+        return Judged("conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed)
+    return Judged("proved", reason, None, form.result, assumed)

@@ -1,7 +1,8 @@
-r"""Matrices of one head, told apart by a label below: `\text{head}_i = \text{softmax}(Q_i K_i^T / \sqrt{d_k}) V_i`.
+r"""Matrices of one head, and one query, told apart by a label: `O_i = \text{softmax}(Q_i K_i^T / \sqrt{d_k}) V_i`.
 
 Definition   Q, K and V in capitals that all have one and the same letter or number below are the matrices of a head,
-             since the product of row i of the queries with row i of the keys is one number, and its softmax is 1
+             since the product of row i of the queries with row i of the keys is one number, and its softmax is 1;
+             the query of `o_t = \text{softmax}(q_t K^T / \sqrt{d_k}) V` has the label of its output
 Result       `without_labels(left, right)`: both sides without the labels, and how to put them back; None for all else.
              `mixes_heads(left, right)`: matrices of several heads stand together, Q_1 with K_2, or under another number
 """
@@ -16,6 +17,7 @@ from derivations.documents.syntax import Call, Name, Node, Number
 __all__ = ["Unlabelled", "mixes_heads", "without_labels"]
 
 MATRICES = frozenset("QKV")
+QUERY = "q"
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,11 @@ class Unlabelled:
 
 
 def without_labels(left: Node, right: Node) -> Unlabelled | None:
-    """Return both sides without the label that all matrices of the right side share."""
+    """Return both sides without the label that all matrices of the right side share, or that a query alone has."""
     matrices = {part for part in right.walk() if isinstance(part, Name) and part.base in MATRICES}
     labels = {part.subscripts for part in matrices}
+    if labels == {()}:
+        return _of_one_query(left, right)
     if not {"Q", "K"} <= {part.base for part in matrices} or len(labels) != 1:
         return None
     (label,) = labels
@@ -44,6 +48,18 @@ def without_labels(left: Node, right: Node) -> Unlabelled | None:
     plain = {part: replace(part, subscripts=()) for part in matrices}
     named = replace(left, subscripts=()) if isinstance(left, Name) and left.subscripts == label else left
     return Unlabelled(renamed(named, plain), renamed(right, plain), {short: whole for whole, short in plain.items()})
+
+
+def _of_one_query(left: Node, right: Node) -> Unlabelled | None:
+    """Return both sides without the label of the one query of the right side, which the left side has too."""
+    queries = {part for part in right.walk() if isinstance(part, Name) and part.base == QUERY}
+    if len(queries) != 1 or not isinstance(left, Name) or not left.base[:1].islower():
+        return None
+    (query,) = queries
+    if len(query.subscripts) != 1 or left.subscripts != query.subscripts:
+        return None
+    plain = replace(query, subscripts=())
+    return Unlabelled(replace(left, subscripts=()), renamed(right, {query: plain}), {plain: query})
 
 
 def mixes_heads(left: Node, right: Node) -> bool:

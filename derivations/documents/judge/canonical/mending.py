@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
+from typing import NamedTuple
 
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.edits import edits
+from derivations.documents.canon.norm_forms import FIRST
+from derivations.documents.canon.operation_slips import SIGMOID_RATE
 from derivations.documents.canon.role_letters import PLACE
 from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.arrays.formula_letters import Formula, names_in
@@ -29,7 +32,16 @@ MOST_EDITS, MOST_READINGS, MOST_WORK = 1500, 1500, 5000
 NAMED = frozenset({"swiglu", "geglu", "reglu", "glu", "bilinear"})  # networks that are named after their activation
 #: Letters that authors take in either order: two weights of a gate, two distributions.
 FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
-Judged = tuple[Verdict, str, Node | None, str | None, tuple[str, ...]]
+
+
+class Judged(NamedTuple):
+    """What is said of a right side; `mended` is the right side without its slip, `result` a name of the catalogue."""
+
+    verdict: Verdict
+    reason: str
+    mended: Node | None = None
+    result: str | None = None
+    assumed: tuple[str, ...] = ()
 
 
 def repaired(
@@ -66,12 +78,13 @@ def repaired(
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue
-                if (match.form.assumed and not match.form.condition) or against:
+                axis = match.form.assumed == (FIRST,) and slip.startswith("the sum must go")
+                if (match.form.assumed and not (match.form.condition or axis)) or against:
                     continue
                 told = bool(match.form.places) or concept.left == "product entry"
                 if slip.startswith("the indices of") and convention != "rows" and not told:
                     continue  # the weights of one query may stand in a column
-                return "wrong", f"this is not {concept.title}: {slip}", edited, match.form.result, ()
+                return Judged("wrong", f"this is not {concept.title}: {slip}", edited, match.form.result)
     return None
 
 
@@ -87,6 +100,8 @@ def _is_free(slip: str, right: Node) -> bool:
         return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
     if slip.startswith("the difference") or slip == "the sign is wrong":
         return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
+    if slip.startswith(f"the number must be {float(SIGMOID_RATE)}"):  # 1.7, and 1.6, of which the slope at 0 is right
+        return any(isinstance(each, Number) and Fraction(3, 2) < each.value < Fraction(9, 5) for each in right.walk())
     if slip.startswith("the division by"):
         return words[3] in {name.key for name in names_in(right)}  # what is divided out again
     if slip.startswith("the function must be"):  # sigma(x) = tanh(x): what an activation is, its author says

@@ -9,15 +9,18 @@ Result       holds where the judge of equality shows the right side equal to a f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice, permutations
 from typing import Literal
 
 from derivations.documents.canon.edits import edits
-from derivations.documents.canon.equations import Equation
+from derivations.documents.canon.equations import SAID_ELSEWHERE, Equation
 from derivations.documents.canon.letter_slips import renamed
 from derivations.documents.canon.measure_equations import MEASURES
+from derivations.documents.canon.norm_equations import NORMS
 from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.running_forms import ROTARY
 from derivations.documents.canon.training_equations import TRAINING
@@ -33,7 +36,7 @@ from derivations.documents.judge.canonical.equation_roles import (
 from derivations.documents.judge.canonical.matching import Filter, Match, equal_forms, reader_of
 from derivations.documents.judge.canonical.mending import letter_of
 from derivations.documents.judge.canonical.spellings import left_spelling, running, spelled, step_before
-from derivations.documents.judge.canonical.turned_pairs import is_turned_apart
+from derivations.documents.judge.canonical.turned_pairs import first_before, is_turned_apart
 from derivations.documents.judge.shapes.fitting import is_equation
 from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
@@ -45,7 +48,7 @@ __all__ = ["check_named_equations"]
 
 CHECK = "equation"
 MOST_PARTS, MOST_NAMES, MOST_ORDERS, MOST_EDITS, MOST_WORK = 60, 7, 24, 900, 4000
-EQUATIONS = (*TRAINING, *RUNNING, *MEASURES)
+EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)
 
 
 def check_named_equations(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -65,7 +68,7 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
         if match is not None:
             if is_turned_apart(each, match, names, statement, scope):
                 yield Finding("wrong", CHECK, "the two entries of this pair are turned in opposite ways", result=ROTARY)
-            else:
+            elif match.form.title != SAID_ELSEWHERE:
                 yield _right(each.title, match)
             return
     for each in called:
@@ -133,7 +136,8 @@ def _mended(
     meaning, untold = by_spelling(names, running(left), equation)
     exact = tuple(f for f in equation.forms if not f.assumed)
     if untold:
-        return _renamed(left, right, names, meaning, untold, equation)
+        mixed = _of_both(left, right, names, untold, equation, scope)
+        return mixed or _renamed(left, right, names, meaning, untold, equation)
     lacking = [r for r, symbol in symbols_of(equation).items() if symbol not in meaning.values()]
     extra = {usual: role for role in lacking if "@" not in (usual := equation.letters[role][0])}
     whole = meaning | {key: symbols_of(equation)[role] for key, role in extra.items() if key not in meaning}
@@ -146,6 +150,8 @@ def _mended(
             return None
         if slip == "the summand 1 is too many":
             continue  # steps that are counted from 0
+        if equation.slips and not any(words in slip for words in equation.slips):
+            continue
         if likely.may_equal(edited) and any(match.proved for match in equal_forms(edited, assignment, reader)):
             return slip, edited
     return None
@@ -157,8 +163,18 @@ def _is_meant(equation: Equation, names: dict[str, Name], statement: Statement, 
         return True
     if any(len(word) > 4 and word in key.lower() for word in equation.words for key in names):
         return True
-    around = scope.words(statement).lower()
-    return any(word in around for word in equation.words)
+    first = first_before(equation, names, statement, scope)
+    if (
+        first is not None and not first.form.assumed
+    ):  # of the other way, a second entry of another sign mirrors the pair
+        return True
+    return bool(equation.words) and bool(_words(equation.words).search(scope.words(statement).lower()))
+
+
+@lru_cache(maxsize=64)
+def _words(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds words where they begin: not "he init" in "the initialisation", nor "rope" in Europe."""
+    return re.compile(f"(?<![a-z])(?:{'|'.join(map(re.escape, words))})")
 
 
 def _renamed(
@@ -200,6 +216,19 @@ def _of_the_other(
     if matched(mended, by_spelling(names_of(mended), running(left), equation), equation, scope) is None:
         return None
     return f"{own.key} belongs where {strange[0].key} stands", mended
+
+
+def _of_both(
+    left: Node, right: Node, names: dict[str, Name], untold: list[str], equation: Equation, scope: Scope
+) -> tuple[str, Node] | None:
+    """Return a right side with the own letter where that of the sister equation stands beside it, 1 - beta_1."""
+    if len(untold) != 1 or untold[0] not in equation.used or len(equation.own) != 1:
+        return None
+    own, strange = letter_of(equation.own[0]), names[untold[0]]
+    mended = renamed(right, {strange: own})
+    if matched(mended, by_spelling(names_of(mended), running(left), equation), equation, scope) is None:
+        return None
+    return f"{own.key} belongs where {strange.key} stands", mended
 
 
 def _is_met(sister: Equation, names: dict[str, Name], equation: Equation, index: Node | None, scope: Scope) -> bool:

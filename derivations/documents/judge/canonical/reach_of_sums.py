@@ -11,7 +11,7 @@ from derivations.documents.judge.arrays.formula_letters import free_indices, nam
 from derivations.documents.judge.arrays.left_sides import left_indices
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Power, Product, Quotient, Sum
 
-__all__ = ["divides_by_another_count", "is_of_another_entry", "may_be_a_part"]
+__all__ = ["is_of_another_entry", "may_be_a_part", "other_count"]
 
 BEGINNINGS = (0, 1)
 
@@ -26,8 +26,8 @@ def is_of_another_entry(left: Node, right: Node) -> bool:
     return bool(standing) and not standing & named
 
 
-def divides_by_another_count(right: Node) -> bool:
-    """Say whether a mean divides by another letter than its sum runs to: one over n, or n - 1, of a sum to m."""
+def other_count(right: Node) -> tuple[Name, Name] | None:
+    """Return what a mean divides by, where its sum runs to another letter, and that one: 1/n, or 1/(n - 1), and m."""
     for part in right.walk():
         match part:
             case Product(factors=(Quotient(denominator=below), Aggregate(kind="sum", upper=Name() as last))):
@@ -38,8 +38,8 @@ def divides_by_another_count(right: Node) -> bool:
                 continue
         count = below.terms[0] if isinstance(below, Sum) and isinstance(below.terms[-1], Number) else below
         if isinstance(count, Name) and count.key != last.key:
-            return True
-    return False
+            return count, last
+    return None
 
 
 def may_be_a_part(right: Node, indices: tuple[str, ...]) -> bool:

@@ -45,6 +45,7 @@ __all__ = [
     "is_one_formula",
     "of_the_same_entry",
     "softmax_of_a_score",
+    "without_parameter",
     "words_of",
 ]
 
@@ -74,6 +75,14 @@ def formula_of(left: Node, right: Node) -> Formula:
         arguments = tuple(part for each in call.arguments for part in _arguments_of(each))
     indices = tuple(dict.fromkeys(left_indices(left)))
     return Formula(right, arguments, indices, tuple(_places(left, frozenset(indices))))
+
+
+def without_parameter(left: Node, right: Node) -> Node:
+    r"""Return the entry of a function that depends on a letter of the right side, p_i of `p_i(\tau)`; else the left."""
+    match left:
+        case Call(function=Name(base=base, subscripts=(_,)) as entry, arguments=(Name(subscripts=()) as parameter,)):
+            return entry if len(base) == 1 and parameter in right.walk() else left
+    return left
 
 
 def _places(left: Node, indices: frozenset[str]) -> Iterator[Node]:

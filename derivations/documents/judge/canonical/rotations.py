@@ -11,7 +11,7 @@ from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.canonical.residuals import Seen
 from derivations.documents.syntax import Call, MatrixLiteral, Name, Negative, Node, Product
 
-__all__ = ["rotation"]
+__all__ = ["rotation", "turned_pair"]
 
 FORWARD, BACK = ("cos", "-sin", "sin", "cos"), ("cos", "sin", "-sin", "cos")
 ROTARY, SHIFT = "positional_encoding.rotary_definition", "positional_encoding.shift_is_linear"
@@ -34,6 +34,24 @@ def rotation(left: Node | None, right: MatrixLiteral) -> Seen | None:
     if called and [wave.strip("-") for wave in waves] == ["cos", "sin", "sin", "cos"] and not _is_orthogonal(waves):
         return Seen("wrong", "this matrix turns nothing: one of the two sines must have the other sign", ROTARY)
     return None
+
+
+def turned_pair(left: Node | None, right: Product) -> Seen | None:
+    """Return what is seen of a pair that is a matrix times the pair before: x_1', x_2' of x_1, x_2."""
+    match right.factors:
+        case (MatrixLiteral() as matrix, MatrixLiteral() as pair) if isinstance(left, MatrixLiteral):
+            letters = _letters_below(pair)
+            if len(letters) == 1 and letters == _letters_below(left):
+                return rotation(Name("R"), matrix)
+    return None
+
+
+def _letters_below(column: MatrixLiteral) -> set[str]:
+    """Return the letters of two entries that stand in a column; none of what is no such column."""
+    entries = [row[0] for row in column.rows if len(row) == 1]
+    if len(entries) != len(column.rows) or len(entries) != 2:
+        return set()
+    return {entry.base if isinstance(entry, Name) else "" for entry in entries} - {""}
 
 
 def _wave(node: Node) -> tuple[str, Node] | None:

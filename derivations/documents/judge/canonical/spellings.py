@@ -59,10 +59,10 @@ def _whole(letter: Node, shift: Fraction) -> Node:
 
 
 def spelled(name: Name, index: Node | None) -> str:
-    """Return a name as one text, with `@` and `@-` for the running index and the one before it."""
+    """Return a name as one text, with `@` and `@-` for the running index and the one before it; x_{2i} is `x_2i`."""
     lower = "".join(_open(each, index) or f"_{Name('', (each,)).key[1:]}" for each in name.subscripts)
     upper = "".join(_open(each, index) or f"^{Name('', (), (each,)).key[1:]}" for each in name.superscripts)
-    return f"{name.accent}{name.base}{lower}{upper}" + "'" * name.primes
+    return f"{name.accent}{name.base}{lower}{upper}".replace("·", "") + "'" * name.primes
 
 
 def _open(part: Node, index: Node | None) -> str:

@@ -2,7 +2,8 @@ r"""Two entries of a pair that are turned in opposite ways, though either of the
 
 Definition   x_1' = x_1 \cos\theta - x_2 \sin\theta and x_2' = x_1 \sin\theta + x_2 \cos\theta turn one way; with \theta
              of the other sign in one of them alone they are no rotation
-Result       `is_turned_apart` says so of the second entry where the first stands right before it, in the same letters
+Result       `is_turned_apart` says so of the second entry where the first stands right before it, in the same letters;
+             `first_before` is what that first entry is
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name
 
-__all__ = ["is_turned_apart"]
+__all__ = ["first_before", "is_turned_apart"]
 
 
 def is_turned_apart(
     equation: Equation, match: Match, names: dict[str, Name], statement: Statement, scope: Scope
 ) -> bool:
     """Say whether the statement right before turns the first entry of this pair the other way."""
+    found = first_before(equation, names, statement, scope)
+    return found is not None and (found.form.assumed == OTHER_WAY) is not (match.form.assumed == OTHER_WAY)
+
+
+def first_before(equation: Equation, names: dict[str, Name], statement: Statement, scope: Scope) -> Match | None:
+    """Return what the statement right before is where it is the first entry of a pair, and this may be the second."""
     before = scope.earlier(statement)[:1]
     if equation.title != SECOND or not before or len(before[0].chain.sides) != 2:
-        return False
+        return None
     left, right = before[0].chain.sides
     first = next(each for each in RUNNING if each.title == FIRST)
     if left_spelling(left) not in first.left or names_of(right).keys() != names.keys():
-        return False
-    found = matched(plain(right), by_spelling(names, running(left), first), first, scope)
-    return found is not None and (found.form.assumed == OTHER_WAY) is not (match.form.assumed == OTHER_WAY)
+        return None
+    return matched(plain(right), by_spelling(names, running(left), first), first, scope)

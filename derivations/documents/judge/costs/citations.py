@@ -17,7 +17,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.published.formula import Published
 
-__all__ = ["Ascription", "ascription"]
+__all__ = ["CHANGES", "Ascription", "ascription"]
 
 BLOCKS_NEAR, MOST_NEAR = 3, 300  # blocks on each side, and characters of each
 _PLACES = {

@@ -11,6 +11,7 @@ Units        parameters, or FLOPs in products, a multiply-add being 2
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from sympy import Expr, Integer, Poly, PolynomialError, Rational, Symbol, expand
 
@@ -19,7 +20,10 @@ from derivations.documents.judge.costs.part_costs import Cost, costs, matrices
 from derivations.documents.judge.costs.subjects import Part
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n
 
-__all__ = ["agreement", "impossible", "in_letters", "refutation", "visible"]
+__all__ = [
+    "agreement", "by_monomial", "impossible", "in_letters", "leading_terms", "lengths", "power_of", "refutation",
+    "visible",
+]  # fmt: skip
 
 WHOLE = frozenset(
     {"feed-forward network", "gated feed-forward network", "layer norm", "root-mean-square norm", "embedding"}
@@ -29,9 +33,12 @@ WIDTHS = (d_model, d_ff, d_k, d_v)
 NO_CACHE = (3, 5, 6, 7)  # factors that neither keys, values nor the bytes of a number explain
 
 
-def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
-    """Return under which assumptions a count is a cost; None where it is not."""
-    for relations in ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL):
+def agreement(
+    said: Expr, value: Expr, quantity: str, *, training: bool, hidden: Expr | None = None
+) -> tuple[str, ...] | None:
+    """Return under which assumptions a count is a cost; None where it is not. A text may set the `hidden` width."""
+    usual = (*USUAL[:2], (d_ff, hidden)) if hidden is not None else USUAL
+    for relations in ((), ((d_v, d_k),), usual[:2], usual[2:], usual):
         first, second = (expand(related(each, relations)) for each in (said, value))
         if relations and second == expand(value) and first == expand(said):
             continue
@@ -45,7 +52,7 @@ def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tupl
 def _same(first: Expr, second: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
     """Return the conventions under which a count is a cost with the same sizes; None where it is not."""
     operations = quantity == "operations"
-    for fewer, text in _lengths(first, second, operations=operations):
+    for fewer, text in lengths(first, second, operations=operations):
         if first == fewer:
             return text
         if operations and expand(2 * first) == fewer:
@@ -60,13 +67,11 @@ def _same(first: Expr, second: Expr, quantity: str, *, training: bool) -> tuple[
 def in_letters(said: Expr, value: Expr, *, operations: bool) -> Expr:
     """Return a cost in the sizes that a count has, by the usual relations; as it is where they do not suffice."""
     ways = ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL)
-    costs_of = (
-        fewer for way in ways for fewer, _ in _lengths(said, expand(related(value, way)), operations=operations)
-    )
+    costs_of = (fewer for way in ways for fewer, _ in lengths(said, expand(related(value, way)), operations=operations))
     return next((each for each in costs_of if each.free_symbols <= said.free_symbols), value)
 
 
-def _lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Expr, tuple[str, ...]]]:
+def lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Expr, tuple[str, ...]]]:
     """Yield a cost, and the same for one sequence or one token where the count has none of these lengths."""
     yield value, ()
     if operations and batch not in said.free_symbols:
@@ -76,14 +81,15 @@ def _lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Exp
 
 def _leading(said: Expr, value: Expr) -> bool:
     """Say whether a count has all terms of the highest degree in the widths, and leaves out others only."""
-    first, second = (_by_monomial(each) for each in (said, value))
+    first, second = (by_monomial(each) for each in (said, value))
     if not set(first.items()) < set(second.items()):
         return False
     degrees = {monomial: _width_degree(monomial) for monomial in second}
     return all(degrees[each] < max(degrees.values()) for each in second if each not in first)
 
 
-def _by_monomial(expression: Expr) -> dict[Expr, Expr]:
+def by_monomial(expression: Expr) -> dict[Expr, Expr]:
+    """Return the terms of an expression that is multiplied out, with their coefficients."""
     coefficients = expand(expression).as_coefficients_dict()
     return {monomial: value for monomial, value in coefficients.items() if value != 0}
 
@@ -100,8 +106,8 @@ def visible(said: Expr) -> Expr:
 
     The pairs are in the terms with n^2; in those with n where a count for one token has other terms too.
     """
-    terms = _by_monomial(said)
-    powers = {each: _power(each, n) for each in terms}
+    terms = by_monomial(said)
+    powers = {each: power_of(each, n) for each in terms}
     most, least = max(powers.values()), min(powers.values())
     of_pairs = most if most > 1 or most > least else None
     return expand(sum(((2 if powers[each] == of_pairs else 1) * terms[each] * each for each in terms), Integer(0)))
@@ -133,9 +139,10 @@ def refutation(said: Expr, part: Part, quantity: str) -> Cost | None:
 
 def _cache_refuted(said: Expr, some: tuple[Cost, ...]) -> Cost | None:
     """Return a cache with all of its letters that a count has an impossible multiple of."""
-    for cost in some:
-        value = expand(related(cost.value, ((d_v, d_k),)))
-        complete = {N, h, d_k, n} <= value.free_symbols and (said / value).is_Rational
+    for cost, relations in product(some, (((d_v, d_k),), USUAL[:2])):
+        value = expand(related(cost.value, relations))
+        letters = value.free_symbols
+        complete = {N, n} <= letters and ({h, d_k} <= letters or d_model in letters) and (said / value).is_Rational
         if complete and said.as_coeff_Mul()[0] in NO_CACHE:
             return Cost(value, cost.of, cost.result)
     return None
@@ -151,19 +158,24 @@ def _shares(part: Part, quantity: str) -> frozenset[Rational]:
 def _is_share(said: Expr, cost: Cost, shares: frozenset[Rational]) -> bool:
     """Say whether a count is a simple share of the leading terms of a cost."""
     for relations in ((), USUAL[:2], USUAL[2:], USUAL):
-        terms = _by_monomial(expand(related(cost.value, relations)))
-        most = max((_width_degree(each) for each in terms), default=0)
-        leading = expand(sum(factor * each for each, factor in terms.items() if _width_degree(each) == most))
+        leading = leading_terms(expand(related(cost.value, relations)))
         if (expand(related(said, relations)) / leading).cancel() in shares:
             return True
     return False
 
 
+def leading_terms(value: Expr) -> Expr:
+    """Return the terms of a cost of the highest degree in the widths."""
+    terms = by_monomial(value)
+    most = max((_width_degree(each) for each in terms), default=0)
+    return expand(sum(factor * each for each, factor in terms.items() if _width_degree(each) == most))
+
+
 def _same_terms(said: Expr, cost: Cost, quantity: str) -> bool:
     """Say whether two counts have the same terms, two or more, with other coefficients."""
-    first = _by_monomial(said)
-    for fewer, _ in _lengths(said, expand(related(cost.value, USUAL[:2])), operations=quantity == "operations"):
-        second = _by_monomial(fewer)
+    first = by_monomial(said)
+    for fewer, _ in lengths(said, expand(related(cost.value, USUAL[:2])), operations=quantity == "operations"):
+        second = by_monomial(fewer)
         if first and second and len(first) > 1 and set(first) == set(second):
             return True
     return False
@@ -178,12 +190,12 @@ def _attention_differs(said: Expr, cost: Cost, some: tuple[Cost, ...]) -> bool:
 def _shares_of_pairs(said: Expr, cost: Cost) -> frozenset[Expr]:
     """Return how many times the terms of the pairs of positions are in a count of the same terms, two or more."""
     without = related(cost.value.xreplace({d_ff: Integer(0)}), USUAL)
-    fixed = {key for each, _ in _lengths(said, expand(without), operations=True) for key in _by_monomial(each)}
-    for fewer, _ in _lengths(said, expand(related(cost.value, USUAL)), operations=True):
-        first, second = _by_monomial(said), _by_monomial(fewer)
+    fixed = {key for each, _ in lengths(said, expand(without), operations=True) for key in by_monomial(each)}
+    for fewer, _ in lengths(said, expand(related(cost.value, USUAL)), operations=True):
+        first, second = by_monomial(said), by_monomial(fewer)
         if len(first) > 1 and set(first) == set(second):
-            most = max(_power(each, n) for each in second)
-            return frozenset(first[each] / second[each] for each in fixed & set(second) if _power(each, n) == most)
+            most = max(power_of(each, n) for each in second)
+            return frozenset(first[each] / second[each] for each in fixed & set(second) if power_of(each, n) == most)
     return frozenset()
 
 
@@ -192,20 +204,21 @@ def impossible(said: Expr, quantity: str) -> bool:
 
     A product of two weights has three widths, but no length; tokens made one by one without a cache have three lengths.
     """
-    terms = _by_monomial(said)
-    widths, lengths = (max(of(each) for each in terms) for of in (_width_degree, lambda each: _power(each, n)))
+    terms = by_monomial(said)
+    widths, longest = (max(of(each) for each in terms) for of in (_width_degree, lambda each: power_of(each, n)))
     if quantity == "parameters":
         return widths > 2
-    return quantity == "operations" and (lengths > 3 or (widths > 2 and lengths > 0))
+    return quantity == "operations" and (longest > 3 or (widths > 2 and longest > 0))
 
 
 def _apart(said: Expr, cost: Cost, quantity: str) -> tuple[int, int]:
     """Return how many letters a cost has not in common with a count, and by how many terms it is longer or shorter."""
     value = in_letters(said, cost.value, operations=quantity == "operations")
-    return len(value.free_symbols ^ said.free_symbols), abs(len(_by_monomial(value)) - len(_by_monomial(said)))
+    return len(value.free_symbols ^ said.free_symbols), abs(len(by_monomial(value)) - len(by_monomial(said)))
 
 
-def _power(monomial: Expr, letter: Symbol) -> int:
+def power_of(monomial: Expr, letter: Symbol) -> int:
+    """Return the whole power in which a letter stands in a term."""
     power = monomial.as_powers_dict().get(letter, Integer(0))
     return int(power) if power.is_Integer else 0
 
@@ -223,4 +236,4 @@ def _foreign(said: Expr, cost: Cost) -> bool:
 
 
 def _degree(expression: Expr) -> int:
-    return max(map(_width_degree, _by_monomial(expression)), default=0)
+    return max(map(_width_degree, by_monomial(expression)), default=0)

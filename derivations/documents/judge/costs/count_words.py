@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from derivations.documents.judge.costs.subjects import words_of
-from derivations.documents.passages import Passage
+from derivations.documents.passages import Block, Passage
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Node
@@ -28,13 +28,17 @@ _SENTENCE = 300  # characters on each side
 
 @dataclass(frozen=True)
 class Said:
-    """Texts that tell what is counted, from the nearest to the farthest; `before` and `after` touch the formula."""
+    """Texts that tell what is counted, from the nearest to the farthest; `before` and `after` touch the formula.
+
+    `head` is over the cell of a table in which the formula stands alone.
+    """
 
     left: str
     before: str
     after: str
     sentence: str
     block: str
+    head: str
     headers: str
     around: str
 
@@ -51,12 +55,12 @@ class Said:
     @property
     def texts(self) -> tuple[str, ...]:
         """All texts in order."""
-        return self.left, self.clause, self.sentence, self.block, self.headers, self.around
+        return self.left, self.clause, self.sentence, self.block, self.head, self.headers, self.around
 
     @property
     def near(self) -> tuple[str, ...]:
         """The texts of the block."""
-        return self.left, self.sentence, self.block, self.headers
+        return self.left, self.sentence, self.block, self.head, self.headers
 
 
 def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> Said:
@@ -74,9 +78,16 @@ def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> S
         f"{unit} {_END.split(behind)[0]}" if unit else _END.split(behind)[0],
         " ".join((_END.split(before[-_SENTENCE:])[-1], unit, _END.split(after[:_SENTENCE])[0])),
         f"{before} {after}",
+        _head_of(statement.block, place) if place is not None else "",
         " ".join(statement.block.headers),
         scope.words(statement),
     )
+
+
+def _head_of(block: Block, place: int) -> str:
+    """Return what stands over a cell with one passage."""
+    column = block.columns[place] if place < len(block.columns) else len(block.headers)
+    return block.headers[column] if column < len(block.headers) and block.columns.count(column) == 1 else ""
 
 
 def _prose(passages: Sequence[Passage]) -> str:

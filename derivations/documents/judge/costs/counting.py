@@ -12,8 +12,9 @@ Units        parameters; FLOPs in products, a multiply-add being 2; numbers or b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sympy import Expr, Symbol, expand
 
@@ -21,11 +22,12 @@ from derivations.documents.formulas.building import product
 from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.judge.algebra.scalars import scalar
 from derivations.documents.judge.costs.bytes_of_training import check_bytes
-from derivations.documents.judge.costs.citations import ascription
+from derivations.documents.judge.costs.citations import CHANGES, ascription
 from derivations.documents.judge.costs.count_agreement import agreement, impossible, in_letters, refutation, visible
 from derivations.documents.judge.costs.count_words import Said, said_of
 from derivations.documents.judge.costs.part_costs import costs
 from derivations.documents.judge.costs.published_counts import check_published
+from derivations.documents.judge.costs.set_widths import SetWidth, refuted_by_width, set_width
 from derivations.documents.judge.costs.size_letters import readings_of_letters
 from derivations.documents.judge.costs.subjects import PARTS, Part, parts_named, quantity_named, words_of
 from derivations.documents.judge.costs.training_compute import check_training
@@ -33,6 +35,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, Words
 from derivations.documents.verdicts import Finding, Verdict
+from derivations.symbols import d_model
 
 __all__ = ["check_counting"]
 
@@ -41,7 +44,16 @@ LEFT = frozenset({"C", "N", "P", "F", "M", "params", "FLOPs", "flops", ""})
 TRAINING = ("train", "backward", "训练", "訓練", "反向", "学習", "逆伝播")
 CAUSAL = ("causal", "decoder", "autoregressive", "gpt", "llama", "因果", "自回归", "自迴歸", "自己回帰")
 SHOWN = "only the pairs that the causal mask shows are counted"
-GATED = ("glu", "gate", "llama", "门控", "門控", "ゲート", "three matrices", "three weight")
+GATED = (
+    "glu", "gate", "llama", "mistral", "qwen", "palm", "gemma", "deepseek", "门控", "門控", "ゲート", "three matrices",
+    "three weight",
+)  # fmt: skip
+CHANGED = (
+    "expert", "moe", "router", "adapter", "lora", "low-rank", "low rank", "prun", "sparse", "bottleneck", "compress",
+    "factori", "widen", "narrow", "专家", "專家", "适配", "適配", "低秩", "剪枝", "稀疏", "压缩", "壓縮", "加宽",
+    "加寬", "エキスパート", "アダプタ", "低ランク", "枝刈り", "スパース", "圧縮",
+)  # fmt: skip
+PIECES = ("projection", "投影", "射影")
 MOST_BLOCKS = 2000  # of a document that are searched for words
 
 
@@ -66,7 +78,7 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
         return
     said = said_of(statement, left, scope, unit)
     ascribed = ascription(statement, scope)
-    found = tuple(check_training(left, counted, said, ascribed.near)) or tuple(check_bytes(left, counted, said))
+    found = tuple(check_training(left, counted, said, ascribed.near, scope)) or tuple(check_bytes(left, counted, said))
     if not found and counted.is_polynomial(*counted.free_symbols):
         found = tuple(_counted(right, left, counted, said, scope))
     meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
@@ -85,11 +97,13 @@ def _counted(right: Node, left: Node, counted: Expr, said: Said, scope: Scope) -
     """Yield what is found of a count of parameters, of operations, or of a cache."""
     quantity = next(filter(None, map(quantity_named, said.texts)), None)
     parts = PARTS[:1] if quantity in ("cache", "activations") else next(filter(None, map(parts_named, said.texts)), ())
+    if any(word in said.clause.lower() for word in PIECES) and not parts_named(said.clause):
+        parts = ()  # of some matrices, which the other words need not name
     letters = readings_of_letters(right, counted, scope)
     if quantity is None or not parts or letters is None:
         return
     linked = bool(words_of(left)) or left != Name("")
-    certain = linked or (quantity_named(said.beside) == quantity and not _is_shape(right))
+    certain = linked or (quantity in map(quantity_named, (said.beside, said.head)) and not _is_shape(right))
     near = said.texts if quantity_named(" ".join(said.near)) is None else said.near
     words, all_words = (" ".join(each).lower() for each in (near, said.texts))
     yield from _judged(_Count(counted, quantity, parts, letters, words, all_words, certain, scope))
@@ -123,11 +137,20 @@ class _Count:
         """Whether training is spoken of."""
         return any(word in self.near for word in TRAINING)
 
+    @cached_property
+    def width(self) -> SetWidth | None:
+        """The hidden width, where the section sets it."""
+        return set_width(self.scope)
+
     @property
-    def gated(self) -> bool:
-        """Whether the document speaks of gated networks anywhere, as far as it is looked at."""
+    def hidden(self) -> Expr | None:
+        """The hidden width in our sizes, where the section sets it."""
+        return self.width.hidden if self.width is not None else None
+
+    def speaks_of(self, words: Sequence[str]) -> bool:
+        """Say whether the document has one of some words anywhere, as far as it is looked at."""
         texts = (self.text, *self.scope.document.headings.values(), *self.scope.document.texts[:MOST_BLOCKS])
-        return any(word in text.lower() for text in texts for word in GATED)
+        return any(word in text.lower() for text in texts for word in words)
 
 
 def _judged(count: _Count) -> Iterator[Finding]:
@@ -136,7 +159,7 @@ def _judged(count: _Count) -> Iterator[Finding]:
         said = count.counted.xreplace(dict(letters))
         for each, more in ((said, ()), (visible(said), (SHOWN,))) if causal else ((said, ()),):
             for cost in (cost for part in count.parts for cost in costs(part.name, count.quantity)):
-                assumed = agreement(each, cost.value, count.quantity, training=count.training)
+                assumed = agreement(each, cost.value, count.quantity, training=count.training, hidden=count.hidden)
                 if assumed is not None:
                     assumptions = (*assumed, *more)
                     verdict: Verdict = "conditional" if assumptions else "holds"
@@ -152,16 +175,23 @@ def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
     """Return the readings of the letters under which a count may be refuted: one of several where none is possible."""
     if count.quantity == "cache" or len(count.letters) == 1:
         return count.letters
+    if count.width is not None:
+        told = [letters for letters in count.letters if letters.get(count.width.letter) == d_model]
+        if len(told) == 1:
+            return told
     never = all(impossible(count.counted.xreplace(dict(letters)), count.quantity) for letters in count.letters)
     return count.letters[:1] if never else []
 
 
 def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Iterator[Finding]:
     """Say no where one part is meant, and the count is of the same letters with other factors or exponents."""
-    if count.training or (part.name == "feed-forward network" and count.gated):
+    if count.training or (part.name == "feed-forward network" and count.speaks_of(GATED)):
         return
     said = count.counted.xreplace(dict(letters))
     cost = refutation(said, part, count.quantity)
+    if cost is None and count.hidden is not None and all(word not in count.near for word in CHANGES):
+        cost = refuted_by_width(said, part.name, count.quantity, count.hidden)
+        cost = None if cost is not None and count.speaks_of(CHANGED) else cost
     if cost is None:
         return
     value = in_letters(said, cost.value, operations=count.quantity == "operations")

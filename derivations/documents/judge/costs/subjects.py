@@ -161,14 +161,25 @@ def quantity_named(text: str) -> str | None:
     return "cache" if "cache" in found else found[0] if len(found) == 1 else None
 
 
+#: Words with those of a layer in them: layers of a network, and the layer that a part of it belongs to.
+_NO_LAYER = re.compile(
+    r"(?:linear|dense|hidden|two|fully[ -]connected)[ -]layers?"
+    r"|(?:线性|線性|隐藏|隱藏|两|兩|全连接|全連接|線形|隠れ|中間)[层層]"
+)
+_OF_A_LAYER = re.compile(
+    r"(?:in|of|for) (?:each|every|a|one) layer|per[ -]layer|each layer's|[每各][层層][的の]|各層では"
+)
+
+
 def parts_named(text: str) -> tuple[Part, ...]:
     """Return the parts that a text names, without those whose words are only part of other words: "the FFN layer"."""
-    text = text.lower()
+    text = _NO_LAYER.sub(" ", text.lower())
     found: list[Part] = []
     for part in PARTS:
         words = sorted(part.words, key=len, reverse=True)
         if part.name == "layer":
             layers = f"(?:{'|'.join(words)})"
+            text = _OF_A_LAYER.sub(" ", text) if _TAKEN in text else text
             text = re.sub(rf"{_TAKEN}\s?{layers}|{layers}[ -]?{_TAKEN}", " ", text)
         if any(word in text for word in words):
             found.append(part)

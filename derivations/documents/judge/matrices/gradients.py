@@ -3,9 +3,9 @@ r"""Gradients of products of matrices: `\partial L/\partial W = X^T \partial L/\
 Definition   dA is the gradient of a loss by A, of the shape of A. From Y = P A R follows dA = P^T dY R^T, and from
              Y = P A^T R follows dA = R dY^T P; vectors are matrices of one row or one column
 Result       proved where the document defines Y so and the right side is that product, the same factors in the same
-             order with the same transposes; wrong where it is another product of these letters; conditional where the
-             document defines no Y and one order of the two factors has this gradient
-Assumes      Y has one definition in its section, in which A stands once
+             order with the same transposes; conditional where the document defines no Y and one order of the two
+             factors has this gradient. Whatever Y is: holds where the right side has the values of the gradient, and
+             wrong where it has others and one slip makes the difference
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
+from derivations.documents.budget import current_budget
 from derivations.documents.judge.arrays.left_sides import plain
+from derivations.documents.judge.matrices.gradient_definitions import claim_of, gradient_forms, letter_below
+from derivations.documents.judge.matrices.gradient_entries import is_over_all
+from derivations.documents.judge.matrices.gradient_letters import gradients_in, marked, written
 from derivations.documents.judge.matrices.matrix_words import (
     Factor,
     Word,
@@ -23,17 +28,17 @@ from derivations.documents.judge.matrices.matrix_words import (
     in_other_layout,
     word_of_product,
 )
+from derivations.documents.judge.numbers.letters import put
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
-from derivations.documents.scope.letters import is_weight
+from derivations.documents.scope.letters import flat, is_weight
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Aggregate,
     Derivative,
-    Fence,
     Name,
-    Negative,
     Node,
+    Number,
     Product,
     Sum,
     Transpose,
@@ -43,23 +48,32 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_gradients"]
 
 _CHECK = "gradient"
+COST, MOST_NODES = 40_000, 80  # steps that must be left to a formula, and its length, where numbers are compared
 _EQUAL = frozenset({"=", ":=", "←"})
 
 
 def check_gradients(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is known of the gradient by a factor of a product."""
+    """Yield what is known of the gradient by a letter: as a product of letters, else by numbers."""
     if link is None or statement.chain.relations[link] not in _EQUAL:
         return
     by = gradient_of(statement.chain.sides[link], scope)
     right = plain(statement.chain.sides[link + 1])
-    if by is not None and isinstance(right, Aggregate):
-        yield from _of_bias(by, right, scope)
+    if by is None:
         return
-    claimed = word_of_product(right, scope) if by is not None else None
+    numbers = _by_numbers(by, right, statement, link, scope)
+    if isinstance(right, Aggregate):
+        yield from chain(numbers, _of_bias(by, right, scope))
+    else:
+        found = next(_of_product(by, right, statement, scope), None)
+        is_proved = found is not None and found.verdict == "proved"
+        yield from islice(chain(() if is_proved else numbers, filter(None, (found,))), 1)
+
+
+def _of_product(by: Name, right: Node, statement: Statement, scope: Scope) -> Iterator[Finding]:
+    """Yield what is known of the gradient by a factor of a product."""
+    claimed = word_of_product(right, scope)
     outer = [each.name for each in claimed.factors if each.gradient] if claimed is not None else []
-    if by is None or claimed is None or len(outer) != 1:
-        return
-    if len(claimed.factors) < 2 and not outer[0].base.islower():
+    if claimed is None or len(outer) != 1 or (len(claimed.factors) < 2 and not outer[0].base.islower()):
         return
     definitions = scope.definitions(outer[0]) if outer[0].base else ()
     if not definitions:
@@ -73,33 +87,74 @@ def check_gradients(statement: Statement, link: int | None, scope: Scope) -> Ite
         assumption = "the derivative by a matrix has the shape of its transpose (numerator layout)"
         reason = f"this is the gradient of {outer[0].key} by {by.key} in the other layout"
         yield Finding("conditional", _CHECK, reason, result="gradient.product", assumptions=(assumption,))
-    elif len(expected) == len(definitions) == 1 and _is_of(claimed, expected[0]) and scope.near_definition(outer[0]):
-        shown = _shown(expected[0], statement, right)
-        reason = f"from what {outer[0].key} is defined as, the gradient by {by.key} is {shown}"
+
+
+def _by_numbers(by: Name, right: Node, statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Yield whether a formula has the values of the gradient that follows from the definitions of its letters."""
+    budget = current_budget()
+    if budget.steps - budget.spent < COST or len(list(islice(right.walk(), MOST_NODES + 1))) > MOST_NODES:
+        return
+    claimed = marked(right, scope)
+    below = None if any(gradients_in(claimed)) else letter_below(by, statement, scope)
+    claim = claim_of(by, claimed, statement, scope, below)
+    verdict = claim.verdict() if claim is not None else None
+    if claim is None or verdict is None:
+        return
+    of = " and ".join(seed.key for seed in claim.seeds)
+    if verdict:
+        yield Finding("holds", _CHECK, f"the gradient by {by.key} follows from what {of} is, by random numbers")
+        return
+    forms = gradient_forms(claimed, scope)
+    others = [claim.by_columns(), claim_of(by, put(claimed, forms), statement, scope) if forms else None]
+    mended = claim.mended() if not any(other.verdict() for other in others if other is not None) else None
+    if mended is not None:
         left = statement.chain.sides[link]
-        written = f"{statement.text(left.start, left.end)} = {shown}"
-        yield Finding("wrong", _CHECK, reason, written, "gradient.product")
+        shown = source((written(mended[0], left),), statement)
+        slip = mended[1] if isinstance(left, Derivative) else mended[1].replace("∂", "d")
+        reason = f"this is not the gradient by {by.key} that follows from what {of} is: {slip}"
+        yield Finding("wrong", _CHECK, reason, f"{statement.text(left.start, left.end)} = {shown}")
 
 
 def _of_bias(by: Name, right: Aggregate, scope: Scope) -> Iterator[Finding]:
     """Yield that the gradient by a bias is the sum of the gradients of all rows."""
     row = gradient_of(right.body, scope)
-    if right.kind != "sum" or len(right.index) != 1 or row is None or right.index[0] not in row.subscripts:
+    lacks_last = _lacks_last(right)
+    if not (is_over_all(right) or lacks_last) or row is None:
         return
-    whole = replace(row, base=row.base.upper(), subscripts=tuple(s for s in row.subscripts if s != right.index[0]))
-    made = [each for name in (row, whole) if (each := scope.near_definition(name)) is not None]
-    added = any(isinstance(each, Sum) and by in each.terms for each in made)
+    places = [each for part in row.subscripts for each in flat((part,))]
+    rest = tuple(each for each in places if each != right.index[0])
+    if len(places) != len(rest) + 1 or (rest and rest[-1] not in flat(by.subscripts)):
+        return
+    whole = replace(row, base=row.base.upper(), subscripts=rest)
+    matrix = _without_indices(row)
+    made = [each for name in (row, whole, matrix) if (each := scope.near_definition(name)) is not None]
+    bias = {by, _without_indices(by)}
+    added = any(isinstance(each, Sum) and bias & {*each.terms} for each in made)
     reason = f"the gradient by {by.key}, which is added to every row, is the sum of those of the rows"
+    if lacks_last:
+        if added:
+            yield Finding("wrong", _CHECK, f"{reason}, and the last is left out", result="linear.gradient")
+        return
     assumption = () if added else (f"{by.key} is added to every row",)
     yield Finding(
         "proved" if added else "conditional", _CHECK, reason, result="linear.gradient", assumptions=assumption
     )
 
 
-def _is_of(claimed: Word, expected: Word) -> bool:
-    """Say whether two products have the same letters and numbers: what differs is order, or what is transposed."""
-    letters = [Counter((each.name, each.gradient) for each in word.factors) for word in (claimed, expected)]
-    return letters[0] == letters[1] and claimed.numbers == expected.numbers
+def _without_indices(name: Name) -> Name:
+    """Return a letter without the letters below it that count its rows and columns."""
+    kept = tuple(each for each in flat(name.subscripts) if not (isinstance(each, Name) and len(each.key) == 1))
+    return replace(name, subscripts=kept)
+
+
+def _lacks_last(total: Aggregate) -> bool:
+    """Say whether a sum goes from 1 to a letter less a number."""
+    match total:
+        case Aggregate(
+            kind="sum", index=(_,), lower=Number(value=first), upper=Sum(terms=(Name(), Number()), signs=(1, -1))
+        ):
+            return first == 1
+    return False
 
 
 def _of_no_definition(by: Name, of: Name, claimed: Word, statement: Statement) -> Iterator[Finding]:
@@ -128,29 +183,5 @@ def _expected(by: Name, of: Name, made: Node, scope: Scope) -> Word | None:
     return derived(by, of, words[0][0])
 
 
-# --- what is shown ---
-
-
-def _shown(word: Word, statement: Statement, claimed: Node) -> str:
-    """Return a product as a formula, its gradients as the document writes them."""
-    written = {_gradient_key(part): part for part in claimed.walk() if _gradient_key(part)}
-    factors = tuple(_node(each, written) for each in word.factors)
-    text = source((Product(factors, ("",) * (len(factors) - 1)),), statement)
-    return text + "".join(f" {key[:1]} {key[1:]}" for key in sorted(word.numbers.elements()))
-
-
-def _gradient_key(node: Node) -> str:
-    match node:
-        case Derivative(by=(Name() as name,)):
-            return name.key
-        case Name(accent="d"):
-            return replace(node, accent="").key
-    return ""
-
-
-def _node(factor: Factor, written: dict[str, Node] | None = None) -> Node:
-    node: Node = factor.name
-    if factor.gradient:
-        node = (written or {}).get(factor.name.key, replace(factor.name, accent="d"))
-        node = Fence("(", node) if factor.transposed and isinstance(node, Derivative | Negative) else node
-    return Transpose(node) if factor.transposed else node
+def _node(factor: Factor) -> Node:
+    return Transpose(factor.name) if factor.transposed else factor.name

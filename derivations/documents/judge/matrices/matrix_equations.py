@@ -70,9 +70,9 @@ class Equation:
         return some
 
 
-def unfolded(side: Node, defined: Mapping[str, Node]) -> Node:
+def unfolded(side: Node, defined: Mapping[str, Node], rounds: int = MOST_ROUNDS) -> Node:
     """Return a formula with definitions put in, also those of the letters in them."""
-    for _ in range(MOST_ROUNDS if defined else 0):
+    for _ in range(rounds if defined else 0):
         made: Node = put(side, defined)
         if made is side or sum(1 for _ in islice(made.walk(), MOST_UNFOLDED + 1)) > MOST_UNFOLDED:
             break

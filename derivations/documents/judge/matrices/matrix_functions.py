@@ -1,4 +1,4 @@
-"""Functions of small matrices of numbers: inverse, determinant, trace, softmax and norm of each row; rotations.
+"""Functions of small matrices of numbers: inverse, determinant, trace, softmax, norm and sum of each row; rotations.
 
 Raises       NoValue where a matrix is not square, or has another size than what is known here
 """
@@ -6,13 +6,16 @@ Raises       NoValue where a matrix is not square, or has another size than what
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from operator import mul
 from typing import TypeAlias
 
 __all__ = [
-    "SIZE", "Matrix", "NoValue", "determinant", "inverse", "normalised", "rotation", "softmax", "square", "trace",
+    "SIZE", "STEP", "Matrix", "NoValue", "determinant", "diagonal", "inverse", "normalised", "rotation", "row_means",
+    "row_sums", "slope", "softmax", "square", "trace",
 ]  # fmt: skip
 
+STEP = 1e-5  # of differences, whose relative error is below 1e-8
 SIZE = 3  # of two rows, matrices have identities that larger ones lack
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 
@@ -59,13 +62,17 @@ def rotation(first: float, second: float, third: float) -> Matrix:
 
 
 def softmax(matrix: Matrix) -> Matrix:
-    """Return the softmax of each row."""
+    """Return the softmax of each row, or of the one column of a vector."""
+    if len(matrix[0]) == 1 < len(matrix):
+        return tuple(zip(*softmax(tuple(zip(*matrix, strict=True))), strict=True))
     powers = [[math.exp(entry) for entry in row] for row in matrix]
     return tuple(tuple(entry / sum(row) for entry in row) for row in powers)
 
 
 def normalised(matrix: Matrix) -> Matrix:
     """Return a matrix of which every row has the mean 0 and the variance 1, as a norm with neither gain nor bias."""
+    if len(matrix[0]) == 1 < len(matrix):  # a vector
+        return tuple(zip(*normalised(tuple(zip(*matrix, strict=True))), strict=True))
     rows = []
     for row in matrix:
         mean = sum(row) / len(row)
@@ -74,6 +81,29 @@ def normalised(matrix: Matrix) -> Matrix:
     return tuple(rows)
 
 
+def row_sums(matrix: Matrix) -> Matrix:
+    """Return the sum of each row, as a column."""
+    return tuple((sum(row),) for row in matrix)
+
+
+def row_means(matrix: Matrix) -> Matrix:
+    """Return the mean of each row, as a column."""
+    return tuple((sum(row) / len(row),) for row in matrix)
+
+
+def diagonal(matrix: Matrix) -> Matrix:
+    """Return the matrix that has a vector on its diagonal."""
+    if 1 not in (len(matrix), len(matrix[0])):
+        raise NoValue
+    entries = [entry for row in matrix for entry in row]
+    return tuple(tuple(entry * (row == column) for column in range(SIZE)) for row, entry in enumerate(entries))
+
+
 def trace(matrix: Matrix) -> float:
     """Return the sum of the diagonal."""
     return sum(square(matrix)[place][place] for place in range(SIZE))
+
+
+def slope(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Return the derivative of a function of one number, by differences."""
+    return lambda x: (function(x + STEP) - function(x - STEP)) / (2 * STEP)

@@ -21,7 +21,7 @@ from derivations.documents.scope.letters import flat, is_index, is_scalar_letter
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Transpose
 
-__all__ = ["ORTHOGONAL", "letters_in_order", "readings"]
+__all__ = ["ORTHOGONAL", "letters_in_order", "options", "readings", "turned_letters"]
 
 MOST_READINGS = 32
 _MATRICES = re.compile(r"\bmatri(?:x|ces)\b|矩[陣阵]|行列", re.IGNORECASE)
@@ -45,13 +45,13 @@ def letters_in_order(*sides: Node) -> tuple[Name, ...]:
 
 def readings(names: Sequence[Name], sides: Sequence[Node], statement: Statement, scope: Scope) -> Iterator[Kinds]:
     """Yield what the letters may be, all together."""
-    turned = _turned(sides, statement, scope)
+    turned = turned_letters(sides, statement, scope)
     texts = scope.words(statement), *scope.document.texts[max(scope.block - 12, 0) : scope.block + 4]
     spoken = any(map(_MATRICES.search, (texts[0], *scope.document.texts[max(scope.block - 6, 0) : scope.block])))
-    options = [_options(name, turned=name.key in turned, spoken=spoken, scope=scope) for name in names]
+    each_may_be = [options(name, turned=name.key in turned, spoken=spoken, scope=scope) for name in names]
     orthogonal = any(ORTHOGONAL.search(text[:2000]) for text in texts)
-    if prod(map(len, options)) <= MOST_READINGS:
-        for kinds in product(*options):
+    if prod(map(len, each_may_be)) <= MOST_READINGS:
+        for kinds in product(*each_may_be):
             plain = dict(zip((name.key for name in names), kinds, strict=True))
             yield plain
             yield from _with_rotations(plain) if orthogonal else ()
@@ -64,7 +64,7 @@ def _with_rotations(kinds: Kinds) -> Iterator[Kinds]:
         yield {**kinds, **dict.fromkeys(some, "rotation")}
 
 
-def _options(name: Name, *, turned: bool, spoken: bool, scope: Scope) -> tuple[Kind, ...]:
+def options(name: Name, *, turned: bool, spoken: bool, scope: Scope) -> tuple[Kind, ...]:
     """Return what a letter may be; nothing for an array of more than two axes."""
     shape = scope.shape(name)
     if shape is not None:
@@ -87,7 +87,7 @@ def _is_entry(name: Name) -> bool:
     return len(places) > 1 and all(map(is_index, places))
 
 
-def _turned(sides: Sequence[Node], statement: Statement, scope: Scope) -> frozenset[str]:
+def turned_letters(sides: Sequence[Node], statement: Statement, scope: Scope) -> frozenset[str]:
     """Return the letters that are transposed, alone or in a product, here or before in the section."""
     formulas = (*sides, *(side for each in scope.earlier(statement) for side in each.chain.sides))
     operands = (part.operand for formula in formulas for part in formula.walk() if isinstance(part, Transpose))

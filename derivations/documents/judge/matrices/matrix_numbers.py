@@ -1,7 +1,8 @@
 """Quick numbers of a formula of matrices: a filter where the order of factors counts, as `sampled` is for scalars.
 
 Definition   letters that are matrices are square, so that all their products conform: what differs for square matrices
-             differs in general; others are rows, columns or numbers. The entries of a letter depend on its name alone.
+             differs in general; others are rows, columns or numbers, or have the value that is given of them. The
+             entries of a letter depend on its name alone.
              A function of which nothing is known is one of each row of its arguments, as a layer may be, and symmetric
              in them, as a kernel may be
 Result       `matrix_value(node, kinds)`: a matrix, a number, or None for what is neither; `kinds` tells of every letter
@@ -25,9 +26,13 @@ from derivations.documents.judge.matrices.matrix_functions import (
     Matrix,
     NoValue,
     determinant,
+    diagonal,
     inverse,
     normalised,
     rotation,
+    row_means,
+    row_sums,
+    slope,
     softmax,
     square,
     trace,
@@ -40,6 +45,7 @@ from derivations.documents.judge.matrices.matrix_values import (
     multiplied_by_entries,
     scaled,
     times,
+    transposed,
 )
 from derivations.documents.judge.numbers.float_functions import CONSTANTS, FUNCTIONS
 from derivations.documents.syntax import (
@@ -61,11 +67,11 @@ from derivations.documents.syntax import (
     Transpose,
 )
 
-__all__ = ["Kind", "Kinds", "matrix_value"]
+__all__ = ["KNOWN_FUNCTIONS", "Kind", "Kinds", "matrix_value"]
 
 MOST_POWER = 4
 Kind = Literal["matrix", "rotation", "row", "column", "number"]
-Kinds: TypeAlias = Mapping[str, Kind]
+Kinds: TypeAlias = Mapping[str, Kind | Value]  # what a letter is, or its value
 MULTIPLIED = frozenset({"", "dot", "at"})
 
 
@@ -74,7 +80,7 @@ def matrix_value(node: Node, kinds: Kinds) -> Value | None:
     try:
         value = _value(node, kinds)
         return value[0][0] if isinstance(value, tuple) and len(value) == len(value[0]) == 1 else value
-    except (NoValue, ArithmeticError, ValueError, TypeError):
+    except (NoValue, ArithmeticError, ValueError, TypeError, IndexError):
         return None
 
 
@@ -110,9 +116,11 @@ def _number(node: Number, kinds: Kinds) -> Value:
 
 
 def _name(node: Name, kinds: Kinds) -> Value:
+    kind = kinds.get(node.key)
+    if kind is not None and not isinstance(kind, str):
+        return kind
     if node.key in CONSTANTS:
         return CONSTANTS[node.key]
-    kind = kinds.get(node.key)
     if kind is None:
         raise NoValue
     if kind == "number":
@@ -163,8 +171,7 @@ def _power(node: Power, kinds: Kinds) -> Value:
 def _transpose(node: Transpose, kinds: Kinds) -> Value:
     if isinstance(node.operand, Number):
         raise NoValue  # a vector of ones
-    value = _value(node.operand, kinds)
-    return tuple(zip(*value, strict=True)) if isinstance(value, tuple) else value
+    return transposed(_value(node.operand, kinds))
 
 
 def _fence(node: Fence, kinds: Kinds) -> Value:
@@ -181,17 +188,16 @@ def _fence(node: Fence, kinds: Kinds) -> Value:
 
 def _call(node: Call, kinds: Kinds) -> Value:
     word = function_word(node.function)
-    if node.function.subscripts and word in _KNOWN:
-        raise NoValue  # along an axis, of a subset
+    if (node.function.subscripts and word in _KNOWN) or node.function.primes > (word in _OF_NUMBERS):
+        raise NoValue  # along an axis, of a subset, or a derivative of which nothing is known
     if word in _KNOWN and len(node.arguments) == 1:
         return _KNOWN[word](_matrix(node.arguments[0], kinds))
     if word in _SIDE_BY_SIDE:
         return _side_by_side(node, kinds)
     if word in _OF_NUMBERS and len(node.arguments) == 1:
         value = _value(node.arguments[0], kinds)
-        if isinstance(value, tuple):
-            return tuple(tuple(map(_OF_NUMBERS[word], row)) for row in value)
-        return _OF_NUMBERS[word](value)
+        of = slope(_OF_NUMBERS[word]) if node.function.primes else _OF_NUMBERS[word]
+        return tuple(tuple(map(of, row)) for row in value) if isinstance(value, tuple) else of(value)
     rows = zip(*(_matrix(each, kinds) for each in node.arguments), strict=True)
     return tuple(_unknown(node.function.key, each) for each in rows)
 
@@ -211,12 +217,14 @@ def _unknown(function: str, rows: Sequence[tuple[float, ...]]) -> tuple[float, .
 
 _KNOWN: Mapping[str, Callable[[Matrix], Value]] = {
     "softmax": softmax, "layernorm": normalised, "ln": normalised, "tr": trace, "trace": trace,
-    "det": determinant,
+    "det": determinant, "rowsum": row_sums, "rowmean": row_means, "diag": diagonal,
 }  # fmt: skip
 _SIDE_BY_SIDE = frozenset({"concat", "concatenate", "cat"})
 _OF_NUMBERS = {
-    word: FUNCTIONS[word] for word in ["exp", "log", "ln", "sqrt", "sin", "cos", "relu", "tanh", "sigmoid", "gelu"]
-}
+    word: FUNCTIONS[word]
+    for word in ["exp", "log", "ln", "sqrt", "sin", "cos", "relu", "tanh", "sigmoid", "gelu", "softplus", "silu"]
+} | {"indicator": lambda x: float(x > 0)}
+KNOWN_FUNCTIONS = frozenset({*_KNOWN, *_OF_NUMBERS, *_SIDE_BY_SIDE})
 _RULES: Mapping[type[Node], Callable[[Any, Kinds], Value]] = {
     Number: _number,
     Name: _name,

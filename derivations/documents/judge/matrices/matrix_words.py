@@ -25,9 +25,9 @@ from derivations.documents.syntax import (
     Transpose,
 )
 
-__all__ = ["Factor", "Word", "derived", "gradient_of", "in_other_layout", "word_of_product"]
+__all__ = ["LOSSES", "Factor", "Word", "derived", "gradient_of", "in_other_layout", "word_of_product"]
 
-_LOSSES = frozenset({"L", "l", "ell", "J", "E", "C", "loss", "Loss", "cost"})
+LOSSES = frozenset({"L", "l", "ell", "J", "E", "C", "loss", "Loss", "cost"})
 _MOST_FACTORS = 8
 
 
@@ -132,13 +132,13 @@ def gradient_of(node: Node, scope: Scope) -> Name | None:
     match node:
         case Fence(inside=inside):
             return gradient_of(inside, scope)
-        case Derivative(of=Name(base=loss), by=(Name() as name,)) if loss in _LOSSES:
+        case Derivative(of=Name(base=loss), by=(Name() as name,)) if loss in LOSSES:
             return name
         case Name(accent="d"):
             return replace(node, accent="")
         case Product(factors=(Name(base="d", subscripts=()), Name() as name), operators=("",)):
             return name
-        case Name(base="grad", subscripts=(Name() as name,)):
+        case Name(base="grad" | "∇", subscripts=(Name() as name,), superscripts=(), accent=""):
             return name
         case Name(base=base) if len(base) > 1 and base[0] == "d" and base[1].isupper():
             inner = replace(node, base=base[1:])

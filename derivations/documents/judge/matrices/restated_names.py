@@ -3,11 +3,13 @@ r"""A letter that a formula defines and the "where ..." behind it defines once m
 Definition   O = softmax(Q K^T) V, where S = Q K^T / sqrt(d_k), A = softmax(S), O = A V: what the letters are is put in,
              and both must be one formula
 Result       wrong where they differ, and one edit of the formula makes them the same; else nothing
-Assumes      two definitions that are further apart than one slip are of two things
+Assumes      two definitions that are further apart than one slip are of two things, and so are two by the same letters,
+             and those behind "with scaling, ...", which change what was said
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -25,6 +27,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_restated_names"]
 
 CHECK = "consistency.restated"
+_SETTING = re.compile(r"\W{0,4}with\W{1,4}\w", re.IGNORECASE)
 MOST_NODES, MOST_EDITS, MOST_STATEMENTS = 50, 400, 16
 
 
@@ -42,6 +45,8 @@ def check_restated_names(statement: Statement, link: int | None, scope: Scope) -
     if restated is None or budget.steps - budget.spent < COST:
         return
     whole = unfolded(restated, explained)
+    if whole is restated or _changes_what_was_said(scope):
+        return
     letters = letters_in_order(right, whole)
     known = explained | numbers_set(letters, scope)
     equation = Equation(tuple(readings(letters, (right, whole), statement, scope)), explained, known)
@@ -52,6 +57,12 @@ def check_restated_names(statement: Statement, link: int | None, scope: Scope) -
         said = source((restated,), statement)
         reason = f"{name.key} is {said} by the words behind the formula, and that is not this: {found[1]}"
         yield Finding("wrong", CHECK, reason, link_text(name, whole, statement))
+
+
+def _changes_what_was_said(scope: Scope) -> bool:
+    """Say whether the block behind begins with more words than "with": a setting of its own."""
+    first = next(iter(scope.document.in_block.get(scope.block + 1, ()))).block.passages[0].text
+    return _SETTING.match(first) is not None
 
 
 def _explained(scope: Scope) -> dict[str, Node]:

@@ -32,7 +32,7 @@ from derivations.documents.judge.numbers.other_meanings import (
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
 from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding, repair_of
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
-from derivations.documents.judge.numbers.units import BYTES, conversions, is_scaled
+from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -73,8 +73,10 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
             or is_order_of_magnitude(question)
             or _is_scaled(question)
         )
-        in_bytes = replace(question, left=_in_bytes(left), right=_in_bytes(right))
+        in_bytes = replace(question, left=_may_be_bytes(left), right=_may_be_bytes(right))
         if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
+            return
+        if _may_be_bytes(left) != _in_bytes(left) and _may_be_rounded(question):
             return
         if any(not each.exact for each in question.given.values()):
             spread = question.enclosures(left, right, spread=True)
@@ -85,14 +87,15 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
 
 
 def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return what is found, and nothing where the scale of the result may belong to both sides."""
+    """Return what is found; where it is right if the scale of the result belongs to both sides, that is assumed."""
     alike = scale_of_both(question)
     if alike is None:
         return found
     link, scaled = alike
     without = tuple(_decided(link))
     if without and all(each.verdict != "wrong" for each in without):
-        return ()
+        both = f"{scaled.text.partition(' ')[2]} belongs to both sides"
+        return tuple(replace(each, verdict="conditional", assumptions=(*each.assumptions, both)) for each in without)
     value = question.enclosures(question.left if question.right is scaled else question.right)
     nothing_left = value is not None and abs(value[0].middle) < scaled.half_unit  # it would be printed as 0
     return without if nothing_left and without else found
@@ -115,6 +118,22 @@ def _decided(question: NumberLink) -> Iterator[Finding]:
         yield from _equality(question)
     elif question.relation in ORDERS:
         yield from check_order(question)
+
+
+def _may_be_bytes(side: Node) -> Node:
+    """Return a side with its billions as bytes; the side itself where other numbers are bytes: `7B × 2 bytes`."""
+    measured = {UNITS[unit].kind for unit in units_of(side) if unit in UNITS}
+    return side if "bytes" in measured else _in_bytes(side)
+
+
+def _may_be_rounded(question: NumberLink) -> bool:
+    """Say whether a size may be that of the billions before they were rounded: `7B × 2 bytes = 13.5 GB`."""
+    shown, spread = printed(question.right), question.enclosures(question.left, spread=True)
+    if shown is None or spread is None:
+        return True
+    low, high = shown.value - shown.half_unit, shown.value + shown.half_unit
+    sizes = [size for size, _ in conversions("", shown.unit)]
+    return any(spread[0].low / size <= high and low <= spread[0].high / size for size in sizes)
 
 
 def _in_bytes(node: Any) -> Any:

@@ -9,6 +9,7 @@ Result       holds, conditional (a weight that is exactly 0 was rounded or maske
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -37,14 +38,20 @@ __all__ = ["check_mentions"]
 CHECK = "arithmetic"
 _NEAR = 80  # characters of prose before a formula that tell what it is
 A_GOOD_PART = Fraction(5, 100)
+_NEXT = 24  # characters behind it
 _ENOUGH = 12  # characters that say something
 _OPEN = "(（[「 \n*_~"
 WEIGHTS = (
     "attention weight", "attn weight", "probabilit", "probs", "after softmax", "softmax output", "softmax後",
-    "softmax 後", "softmax后", "softmax 后", "ソフトマックス後", "sum to 1", "sums to 1", "sum to one", "sums to one",
-    "add up to 1", "注意力权重", "注意力權重", "概率", "機率", "总和为", "總和為", "和为1", "和為1", "和为 1", "和為 1",
-    "確率", "注意の重み", "合計が1", "和が1", "和は1",
+    "softmax 後", "softmax后", "softmax 后", "ソフトマックス後", "注意力权重", "注意力權重", "概率", "機率", "总和为",
+    "總和為", "確率", "注意の重み", "アテンション重み", "アテンションの重み",
 )  # fmt: skip
+_SUM = (  # said of numbers in front of them, or behind
+    r"(?:\b(?:sums?|adds? up) to|和[为為是]|相加[为為得]|加[总總][为為]|加起[来來]等[于於]|合計[はが]|和[はが])"
+    r"\s?(?:1|one)(?!\.?\d)"
+)
+_TO_ONE = re.compile(_SUM)
+_TO_ONE_BEHIND = re.compile(rf"\s?(?:[,，、]|で、)\s?(?:which\s|其|[总總総])?{_SUM}")
 COLUMNS = "the weights of a column belong together"
 PERHAPS = ("softmax", "distribution", "分布", "分佈", "权重", "權重", "重み", "weights")
 NO_WEIGHTS = ("logit", "score", "input", "分数", "分數", "得分", "输入", "輸入", "スコア", "入力", "before", "unnormal")
@@ -208,9 +215,32 @@ def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Sc
     left = first if first is not side else None
     near = f"{_before(statement, scope)} {notes} {_text(left) if left is not None else ''}".lower()
     weights, perhaps, others = (_last(near, words) for words in (WEIGHTS, PERHAPS, NO_WEIGHTS))
-    if weights > others or (isinstance(left, Call) and left.function.base.lower() == "softmax"):
+    front = _in_front(statement, near)
+    summed = _TO_ONE.search(front)
+    if weights > others or (summed is not None and _last(front[summed.start() :], NO_WEIGHTS) < 0):
+        return True
+    if isinstance(left, Call) and left.function.base.lower() == "softmax":
+        return True
+    if statement.chain.sides[-1] is side and _TO_ONE_BEHIND.match(_beside(statement, 1)[:_NEXT]):
         return True
     return False if perhaps > others else None
+
+
+def _in_front(statement: Statement, near: str) -> str:
+    """Return the words in front of a formula that are said of it, and not of a formula before it."""
+    before = _beside(statement, -1)[-_NEAR:]
+    if not before or statement.block.number_of(statement.passage) == 1:
+        return before or near
+    _, ends, clause = before.rpartition("。" if "。" in before else ".")
+    return clause if ends else ""
+
+
+def _beside(statement: Statement, step: int) -> str:
+    """Return the prose right before a formula (-1), or right behind it (1); nothing where a formula stands there."""
+    place = statement.block.number_of(statement.passage)
+    beside = place + step if place is not None else -1
+    passages = statement.block.passages
+    return passages[beside].text.lower() if 0 <= beside < len(passages) and not passages[beside].is_formula else ""
 
 
 def _last(text: str, words: Sequence[str]) -> int:

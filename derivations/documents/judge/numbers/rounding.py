@@ -84,7 +84,8 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
         reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
         yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
         return
-    plain = [reading for reading in readings if not reading[2] or not units_of(source)] or readings
+    measured = bool(units_of(source)) or (target.unit in UNITS and UNITS[target.unit].kind == "time")
+    plain = [reading for reading in readings if not (reading[2] and measured)] or readings
     of_one_base = (reading for reading in plain if reading[0] == plain[0][0])
     nearest = min(of_one_base, key=lambda reading: abs(reading[0].middle / reading[1] - target.value))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)

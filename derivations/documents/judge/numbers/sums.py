@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Fence, List, Name, Node, Number, Sum, rebuilt
+from derivations.documents.syntax import Aggregate, Fence, List, Name, Node, Number, Sum, replaced
 
 __all__ = ["WrittenOut", "entries", "written_out"]
 
@@ -52,13 +51,13 @@ def written_out(statement: Statement, node: Node, scope: Scope) -> WrittenOut | 
     listed = numbers or next(filter(None, (entries(side) for each in earlier for side in each.chain.sides[-1:])), ())
     if len(listed) < 2 or (isinstance(sums[0].upper, Number) and sums[0].upper.value != len(listed)):
         return None
-    terms = tuple(_put(sums[0].body, entry, each) for each in listed)
+    terms = tuple(replaced(sums[0].body, entry, each) for each in listed)
     shown = [_as_printed(term, earlier) for term in terms]
     signs = (1,) * len(terms)
     rounded = Sum(tuple(each for each in shown if each is not None), signs) if None not in shown else None
     return WrittenOut(
-        _put(node, sums[0], Sum(terms, signs)),
-        _put(node, sums[0], rounded) if rounded is not None else None,
+        replaced(node, sums[0], Sum(terms, signs)),
+        replaced(node, sums[0], rounded) if rounded is not None else None,
         f"{entry.base} = [{', '.join(each.text for each in listed)}]",
         bool(numbers) or rounded is not None,
         entry.base,
@@ -83,7 +82,3 @@ def _as_printed(term: Node, earlier: Sequence[Statement]) -> Number | None:
             if side == term and shown is not None:
                 return shown.number
     return None
-
-
-def _put(node: Any, old: Node, new: Node) -> Any:
-    return new if node == old else rebuilt(node, lambda each: _put(each, old, new))

@@ -38,9 +38,9 @@ BYTES: Mapping[str, Unit] = (
 )
 UNITS: Mapping[str, Unit] = {
     **BYTES,
-    **_units("bytes", {"byte bytes Bytes 字节 字節": (1,), "bit bits": (Fraction(1, 8),)}),
+    **_units("bytes", {"byte bytes Bytes 字节 字節 位元组 位元組 バイト": (1,), "bit bits": (Fraction(1, 8),)}),
     **_units("time", {
-        "ms": (Fraction(1, 1000),), "s seconds 秒": (1,), "minutes 分": (60,), "hours 小时 小時 時間": (3600,),
+        "ms": (Fraction(1, 1000),), "s seconds 秒": (1,), "minutes 分": (60,), "h hours 小时 小時 時間": (3600,),
         "days 天 日": (86400,),
     }),
     **_units("operations", {"FLOP FLOPs FLOPS flop flops": (1,)}),
@@ -49,8 +49,8 @@ UNITS: Mapping[str, Unit] = {
 
 
 def is_scaled(unit: str) -> bool:
-    """Say whether a number in a unit is one of many: 14 GB, but not 14 bytes."""
-    return unit in BYTES or (unit in UNITS and UNITS[unit].sizes[0] != 1)
+    """Say whether a number in a unit is one of many, or of a time, which is measured: 14 GB, 49,600 s, not 14 bytes."""
+    return unit in BYTES or (unit in UNITS and (UNITS[unit].kind == "time" or UNITS[unit].sizes[0] != 1))
 
 
 def of_the_kind(unit: str) -> frozenset[str]:

@@ -24,6 +24,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["of_membership", "of_mention"]
 
 MOST_EXPLAINED = 24  # lines of a formula in front of its "where ..."
+OTHER_CONVENTION = "the other declaration is of another convention"
 SELF_ATTENTION = "as many keys as queries (self-attention)"
 
 
@@ -97,10 +98,19 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
             return Finding(
                 "conditional", "shapes.declared", f"it contradicts line {line}: {reason}", assumptions=(fits,)
             )
+    turned = next((each for each in scope.other_shapes(name, sizes) if _is_other_order(each, sizes)), None)
+    if turned is not None:
+        said = f"{name.key} is also declared {shape_text(turned)}, and no formula decides between them"
+        return Finding("conditional", "shapes.declared", said, assumptions=(OTHER_CONVENTION,))
     reason = f"{name.key or 'it'} is {shape_text(sizes)}, and nothing contradicts it"
     if _are_keys_as_queries(name, sizes, scope):
         return Finding("conditional", "shapes.declared", reason, assumptions=(SELF_ATTENTION,))
     return Finding("holds", "shapes.declared", reason)
+
+
+def _is_other_order(sizes: tuple[Expr | None, ...], others: tuple[Expr, ...]) -> bool:
+    """Say whether two axes are declared in the other order."""
+    return len(sizes) == len(others) == 2 and sizes == others[::-1]
 
 
 def _are_keys_as_queries(name: Name, sizes: tuple[Expr, ...], scope: Scope) -> bool:

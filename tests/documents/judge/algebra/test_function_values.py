@@ -105,3 +105,60 @@ def test_e_is_eulers_number_below_a_number_that_is_not_whole() -> None:
     assert verdict_of("$e^{2.5} = 12.18$", width) == "holds"
     assert verdict_of("$e^{2.5} = 12.81$", width) == "wrong"
     assert verdict_of("$e^2 = 7.389$", width) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (r"$\sigma(-x) = 1 - \sigma(x)$", r"$\sigma(-x) = 1 + \sigma(x)$"),
+        (r"$\tanh x = 2\sigma(2x) - 1$", r"$\tanh x = 2\sigma(2x) + 1$"),
+        (r"$\tanh x = 2\sigma(2x) - 1$", r"$\tanh x = 2\sigma(x) - 1$"),
+        (r"$2\sigma(-x) = 1 - \tanh(x / 2)$", r"$2\sigma(-x) = 1 + \tanh(x / 2)$"),
+    ],
+)
+def test_an_equation_of_functions_with_one_slip_is_wrong(right: str, wrong: str) -> None:
+    assert verdict_of(right) == "holds"
+    assert verdict_of(wrong) == "wrong"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"Solve $\sigma(2x) = \sigma(x) + 1$.",  # a condition
+        r"At 0 we have $\tanh(2x) = \tanh(x)$.",  # no slip makes an identity of it
+        r"$\sigma(-x) = 1 + \tau(x)$",  # a function that nothing defines
+        r"$\tanh(-x) = 2$",
+    ],
+)
+def test_equations_of_functions_that_may_be_meant_are_left_alone(formula: str) -> None:
+    assert verdict_of(formula) != "wrong"
+
+
+def test_without_its_definition_sigma_may_be_any_function() -> None:
+    assert verdict_of(r"$\sigma(-x) = 1 + \sigma(x)$", before="Let us go on.") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("definition", "right", "wrong"),
+    [
+        (r"$s = \frac{1}{1 + e^{-x}}$", r"$\frac{ds}{dx} = s(1 - s)$", r"$\frac{ds}{dx} = s(s - 1)$"),
+        (r"$t = \tanh x$", r"$\frac{dt}{dx} = 1 - t^2$", r"$\frac{dt}{dx} = 1 - t$"),
+        (r"$y = x^2$", r"$\frac{dy}{dx} = 2x$", r"$\frac{dy}{dx} = 3x$"),
+    ],
+)
+def test_the_derivative_of_a_letter_is_that_of_what_defines_it(definition: str, right: str, wrong: str) -> None:
+    assert verdict_of(right, before=definition) in ("holds", "proved")
+    assert verdict_of(wrong, before=definition) == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("definition", "formula"),
+    [
+        (r"$s = v t$", r"$\frac{ds}{dt} = 2 v$"),  # v may depend on t
+        (r"$y = x^2$, $y = x^3$", r"$\frac{dy}{dx} = 3 x^2$"),
+        (r"$L = L(x)$", r"$\frac{dL}{dx} = 3x$"),
+        (r"$y = \tanh x$", r"At $x = 0$ we have $\frac{dy}{dx} = 1$."),
+    ],
+)
+def test_letters_of_which_less_is_known_are_left_alone(definition: str, formula: str) -> None:
+    assert verdict_of(formula, before=definition) == "unknown"

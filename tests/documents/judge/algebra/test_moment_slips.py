@@ -28,6 +28,9 @@ def verdict(formula: str, before: str = "So") -> str:
         rf"\text{{Var}}(\frac{{1}}{{d_k}} {DOT}) = \frac{{\text{{Var}}({DOT})}}{{d_k}}",
         r"\text{Var}(\sum_{j=1}^{d_k} q_l k_j) = \sum_{j=1}^{d_k} \text{Var}(q_j k_j)",
         r"\text{Var}(q_j k_j) = E[k_j^2] E[q_j^2] + E[k_j]^2 E[q_j]^2",
+        r"E[\frac{r x}{1 + p}] = \frac{E[r x]}{1 - p}",
+        r"E[\frac{x}{c}] = c E[x]",
+        r"\text{Var}(\frac{x}{c}) = \frac{\text{Var}(x)}{c}",
     ],
 )
 def test_a_slip_is_wrong(formula: str) -> None:
@@ -54,6 +57,10 @@ def test_a_slip_is_wrong(formula: str) -> None:
         rf"\text{{Var}}({DOT}) = d_k^2 \text{{Var}}(q_j k_j)",
         rf"\text{{Var}}(\frac{{1}}{{\sqrt{{d_k}}}} {DOT}) = \frac{{\text{{Var}}({DOT})}}{{d_k}}",
         r"V(s) = E[r + V(t)]",
+        r"E[\frac{r x}{1 - p}] = \frac{E[r x]}{1 - p}",
+        r"E[\frac{m x}{q}] = E[x]",  # where q is the mean of m
+        r"\text{Var}(b x) = b \text{Var}(x)",  # where b is 0 or 1
+        r"E[\frac{m^2}{q}] = \frac{E[m]}{q}",
     ],
 )
 def test_what_holds_for_some_variables_is_no_mistake(formula: str) -> None:
@@ -123,3 +130,31 @@ def test_a_square_of_a_sum_that_is_lost_is_wrong() -> None:
 def test_a_fourth_power_is_that_of_no_mask() -> None:
     assert verdict(r"\text{Var}(q k) = E[k^4] E[q^2] - E[k]^2 E[q]^2") == "wrong"
     assert verdict(r"E[m^4 x^4] = E[m] E[x^4]") != "wrong"
+
+
+@pytest.mark.parametrize(
+    ("formula", "meant"),
+    [
+        (r"E[x_k W_{jp}] = E[W_{kp}] E[x_k]", "W_j,p"),
+        (r"E[H_{ik} H_{ik}] = E[E_{jk}] E[H_{ik}]", "E_j,k"),
+        (r"E[R_{ik} X_{ik}] = E[X_{ik}] E[X_{ik}]", "R_i,k"),
+    ],
+)
+def test_an_entry_stands_for_the_one_that_only_the_other_side_has(formula: str, meant: str) -> None:
+    finding = check_text(f"So ${formula}$ here.", "markdown").claims[0].finding
+    assert finding.verdict == "wrong"
+    assert f"{meant} belongs where" in finding.reason
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"E[q_1 k_2] = E[q] E[k]",
+        r"\text{Var}(x_1) = \text{Var}(x_i)",
+        r"\text{Var}(q_1 k_1) = \text{Var}(q_i k_i)",
+        r"E[x_i x_j] = E[x_i]^2",
+        r"E[x_1 y_1] = E[x_2] E[y_2]",
+    ],
+)
+def test_entries_of_one_distribution_may_stand_for_one_another(formula: str) -> None:
+    assert verdict(formula) != "wrong"

@@ -74,7 +74,9 @@ def test_softmax_of_one_score_is_1() -> None:
     finding = judged(r"a_{ij} = \text{softmax}\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
     assert finding is not None
     assert (finding.verdict, finding.result) == ("wrong", "attention.scalar_softmax_is_one")
-    assert judged(r"a_{ij} = \text{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)") is None
+    over_keys = judged(r"a_{ij} = \text{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
+    assert over_keys is not None
+    assert (over_keys.verdict, over_keys.result) == ("proved", "attention.weights")
 
 
 def test_letters_that_the_prose_explains() -> None:

@@ -7,6 +7,12 @@ import pytest
 from derivations.documents.checking import check_text
 from tests.documents.judge.claims import last
 
+PAIR = (
+    r"\begin{{pmatrix}} x_1' \\ x_2' \end{{pmatrix}} = "
+    r"\begin{{pmatrix}} \cos a & {}\sin a \\ {}\sin a & \cos a \end{{pmatrix}}"
+    r"\begin{{pmatrix}} x_1 \\ x_2 \end{{pmatrix}}"
+)
+
 
 @pytest.mark.parametrize(
     ("formula", "verdict"),
@@ -31,8 +37,19 @@ from tests.documents.judge.claims import last
         (r"\bar{a}_i = \frac{a_i}{\text{RMS}(a)} g_i", "proved"),
         (r"\text{LN}(x) = \gamma \odot \frac{x - \text{E}[x]}{\sqrt{\text{Var}[x] + \epsilon}} + \beta", "proved"),
         (r"\text{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2} + \epsilon} + \beta", "conditional"),
+        (r"p_i(\tau) = \frac{\exp(z_i / \tau)}{\sum_j \exp(z_j / \tau)}", "proved"),
+        (r"\log p_i = z_i - \log \sum_{j} e^{z_j}", "proved"),
+        (r"\ln \hat{y}_k = z_k - \ln \sum_{j=1}^V \exp(z_j)", "proved"),
+        (r"\text{GELU}(x) \approx x \sigma(1.702 x)", "conditional"),
+        (r"\text{SwiGLU}(x) = (\text{SiLU}(x W_1) \odot x W_2) W_3", "proved"),
+        (r"\text{SwiGLU}(x) = (\text{SiLU}(x W_1) \odot x W_3) W_2", "proved"),
+        (r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{QK^T}{\sqrt{M_h}}\right) V", "proved"),
+        (r"\text{RMS}(x) = \sqrt{\frac{1}{e} \sum_{i=1}^{e} x_i^2 + \epsilon}", "proved"),
+        (r"s^2 = \frac{1}{E} \sum_{j=1}^{E} (u_j - \mu)^2", "proved"),
         (r"R = \begin{pmatrix} \cos a & -\sin a \\ \sin a & \cos a \end{pmatrix}", "proved"),
         (r"R = \begin{pmatrix} \cos a & \sin a \\ -\sin a & \cos a \end{pmatrix}", "proved"),
+        (PAIR.format("-", ""), "proved"),
+        (PAIR.format("", "-"), "proved"),
     ],
 )
 def test_what_is_right(formula: str, verdict: str) -> None:
@@ -59,6 +76,18 @@ def test_what_is_right(formula: str, verdict: str) -> None:
         r"\text{RMSNorm}(x) = \gamma \odot x \text{RMS}(x)",
         r"\text{LN}(x) = \gamma \odot \frac{x - \text{E}[x]}{\text{Var}[x] + \epsilon} + \beta",
         r"R = \begin{pmatrix} \cos a & \sin a \\ \sin a & \cos a \end{pmatrix}",
+        PAIR.format("", ""),
+        r"p_i(\tau) = \frac{\exp(z_i / \tau)}{\sum_j \exp(z_j)}",
+        r"\sigma^2 = \frac{1}{D} \sum_{d=1}^{D} x_d - \mu^2",
+        r"\sigma^2 = \frac{1}{n} \sum_{i} x_i^2 + \mu^2",
+        r"\log p_i = z_i - \sum_{j} e^{z_j}",
+        r"\log \text{softmax}(z)_i = z_i - \sum_{j} e^{z_j}",
+        r"\log p_i = z_i + \log \sum_{j} e^{z_j}",
+        r"\text{GELU}(x) \approx x \sigma(1.207 x)",
+        r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{QK^T + M}{d_k}\right) V",
+        r"s^2 = \frac{1}{E} \sum_{j=1}^{E} (u_j - \mu)",
+        r"\sigma^2 = \frac{1}{E} \sum_{j=1}^{E} (u_j + \mu)^2",
+        r"\text{RMS}(u) = \sqrt{\frac{1}{E} \sum_{j=1}^{E} u_j}",
     ],
 )
 def test_a_slip_is_wrong(formula: str) -> None:
@@ -94,6 +123,17 @@ def test_columns_among_rows_are_no_mistake(formula: str) -> None:
         r"D_{KL}(p \| q) = H(p, q) - H(p)",
         r"\text{KL}(q \| p) = \frac{1}{2} \sum_i (\mu_i^2 + \sigma_i^2 - 1 - \log \sigma_i^2)",
         r"W = W_0 + \Delta W",
+        r"\text{GELU}(x) \approx x \sigma(1.7 x)",
+        r"\text{GELU}(x) \approx x \sigma(1.6 x)",
+        r"\sigma^2 = \frac{1}{N} \sum_{j=1}^{N} r_j",
+        r"\sigma^2 = \frac{1}{D} \sum_{d=1}^{D} x_d^2 - \mu^2",
+        r"\sigma^2 = \frac{1}{D} \sum_{d=1}^{D} x_d^2",
+        r"x_i(t) = e^{z_i t} + \sum_j e^{z_j}",
+        PAIR.format("", "").replace("x_1'", "y_1").replace("x_2'", "y_2"),  # any matrix of two other letters
+        r"\sigma^2 = \frac{1}{N} \sum_{j=1}^{N} (y_j - f_j)^2",
+        r"\log p(y) = y \theta - \sum_j e^{\theta_j}",
+        r"\log p_i = y_i \eta_i - e^{\eta_i}",
+        r"\log p_i = -\log \sum_j e^{z_j - z_i}",
         r"\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{n}\|x\|^2 + \epsilon}} g",
         r"\text{GLU}(a, b) = a \odot \sigma(b)",
         r"\log(\hat{y}_j) = \log \frac{e^{o_j}}{\sum_k e^{o_k}}",
@@ -135,8 +175,11 @@ def test_what_multiplies_a_function_elsewhere_makes_good_its_scale_alone() -> No
     turned = r"\mathrm{KL}(p \| q) = \sum_i p_i \ln \frac{q_i}{p_i}"
     assert last(turned).verdict == "wrong"
     assert last(turned, f"${kl}$").verdict == "unknown"
+    assert last(turned, r"$\mathcal{L} = (1 - a) \tau^2 \mathrm{KL}(p \| q)$").verdict == "wrong"  # nothing turns it
     assert last(r"\mathrm{KL}(p \| q) = \sum_i q_i \ln \frac{p_i}{q_i}", f"${kl}$").verdict == "wrong"
     assert last(r"\sigma(x) = \frac{1}{1 - e^{-x}}", f"${sigma}$").verdict == "wrong"
+    gelu, layer = r"\mathrm{GELU}(x) \approx x \sigma(1.207 x)", r"y = \mathrm{GELU}(x W_1) W_2"
+    assert last(gelu, f"${layer}$").verdict == "wrong"
 
 
 @pytest.mark.parametrize(

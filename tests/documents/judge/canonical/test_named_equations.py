@@ -24,16 +24,25 @@ RIGHT = [
     ("Label smoothing", r"y'_k = (1 - \epsilon) y_k + \frac{\epsilon}{K}", "holds"),
     ("Label smoothing", r"q_k = (1 - \alpha) \delta_{k,y} + \alpha / K", "holds"),
     ("Xavier", r"\text{Var}(W) = \frac{2}{n_{in} + n_{out}}", "proved"),
+    ("Xavier", r"a = \sqrt{\frac{6}{n_{in} + n_{out}}}", "proved"),
+    ("Glorot", r"\text{limit} = \frac{\sqrt{6}}{\sqrt{n_{in} + n_{out}}}", "proved"),
+    ("He initialization", r"a = \sqrt{6 / n_{in}}", "proved"),
+    ("He initialization", r"a = \sqrt{3 / n_{in}}", "conditional"),
     ("He initialization", r"\sigma^2 = \frac{2}{n_{in}}", "proved"),
     ("He initialization", r"\sigma^2 = \frac{1}{n_{in}}", "conditional"),
     ("Online softmax", r"m_i = \max(m_{i-1}, x_i)", "proved"),
     ("Online softmax", r"d_i = d_{i-1} e^{m_{i-1} - m_i} + e^{x_i - m_i}", "proved"),
     ("Rotary encoding", r"x'_1 = x_1 \cos\theta - x_2 \sin\theta", "proved"),
     ("Rotary encoding", r"x'_2 = x_1 \sin m\theta + x_2 \cos m\theta", "proved"),
+    ("Rotary encoding", r"x'_{2i+1} = x_{2i} \sin(m\theta_i) + x_{2i+1} \cos(m\theta_i)", "proved"),
     ("ALiBi", r"m_h = 2^{-8h/n}", "holds"),
     ("Dropout", r"\tilde{x}_i = \frac{m_i x_i}{1 - p}", "proved"),
 ]
 SLIPS = [
+    ("Adam", r"v_t = \beta_2 v_{t-1} + (1 - \beta_1) g_t^2", "beta_2 belongs where beta_1 stands"),
+    ("Xavier", r"a = \sqrt{\frac{3}{n_{in} + n_{out}}}", "the factor 2 is missing"),
+    ("Glorot", r"a = \frac{6}{n_{in} + n_{out}}", "the root is missing"),
+    ("Rotary encoding", r"x'_{2i+1} = x_{2i} \sin(m\theta_i) - x_{2i+1} \cos(m\theta_i)", "sign"),
     ("Adam", r"\hat{v}_t = \frac{v_t}{(1 - \beta_2)^t}", "the exponent belongs to beta_2"),
     ("Adam", r"\hat{v}_t = \frac{v_t}{1 - \beta_2 t}", "t must be an exponent"),
     (
@@ -125,3 +134,24 @@ def test_the_letters_of_the_other_moment_are_not_taken_for_other_letters() -> No
     """A hat over v with beta_1 is no renamed first moment; nothing says which of the two is meant."""
     assert last(r"\hat{v}_t = \frac{v_t}{1 - \beta_1^t}").verdict == "unknown"
     assert last(r"\hat{u}_t = \frac{u_t}{1 - \rho^t}").verdict == "holds"
+
+
+@pytest.mark.parametrize("heading", ["The initialisation", "In Europe", "Hadamard products"])
+def test_words_tell_of_an_equation_where_they_begin(heading: str) -> None:
+    """There is no "he init" in "the initialisation"."""
+    assert last(r"a = \sqrt{2 / n_{in}^2}", heading=heading).verdict == "unknown"
+    assert last(r"v_t = \beta v_{t-1} + (1 - \beta) g_t", heading=heading).verdict != "wrong"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        (r"x_1 \cos\theta - x_2 \sin\theta", r"x_1 \sin\theta - x_2 \cos\theta", "wrong"),
+        (r"x_1 \cos\theta - x_2 \sin\theta", r"x_1 \sin\theta + x_2 \cos\theta", "proved"),
+        (r"x_1 \cos\theta + x_2 \sin\theta", r"x_1 \sin\theta - x_2 \cos\theta", "unknown"),  # the pair is mirrored
+        (r"x_1 \cos\phi + t", r"x_1 \sin\theta - x_2 \cos\theta", "unknown"),
+    ],
+)
+def test_the_first_entry_of_a_pair_tells_what_the_second_is(first: str, second: str, verdict: str) -> None:
+    """No word is needed where the line before turns the first entry."""
+    assert last(f"x'_2 = {second}", f"$x'_1 = {first}$").verdict == verdict

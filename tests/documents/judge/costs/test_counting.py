@@ -183,6 +183,21 @@ def test_mutants_of_counts_are_wrong_or_left_alone() -> None:
     assert caught >= 0.95 * differ, missed
 
 
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("The KV cache takes $4 b L n d$ bytes in fp16.", ["conditional"]),
+        ("The KV cache takes $5 b L n d$ bytes in fp16.", ["wrong"]),
+        ("The KV cache takes $8 b L n d$ bytes.", ["conditional"]),
+        ("The KV cache takes $16 b L n d$ bytes.", []),
+    ],
+)
+def test_a_cache_in_the_model_width(text: str, verdicts: list[str]) -> None:
+    sizes = "Let $d$ be the model width, $L$ the number of layers, $n$ the sequence length and $b$ the batch size."
+    claims = check_text(f"# A\n\n{sizes}\n\n{text}\n", "markdown").claims
+    assert [claim.finding.verdict for claim in claims if "b L" in claim.text] == verdicts
+
+
 def test_no_size_is_too_strange() -> None:
     for count in ("d_model**(10**9)", "2 / d_model", "d_model**h", "d_model", "3", "x_1 + y_2", "total(i, i, 1, n)"):
         assert not tuple(check_counting(statement(Name("C"), count, prose=NETWORK), 0, FakeScope()))
@@ -210,6 +225,12 @@ def test_a_layer_beside_embeddings_is_a_part_of_its_own() -> None:
     found = tuple(check_counting(statement(Name("P"), "12 * d_model**2 + 13 * d_model", prose=words), 0, FakeScope()))
     assert all(each.verdict != "wrong" for each in found)
     assert [part.name for part in parts_named("the FFN layer")] == ["feed-forward network"]
+    assert [part.name for part in parts_named("每层的自注意力")] == ["multi-head attention"]
+    assert [part.name for part in parts_named("the MLP of each layer, with two linear layers")] == [
+        "feed-forward network"
+    ]
+    assert [part.name for part in parts_named("of each layer")] == ["layer"]
+    assert [part.name for part in parts_named("attention, layer")] == ["multi-head attention", "layer"]
 
 
 def test_the_sentence_tells_before_the_block_what_is_counted() -> None:
@@ -348,3 +369,83 @@ def test_three_matrices_are_no_mistake_where_the_document_speaks_of_gates() -> N
         text = f"{start}{'Nothing is said here.' * 40}\n\n# Parameters\n\n{network}\n"
         claims = check_text(text, "markdown").claims
         assert sum(claim.finding.verdict == "wrong" for claim in claims) == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $8 d^2$ parameters.", ["conditional"]),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $9 d^2$ parameters.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $24 d^2$ parameters.", []),  # of three layers
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $12 d^2$ parameters.", []),  # three matrices
+        ("Let $d_{ff} = 4 d$. The feed-forward network takes $18 n d^2$ FLOPs.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. The first matrix of the feed-forward network has $4 d^2$ parameters.", []),
+        ("The feed-forward network has $9 d^2$ parameters.", []),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $9.5 d^2$ parameters.", []),
+        ("Let $d_{ff} = 4 d$. If it were $5 d$ instead, the feed-forward network had $10 d^2$ parameters.", []),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $6 d^2 + 5 d$ parameters.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $8 d^2 - 5 d$ parameters.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $8 d^2 + 7 d$ parameters.", []),  # with its norm
+        ("Let $d_{ff} = 4 d$. The feed-forward network has $16 d^2 + 10 d$ parameters.", []),  # twice
+        (
+            "这里 $d_{ff}=4d$。每层的自注意力的参数量为 $4d^2 + 4d$，MLP 有两个线性层，参数量为 $8d^2 + 5d$。",
+            ["conditional"] * 2,
+        ),
+        (
+            "这里 $d_{ff}=4d$。每层的自注意力的参数量为 $5d^2 + 4d$；MLP 有两个线性层，参数量为 $9d^2 + 5d$。",
+            ["wrong"] * 2,
+        ),
+        ("Let $d_{ff} = 4 d$. With adapters the feed-forward network has $9 d^2$ parameters.", []),
+        ("Let $d_{ff} = 3 d$. The feed-forward network has $6 d^2$ parameters.", ["conditional"]),
+        (r"Let $d_{ff} = \frac{8}{3} d$. The SwiGLU network has $8 d^2$ parameters.", ["conditional"]),
+        ("这里 $d_{ff}=4d$。前馈网络有 $9d^2$ 个参数。", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. A layer costs $24 n d^2 + 4 n^2 d$ FLOPs.", ["conditional"]),
+        ("Let $d_{ff} = 4 d$. A layer costs $25 n d^2 + 4 n^2 d$ FLOPs.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. A layer costs $240 n d^2 + 4 n^2 d$ FLOPs.", ["wrong"]),
+        ("Let $d_{ff} = 4 d$. A layer costs $26 n d^2 + 4 n^2 d$ FLOPs.", []),  # a matrix for relative positions
+        ("Let $d_{ff} = 4 d$. A layer costs $21 n d^2 + 4 n^2 d$ FLOPs.", []),  # four queries to a key
+        ("Let $d_{ff} = 4 d$. A layer costs $24 n d^2 + 2 n^2 d$ FLOPs.", []),  # through a causal mask
+        ("Let $d_{ff} = 4 d$. A layer costs $12 n d^2 + 2 n^2 d$ multiply-adds.", ["conditional"]),
+        ("A layer costs $25 n d^2 + 4 n^2 d$ FLOPs.", []),
+    ],
+)
+def test_a_network_has_the_hidden_width_that_the_section_sets(text: str, verdicts: list[str]) -> None:
+    claims = [claim for claim in check_text(f"# A\n\n{text}\n", "markdown").claims if "d^2" in claim.text]
+    assert [claim.finding.verdict for claim in claims] == verdicts
+    assert all("d_ff = 4*" not in each for claim in claims if "8}{3" in text for each in claim.finding.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "verdicts"),
+    [
+        ("parameters", "feed-forward network | $2 d_{model} d_{ff}$", ["conditional"]),
+        ("parameters", "feed-forward network | $3 d_{model} d_{ff}$", ["wrong"]),
+        ("パラメータ数", "フィードフォワード層 | $3 d_{model} d_{ff}$", ["wrong"]),
+        ("shape", "feed-forward network | $3 d_{model} d_{ff}$", []),
+        ("parameters", "SwiGLU feed-forward network | $3 d_{model} d_{ff}$", ["holds"]),
+        ("parameters", "feed-forward network | $d_{model} \\times d_{ff}$", []),
+        ("parameters", "feed-forward network | matrices of $5 d_{model} d_{ff}$", []),
+    ],
+)
+def test_the_head_of_a_column_says_what_its_cells_count(head: str, row: str, verdicts: list[str]) -> None:
+    text = f"# A\n\n| part | {head} |\n| --- | --- |\n| {row} |\n"
+    claims = check_text(text, "markdown").claims
+    assert [claim.finding.verdict for claim in claims] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("All products of the forward and the backward pass.\n\n$C = 6 N D$", "conditional"),
+        ("All products of the forward and the backward pass.\n\n$C = 2 N D$", "wrong"),
+        ("The forward pass comes first.\n\n$C = 2 N D$", "conditional"),
+        ("$N$ counts weights.\n\n$C = 6 D D$", "wrong"),
+        ("$N$ counts weights.\n\n$C = 6 N N$", "unknown"),
+        ("$N$ counts weights, and $D$ texts.\n\n$C = 6 N N$", "wrong"),
+        ("There are as many.\n\n$C = 6 D D$", "unknown"),
+        ("This is for feed-forward networks as well.\n\n$C = 2 N D$", "wrong"),
+    ],
+)
+def test_training_takes_all_passes_and_both_numbers(text: str, verdict: str) -> None:
+    claims = check_text(f"# FLOPs of training on D tokens\n\n{text}\n", "markdown").claims
+    assert claims[-1].finding.verdict == verdict

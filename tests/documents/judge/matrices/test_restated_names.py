@@ -40,6 +40,11 @@ def test_two_definitions_one_slip_apart_are_wrong(formula: str, behind: str) -> 
         (r"O = \operatorname{softmax}(Q K^\top) V", "Later we scale: " + SCORES[6:]),  # another formula, no explanation
         (r"Y = (X W + B) U", "where $H = X W + B$ and $Y = H U$."),
         (r"Y = (X W + B) U", "where $Y = Z W_1 W_2 W_3$."),  # another thing
+        (r"S = Q K^\top", r"With scaling, $S = Q K^\top / \sqrt{d}$."),
+        (
+            r"A = \operatorname{softmax}(Q K^\top)",
+            r"With scaling, $S = Q K^\top / \sqrt{d}$ and $A = \operatorname{softmax}(S)$.",
+        ),
     ],
 )
 def test_equal_and_unrelated_definitions_are_left_alone(formula: str, behind: str) -> None:

@@ -112,7 +112,10 @@ def test_numbers_that_are_put_in_for_letters_may_be_others() -> None:
 
 
 def test_units_that_may_be_converted_are_converted_or_left_alone() -> None:
-    assert decided(tree("60 * 60"), number("1", unit="h")) is None
+    hour = decided(tree("60 * 60"), number("1", unit="h"))
+    assert hour is not None
+    assert hour.assumptions == ("the number without a unit is in s",)
+    assert decided(tree("60 * 60"), number("1", unit="months")) is None
     converted = decided(number("3", unit="bytes"), number("24", unit="bits"))
     assert converted is not None
     assert converted.verdict == "holds"

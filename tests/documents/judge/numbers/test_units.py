@@ -78,7 +78,9 @@ def test_the_exponent_of_a_power_has_no_unit() -> None:
     ],
 )
 def test_the_scale_of_a_result_may_be_that_of_both_sides(text: str) -> None:
-    assert check_text(text, "markdown").claims[0].finding.verdict == "unknown"
+    finding = check_text(text, "markdown").claims[0].finding
+    assert finding.verdict == "conditional"
+    assert any("both sides" in each for each in finding.assumptions)
 
 
 @pytest.mark.parametrize(
@@ -103,5 +105,20 @@ def test_conversions_are_those_of_one_kind() -> None:
     assert not list(conversions("tokens", "heads"))
     assert "KiB" in of_the_kind("bits")
     assert of_the_kind("tokens") == frozenset()
-    assert [unit for unit in ("GB", "days", "bytes", "s", "tokens") if is_scaled(unit)] == ["GB", "days"]
+    assert [unit for unit in ("GB", "days", "bytes", "s", "tokens") if is_scaled(unit)] == ["GB", "days", "s"]
     assert all(size > 0 for unit in UNITS.values() for size in unit.sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("It takes 7.44e18 / 150e12 = 49,600 s in all.", "holds"),
+        ("It takes 7.44e18 / 150e12 = 4,960 s in all.", "wrong"),
+        ("It takes 2.36e21 / 8.96e15 = 263,393 s = 73.2 h.", "holds"),
+        ("It takes 2.36e21 / 8.96e15 = 263,393 s = 7.32 h.", "wrong"),
+        ("It takes 300 / 3600 = 5 minutes.", "conditional"),
+        ("where $s = 3$ and x / 2 = 8 s", "unknown"),  # a letter
+    ],
+)
+def test_a_time_that_numbers_alone_give_is_measured(text: str, verdict: str) -> None:
+    assert check_text(text, "markdown").claims[-1].finding.verdict == verdict

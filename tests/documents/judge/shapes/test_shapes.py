@@ -224,3 +224,10 @@ def test_the_hidden_width_is_not_that_of_the_model(width: str, expected: str) ->
     text = rf"$X \in \mathbb{{R}}^{{n \times {width}}}$, $W \in \mathbb{{R}}^{{d_{{model}} \times q}}$, $Y = X W$"
     assert expected in {finding.verdict for _, _, finding in findings(text)}
     assert expected == "wrong" or "wrong" not in {finding.verdict for _, _, finding in findings(text)}
+
+
+def test_two_declarations_in_other_orders_are_of_two_conventions() -> None:
+    text = r"$X \in \mathbb{R}^{n \times d}$ or $X \in \mathbb{R}^{d \times n}$"
+    said = [finding for _, _, finding in findings(text)]
+    assert [each.verdict for each in said] == ["conditional", "conditional"]
+    assert all("also declared" in each.reason for each in said)

@@ -1,0 +1,99 @@
+r"""Sums of shares: where `a_{ij} = e^{s_{ij}} / \sum_k e^{s_{ik}}`, `\sum_j a_{ij} = 1`.
+
+Definition   shares are parts of their own sum: the denominator is the sum of the numerator over one of its places
+Result       holds where the sum over that place is said to be 1; wrong where it is said to be another number, or where
+             the sum over the other place is said to be 1
+Assumes      the section defines the letter once, with the indices that it has in the sum; a sum over a part of the
+             places is left alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.normalisations import is_exponential
+from derivations.documents.judge.numbers.letters import bare
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Quotient, Sum, rebuilt
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_sums_of_shares"]
+
+CHECK = "chain"
+MOST_PLACES = 2
+
+
+def check_sums_of_shares(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield whether entries that were defined as shares of their sum add up to what is said."""
+    if link is None or statement.chain.relations[link] not in ("=", "≡"):
+        return
+    whole, total = statement.chain.sides[link : link + 2]
+    if not isinstance(whole, Aggregate) or whole.kind != "sum" or len(whole.index) != 1 or whole.over is not None:
+        return
+    entry, place = whole.body, whole.index[0]
+    if not isinstance(entry, Name) or place not in entry.subscripts or not isinstance(total, Number):
+        return
+    defined = scope.definitions(entry)
+    over = _shared(defined[0]) if len(defined) == 1 else None
+    if over is None:
+        return
+    shared, below = over
+    if not _has_all(whole, below):
+        lacking = shared == place and total.value == 1 and _leaves_one_out(whole, below)
+        if lacking and is_exponential(bare(below.body)) and not is_condition(statement):
+            reason = f"{entry.key} is a share of the sum over all {place.key}, and the last share is left out"
+            yield Finding("wrong", CHECK, reason, f"{formula_text(replace(whole, upper=below.upper))} = 1")
+        return
+    if shared == place and total.value == 1:
+        yield Finding("holds", CHECK, f"{entry.key} is a share of the sum over {place.key}, and all shares are 1")
+    elif shared == place and not is_condition(statement):
+        yield Finding("wrong", CHECK, f"{entry.key} is a share of the sum over {place.key}: all shares are 1", "1")
+    elif total.value == 1 and shared in entry.subscripts and len(entry.subscripts) <= MOST_PLACES:
+        reason = f"{entry.key} is a share of the sum over {shared.key}: that is 1, and the sum over {place.key} is not"
+        if not is_condition(statement):
+            yield Finding("wrong", CHECK, reason, _over(whole, shared))
+
+
+def _shared(defined: Node) -> tuple[Name, Aggregate] | None:
+    """Return the place over which a quotient is a share of a sum, and that sum."""
+    share = bare(defined)
+    below = bare(share.denominator) if isinstance(share, Quotient) else None
+    if not isinstance(below, Aggregate) or below.kind != "sum" or len(below.index) != 1:
+        return None
+    above = bare(share.numerator)
+    letters = {place for part in above.walk() if isinstance(part, Name) for place in part.subscripts}
+    for place in sorted((each for each in letters if isinstance(each, Name)), key=lambda each: each.key):
+        if bare(_moved(below.body, below.index[0], place)) == above:
+            return place, below
+    return None
+
+
+def _has_all(whole: Aggregate, below: Aggregate) -> bool:
+    """Say whether a sum runs over all that the sum of a denominator does, as far as both say it."""
+    pairs = ((whole.lower, below.lower), (whole.upper, below.upper))
+    return below.over is None and all(mine is None or theirs is None or mine == theirs for mine, theirs in pairs)
+
+
+def _leaves_one_out(whole: Aggregate, below: Aggregate) -> bool:
+    """Say whether a sum goes one place less far than the sum of a denominator."""
+    match whole.upper:
+        case Sum(terms=(last, Number(value=one)), signs=(1, -1)):
+            return one == 1 and last == below.upper and whole.lower == below.lower
+    return False
+
+
+def _over(whole: Aggregate, place: Name) -> str:
+    turned = replace(whole, index=(place,), lower=None, upper=None)
+    return f"{formula_text(turned)} = 1"
+
+
+def _moved(node: Any, old: Name, new: Name) -> Any:
+    """Return a formula with one place for another in its subscripts."""
+    if isinstance(node, Name):
+        return replace(node, subscripts=tuple(new if each == old else each for each in node.subscripts))
+    return rebuilt(node, lambda each: _moved(each, old, new))
