@@ -20,7 +20,7 @@ from derivations.language.normal_form.context import ALLOWANCE
 __all__ = ["MOST_SECONDS", "MOST_STEPS", "MOST_TERMS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
 
 MOST_STEPS = 300_000
-MOST_SECONDS = 1.2  # of the processor; a step that is under way is not interrupted, and one formula has two seconds
+MOST_SECONDS: float = 1.2  # of the processor; what is under way is not interrupted, and one formula has two seconds
 MOST_TERMS = 40_000  # that one decision of the judge may write down: formulas of documents need less than half of it
 BETWEEN = 256  # steps between two looks at the clock
 
@@ -54,10 +54,11 @@ _current: ContextVar[Budget] = ContextVar("budget", default=Budget(inf))  # noqa
 
 
 @contextmanager
-def budget_of(steps: float = MOST_STEPS, seconds: float = MOST_SECONDS) -> Iterator[Budget]:
+def budget_of(steps: float = MOST_STEPS, seconds: float | None = None) -> Iterator[Budget]:
     """Limit what is spent inside; a budget inside another one takes nothing from it, neither steps nor time."""
     around, begin = _current.get(), thread_time()
-    token, allowed = _current.set(Budget(steps, begin + seconds)), ALLOWANCE.set(MOST_TERMS)
+    end = begin + (MOST_SECONDS if seconds is None else seconds)
+    token, allowed = _current.set(Budget(steps, end)), ALLOWANCE.set(MOST_TERMS)
     try:
         yield _current.get()
     finally:

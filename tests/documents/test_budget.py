@@ -15,6 +15,8 @@ from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
 from derivations.language.normal_form.context import Context
 
+CLOCK = True  # a formula has its seconds here
+
 
 def test_nothing_is_limited_outside_of_a_budget() -> None:
     spend(10**12)
@@ -58,6 +60,17 @@ def test_the_clock_stops_what_takes_too_long(monkeypatch: pytest.MonkeyPatch) ->
         for _ in range(100 * budget.BETWEEN):
             spend()
     assert next(ticks) == 13  # the start, eleven looks, and the end
+
+
+def test_a_formula_has_its_seconds_where_nothing_else_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(budget, "thread_time", lambda: clock[0])
+    with budget_of():
+        clock[0] = 0.9 * budget.MOST_SECONDS
+        spend(budget.BETWEEN + 1)
+        clock[0] = 1.1 * budget.MOST_SECONDS
+        with pytest.raises(TooCostly, match="time"):
+            spend(budget.BETWEEN + 1)
 
 
 @pytest.mark.parametrize("formula", ["x", "a + b", r"\frac{a}{b + 1} = c_i^T", r"\sum_{i=1}^n x_i"])

@@ -16,6 +16,7 @@ from derivations.documents.checking import FAILED, Report, check_file, check_tex
 from derivations.documents.readers.source import MAX_LINE
 from tests.documents.time_limit import TooLong, within
 
+CLOCK = True  # a formula has its seconds here
 SECONDS = 2  # of processor time for a formula, import of SymPy aside
 MANY = 1_000
 END = r"The end: $7 \times 8 = 54$."
