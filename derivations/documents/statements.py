@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derivations.documents.passages import Block, Passage
-from derivations.documents.syntax import Chain
+from derivations.documents.syntax import Chain, Number
 
 __all__ = ["Statement"]
 
@@ -29,8 +29,17 @@ class Statement:
 
     @property
     def links(self) -> range:
-        """The numbers of the links of the chain: link k says that side k and side k + 1 are so related."""
-        return range(len(self.chain.relations))
+        """The numbers of the links of the chain: link k says that side k and side k + 1 are so related.
+
+        A proportion, `4:6:2 = 2:3:1`, has none.
+        """
+        return range(0 if self._is_proportion else len(self.chain.relations))
+
+    @property
+    def _is_proportion(self) -> bool:
+        """Say whether numbers are in a ratio that is said to be another one."""
+        numbers = all(isinstance(side, Number) for side in self.chain.sides)
+        return numbers and ":" in self.chain.relations and len(self.chain.relations) > 1
 
     def text(self, start: int, end: int) -> str:
         """Return a stretch of the passage as it is written."""

@@ -1,7 +1,7 @@
-"""Slips of formulas of matrices: transposes, the order of factors, the scale, signs, one letter for another.
+"""Slips of formulas of matrices: transposes, the order of factors, the scale, inverses, signs, other letters.
 
-Result       `matrix_edits(side, parts)` yields edits of a side; `parts` are the letters and roots that may stand in it,
-             with the indices of letters as names without a letter (`indices_of`)
+Result       `matrix_edits(side, parts)` yields edits of a side; `parts` are the letters, roots and inverses that may
+             stand in it, with the indices of letters as names without a letter (`indices_of`)
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import replace
 from derivations.documents.canon.letter_slips import exchanged, letters_changed, orders, signs, transposes
 from derivations.documents.canon.places import Edit, places
 from derivations.documents.formulas import formula_text
-from derivations.documents.syntax import Fence, Name, Node, Product, Quotient, Root, Transpose
+from derivations.documents.syntax import Fence, Name, Node, Power, Product, Quotient, Root, Transpose
 
 __all__ = ["indices_of", "matrix_edits"]
 
 
-def matrix_edits(side: Node, parts: Sequence[Name | Root]) -> Iterator[Edit]:
+def matrix_edits(side: Node, parts: Sequence[Name | Root | Power]) -> Iterator[Edit]:
     """Yield the edits of a side, the plainest slips first."""
     letters = [part for part in parts if isinstance(part, Name)]
     roots = [part for part in parts if isinstance(part, Root)]
@@ -27,6 +27,10 @@ def matrix_edits(side: Node, parts: Sequence[Name | Root]) -> Iterator[Edit]:
                 yield at(new), slip
     for node, at in places(side) if roots else ():
         for new, slip in _scales(node, roots):
+            yield at(new), slip
+    inverses = [part for part in parts if isinstance(part, Power)]
+    for node, at in places(side) if inverses else ():
+        for new, slip in _inverted(node, inverses):
             yield at(new), slip
     yield from exchanged(side, letters)
     for rule in (signs, letters_changed):
@@ -56,6 +60,15 @@ def _scales(node: Node, roots: Sequence[Root]) -> Iterator[Edit]:
         yield kept, "the scale is too many"
     for root in roots:
         yield Quotient(kept, root), f"it must be divided by {formula_text(root, 'plain')}"
+
+
+def _inverted(node: Node, inverses: Sequence[Power]) -> Iterator[Edit]:
+    """Yield a matrix for its inverse, and the inverse for the matrix, where the equation has it."""
+    for inverse in inverses:
+        if node == inverse:
+            yield inverse.base, f"{formula_text(inverse.base, 'plain')} must not be inverted"
+        elif node == inverse.base:
+            yield inverse, f"{formula_text(node, 'plain')} must be inverted"
 
 
 def _in_longer_products(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:

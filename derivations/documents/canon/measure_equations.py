@@ -21,7 +21,7 @@ PRECISION, RECALL = "P precision p Precision Prec", "R recall r Recall Rec"
 
 MEASURES: tuple[Equation, ...] = (
     equation(
-        "the cosine schedule", RATES, cosine_schedule, words=FALLING,
+        "the cosine schedule", RATES, cosine_schedule, words=FALLING, used="T_cur T_max",
         low="eta_min eta_{min} lr_min alpha_min eta_end", high="eta_max eta_{max} eta_0 lr_max alpha_max alpha_0 eta_p",
         step="t step T_cur T_{cur} s @", total="T T_max T_{max} T_i N total_steps", warmup="T_w T_warmup w warmup t_w",
     ),

@@ -25,6 +25,7 @@ WORDS = (
     "layer norm|layernorm|layer-norm|batch norm|batchnorm|batch-norm|normalise|normalize|"
     "归一化|歸一化|標準化|标准化|正規化|规范化|規範化"
 )
+RMS_WORDS = "rmsnorm|rms norm|rms-norm|root mean square norm|root-mean-square norm|均方根"
 ROWS = ("", "_i", "_b", "_t", "_n", "_m", "_r", "_s")
 
 
@@ -60,7 +61,8 @@ NORMS: tuple[Equation, ...] = (
         entry=_entries("x X z a h"), mean=_of_rows("mu"), spread=_of_rows("sigma"), small="epsilon eps",
     ),
     equation(
-        "the scale and shift of what is normalised", _entries("y Y o O"), scaled_and_shifted, words=WORDS,
+        "the scale and shift of what is normalised", _entries("y Y o O"), scaled_and_shifted,
+        words=f"{WORDS}|{RMS_WORDS}",
         entry=_entries("hatx hatX hatz hata hath"), gain="gamma@ gamma gamma_l", shift="beta@ beta",
     ),
 )  # fmt: skip

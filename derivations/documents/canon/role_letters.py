@@ -32,7 +32,7 @@ LOGITS = letters_of(
     x="x z s o a u e l logits scores v y", T="T tau temperature t beta alpha", m="m c M x_max x_{max} a"
 )
 TARGETS = letters_of(y="haty hatp p q a pi y", t="t y p q Y", N="N n B m batch_size")
-PROBABILITIES = letters_of(p="p P q pi y", q="q Q haty p", n="N T n M", loss="L l loss H J ell NLL CE")
+PROBABILITIES = letters_of(p="p P q pi y", q="q Q haty p", n="N T n M L", loss="L l loss H J ell NLL CE")
 LOW_RANK = letters_of(
     X="x X h z",
     W="W W_0 W0 W_q",

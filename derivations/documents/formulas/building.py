@@ -37,6 +37,8 @@ __all__ = [
     "unfenced",
 ]
 
+PRECISIONS = frozenset({"int", "uint", "fp", "bf", "nf"})
+
 
 def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
     """Return the product of factors; a phrase of plain words is one name, or words among factors."""
@@ -171,7 +173,7 @@ def subscripts(items: Sequence[Node]) -> tuple[Node, ...]:
         elif isinstance(item, Fence) and item.bracket == "(" and len(items) == 1 and isinstance(item.inside, Name):
             single.append(item)
         elif isinstance(item, Product) and not any(item.operators) and _indices(item.factors):
-            single += item.factors
+            single += _precision(item) or item.factors
         else:
             single.append(item)
     return tuple(flat(each) for each in single)
@@ -179,6 +181,14 @@ def subscripts(items: Sequence[Node]) -> tuple[Node, ...]:
 
 def _indices(factors: tuple[Node, ...]) -> bool:
     return isinstance(factors[0], Name) and all(isinstance(each, Name | Number) for each in factors)
+
+
+def _precision(item: Product) -> list[Node]:
+    """Return the one word of `W_{int8}` and of `W_{fp16}`, which says how numbers are kept."""
+    *letters, last = item.factors
+    word = "".join(each.base for each in letters if isinstance(each, Name))
+    is_one = word in PRECISIONS and isinstance(last, Number)
+    return [Words(f"{word}{last.text}", start=item.start, end=item.end)] if is_one and isinstance(last, Number) else []
 
 
 def flat(node: Node) -> Node:

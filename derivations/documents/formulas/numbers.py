@@ -72,7 +72,7 @@ def latex_amount(text: str, digits: str, end: int, limit: int, side: bool) -> tu
     if match and _has_scale(match, text, digits, side):
         scale, following = match["word"], _end(match)
         match = _BEHIND.match(text, following, limit)
-    if match and match["word"] in UNITS and (_is_upright(match, 2) or (match["word"] in _BYTES and _is_apart(match))):
+    if match and match["word"] in UNITS and (_is_upright(match, 2) or _is_of_bytes(match, text, digits, side)):
         unit, following = match["word"], _end(match)
     return scale, unit, False, following
 
@@ -92,6 +92,13 @@ def _is_upright(match: re.Match[str], letters: int) -> bool:
     if match["open"]:
         return bool(match["close"])
     return not match["word"].isascii() or len(match["word"]) > letters
+
+
+def _is_of_bytes(match: re.Match[str], text: str, digits: str, side: bool) -> bool:
+    """Say whether GB is a unit in italics: behind a space that shows, or where `84GB` is all of a side."""
+    glued = match.start() == match.start("word") and side and len(digits) > 1
+    whole = glued and bool(_SIDE_ENDS.match(text, match.end("word")))
+    return match["word"] in _BYTES and (whole or _is_apart(match))
 
 
 def _is_apart(match: re.Match[str]) -> bool:

@@ -50,6 +50,8 @@ _COUNTED = re.compile(r"(?:[词詞]元|トークン|[层層个個头頭次回枚
 _IN_BYTES = re.compile(r"[=≈＝]\s?[\d.,]+\s?[MGT]i?B\b")
 _REMAINDER = re.compile(r"\s*\d")  # behind `7%`
 _FACTOR = re.compile(r"\s*[\w(]")  # behind `7 %`
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_COMPUTED = re.compile(r"\d\s*[*/]|[*/]\s*\d")
 _SCRIPT_SIGNS = frozenset(signs.SUBSCRIPTS) | {"_"}
 
 
@@ -91,7 +93,7 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
         stop(start, "two numbers stand side by side in code")
     if "," in written:
         after = text[end : end + 8].lstrip()[:1]
-        if code or (before in ("(", "[", "{", ",") and after in tuple(")],}")):
+        if (code and not _is_amount(text, tokens)) or (before in ("(", "[", "{", ",") and after in tuple(")],}")):
             written, end = written.split(",")[0], start + written.index(",")  # a list
     scale, unit, percent = "", "", False
     if not code and (match := _SUFFIX.match(text, end)):
@@ -114,6 +116,12 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
             unit, end = "" if _COUNTED.match(text, match.start("word")) else match["word"], match.end()
     number = printed_number(written, start, end, scale, unit, percent)
     return Token("number", number.text, start, end, False, "", number)
+
+
+def _is_amount(text: str, tokens: list[Token]) -> bool:
+    """Say whether `28,672` in code is one number: in no bracket, where numbers are divided or multiplied."""
+    depth = sum(token.text in _OPENING for token in tokens) - sum(token.text in _CLOSING for token in tokens)
+    return depth == 0 and _COMPUTED.search(text) is not None
 
 
 def _is_time(tokens: list[Token], text: str, end: int) -> bool:

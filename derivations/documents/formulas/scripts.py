@@ -34,7 +34,8 @@ def attached(name: Name, subscripts: tuple[Node, ...], above: Node | None, prime
         return name
     if _is_transpose(above):
         return Transpose(name, start=name.start, end=end)
-    if isinstance(above, Product) and len(above.factors) == 2 and _is_transpose(above.factors[1]):
+    is_number = name.base == "e" and not subscripts  # e^{z T} has a product in its exponent
+    if isinstance(above, Product) and len(above.factors) == 2 and _is_transpose(above.factors[1]) and not is_number:
         label = attached(name, subscripts, above.factors[0], primes, end)
         return Transpose(label, start=name.start, end=end)
     if isinstance(above, Transpose) and _labels(name, above.operand):  # `W^{K^T}`
@@ -49,7 +50,8 @@ def raised(base: Node, above: Node, end: int) -> Node:
     """Return a power, or a transpose, of something that takes no label."""
     if _is_transpose(above):
         return Transpose(base, start=base.start, end=end)
-    if isinstance(above, Negative) and _is_transpose(above.operand):  # `A^{-T}`
+    is_number = base == Name("e")
+    if isinstance(above, Negative) and _is_transpose(above.operand) and not is_number:  # `A^{-T}`
         one = Number("1", Fraction(1), Fraction(1, 2), start=above.operand.start, end=above.end)
         return Transpose(Power(base, replace(above, operand=one), start=base.start, end=end), start=base.start, end=end)
     return Power(base, above, start=base.start, end=end)

@@ -76,6 +76,18 @@ RULES = {
             "the layout.",
         ),
         Rule(
+            "derivative",
+            "A derivative that is written out must have the numbers of the derivative",
+            "The formula on the left was derived by differences, for random letters. Mend the factor, the sign, the "
+            "index or the transpose.",
+        ),
+        Rule(
+            "measure",
+            "Norms, entropies and divergences must be those of their definitions",
+            "Both sides were written as sums and evaluated for random letters. Mend the sign, the root or the order of "
+            "the distributions.",
+        ),
+        Rule(
             "layers",
             "A call of a layer must fit the layer",
             "The widths of the layers that the text names were put together. Mend the width or the order of the calls.",

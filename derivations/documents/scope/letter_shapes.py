@@ -13,7 +13,7 @@ from sympy import Expr
 from derivations.documents.scope.array_shapes import is_of_parts
 from derivations.documents.scope.letters import flat, is_bias, is_index, is_scalar_letter, is_weight
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Shape
-from derivations.documents.syntax import Name, Node
+from derivations.documents.syntax import Name, Node, Number
 
 if TYPE_CHECKING:
     from derivations.documents.scope.inference import Inference
@@ -34,7 +34,7 @@ def shape_of_name(reading: Inference, name: Name) -> Shape:
         sizes = candidates[0].declaration.sizes
         return UNKNOWN if sizes is None else Shape(sizes)
     family = reading.scope.family_candidates(name)
-    if family and family[0].declaration.sizes is not None:
+    if family and family[0].declaration.sizes is not None and not _is_set_apart(reading, name):
         return Shape(family[0].declaration.sizes)
     part = _part(reading, name)
     if part is not None and not (name.base.isupper() and reading.scope.near_definition(name) is not None):
@@ -45,6 +45,13 @@ def shape_of_name(reading: Inference, name: Name) -> Shape:
     if found == UNKNOWN and reading.scope.is_vector(name):
         return Shape((reading.sizes.new() if reading.unknown_as is not None else None,))
     return _supposed(reading, name) if found == UNKNOWN and reading.unknown_as is not None else found
+
+
+def _is_set_apart(reading: Inference, name: Name) -> bool:
+    """Say whether a member 0 has a definition of its own, as `H^{(0)} = X`: it is what a row of layers begins with."""
+    places = flat((*name.subscripts, *name.superscripts))
+    is_first = any(isinstance(each, Number) and each.value == 0 for each in places)
+    return is_first and reading.scope.near_definition(name) is not None
 
 
 def _supposed(reading: Inference, name: Name) -> Shape:
@@ -83,9 +90,9 @@ def _of_capital(reading: Inference, shape: Shape, indices: Sequence[Node]) -> Sh
         return UNKNOWN  # which of the axes of a batch of heads the index counts is not said
     if not _counts_lines(reading, shape, indices):
         return UNKNOWN  # an index to d means the entries of one row x of X
-    told = reading.scope.convention is not None or _key(indices[0]) in reading.ranges
+    told = reading.scope.convention == "rows" or _key(indices[0]) in reading.ranges
     if len(indices) == 1 and shape.rank == 2 and not told:
-        return Shape((None,))  # a row or a column
+        return Shape((None,))  # a row or a column: in A x the rows of A are as usual as its columns
     return shape_of_entry(reading, shape, indices)
 
 

@@ -102,6 +102,9 @@ def _scaled(reading: Inference, left: Node, right: Node, a: Shape, b: Shape, inn
         if is_gain(gain) and small.rank == 1 and large.rank != 1 and reading.sizes.is_same(small.last, large.last):
             reading.notes[f"{label_of(gain)} multiplies every row of {label_of(rows)}"] = None
             return large
+        if is_gain(gain) and large.rank is not None and 2 < large.rank > (small.rank or 0) > 0:
+            reading.notes[f"{label_of(gain)} multiplies the entries of {label_of(rows)}"] = None
+            return large  # a gain for each channel, which need not be the last axis
     if a.complete is None or b.complete is None or len(a.sizes) != len(b.sizes) or reading.sizes.is_same(a.last, inner):
         return None
     if (of_entries(left) or of_entries(right)) and all(map(reading.sizes.is_same, a.sizes, b.sizes)):

@@ -79,6 +79,10 @@ def _broadcast(reading: Inference, node: Node, left: Node, right: Node, a: Shape
         if len(shorter.sizes) == 1 and len(longer.sizes) == 2 and reading.sizes.is_same(*heights):
             reading.notes[f"{label_of(small)} is added to every column of {label_of(large)}"] = None
             return longer
+        inner = longer.sizes[1:-1]
+        if len(shorter.sizes) == 1 and any(reading.sizes.is_same(size, shorter.last) for size in inner):
+            reading.notes[f"{label_of(small)} has an entry for each channel of {label_of(large)}"] = None
+            return longer
         for x, y in pairs:
             first, second = (x, y) if longer is a else (y, x)
             if 1 not in (x, y) and not reading.sizes.same(kind, node, left, right, a, b, first, second):

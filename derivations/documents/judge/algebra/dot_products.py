@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, expand
+from sympy import Expr, Integer, Symbol, expand
 
 from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, is_moment, is_size
 from derivations.documents.judge.wording import size_text
@@ -35,6 +35,8 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_bounds", "in_components", "vectors_of", "with_sums"]
 
 CHECK = "chain"
+WIDTHS_OF_HEADS = frozenset({"d_k", "d_v"})
+WIDTHS = WIDTHS_OF_HEADS | {"d_ff", "d_model"}
 DEVIATIONS = frozenset({"Std", "std", "SD"})
 
 
@@ -88,14 +90,16 @@ def vectors_of(node: Any) -> tuple[Name, Name] | None:
     return None
 
 
-def check_bounds(left: Node, right: Node) -> Iterator[Finding]:
+def check_bounds(left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
     r"""Say no to `Var(\sum_{i=1}^n x_i) = \sum_{i=1}^{n-1} Var(x_i)`, and to `\sum_{i=1}^{n-1} 1 = n`.
 
+    A sum of ones to one width of a layer is not another one, as far as the section knows.
     Sums that begin elsewhere are left alone: their first term may be no random variable.
     """
     if isinstance(left, Aggregate) and left.kind == "sum" and _is_one(left.body):
         count, said = _count(left), size_of(right)
-        if count is not None and said is not None and expand(count - said).is_Integer and expand(count - said) != 0:
+        more = expand(count - said) if count is not None and said is not None else Integer(0)
+        if (more.is_Integer and more != 0) or (count != said and _are_two_widths(count, said, scope)):
             yield Finding("wrong", CHECK, f"the sum has {count} terms", right=size_text(count))
     for whole, terms in ((left, right), (right, left)):
         match whole, terms:
@@ -108,6 +112,16 @@ def check_bounds(left: Node, right: Node) -> Iterator[Finding]:
                 if more is not None and more.is_Integer and more != 0:
                     reason = f"one sum has {counts[0]} terms, the other {counts[1]}"
                     yield Finding("wrong", CHECK, reason, right="both sums over the same terms")
+
+
+def _are_two_widths(count: Expr | None, said: Expr | None, scope: Scope) -> bool:
+    """Say whether two sizes are widths of a layer, not set to one thing: with one head the model may be as wide."""
+    pair = (str(count), str(said))
+    several = "d_model" not in pair or WIDTHS_OF_HEADS.isdisjoint(pair) or scope.is_used(Name("h"))
+    if not several or not WIDTHS.issuperset(pair) or WIDTHS_OF_HEADS.issuperset(pair):
+        return False
+    first, second = (scope.value_of(key) or Symbol(key) for key in pair)
+    return bool(expand(first - second) != 0)
 
 
 def _same_range(first: Aggregate, second: Aggregate) -> bool:

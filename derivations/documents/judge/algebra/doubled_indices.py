@@ -53,7 +53,8 @@ class _Doubled:
 def check_doubled_indices(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield the first side of a link in which an index stands twice where two belong."""
     sides, relations = statement.chain.sides, statement.chain.relations
-    if link is None or relations[link] not in EQUALS or is_condition(statement):
+    stated = not is_condition(statement) or scope.block in scope.document.explaining  # "where" a letter is explained
+    if link is None or relations[link] not in EQUALS or not stated:
         return
     nodes = chain(*(side.walk() for side in sides))
     if sum(1 for _ in islice(nodes, MOST_NODES + 1)) > MOST_NODES:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from derivations.documents.judge.algebra.sampled import is_known_function
+from derivations.documents.judge.algebra.sampled import DELTAS, is_known_function
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Product, Quotient, Sum, Words
 
 __all__ = [
@@ -52,11 +52,17 @@ def may_be_means(side: Node, bases: set[str]) -> bool:
     while pending:
         part = pending.pop()
         if isinstance(part, Sum):
-            taken = [each for each, sign in zip(part.terms, part.signs, strict=True) if sign < 0]
+            signed = zip(part.terms, part.signs, strict=True)
+            taken = [each for each, sign in signed if sign < 0 and not _is_delta(each)]
             if any(isinstance(each, Name) and (each.base in bases or each.accent) for each in taken):
                 return True
         pending.extend([part.base] if isinstance(part, Power) else () if isinstance(part, Call) else part.children)
     return False
+
+
+def _is_delta(node: Node) -> bool:
+    """Say whether a part is Kronecker's delta of two places, which is the mean of nothing."""
+    return isinstance(node, Name) and node.base in DELTAS and len(node.subscripts) == 2
 
 
 def cancellable(side: Node) -> set[str]:

@@ -17,8 +17,8 @@ from fractions import Fraction
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.equation_edits import tried
 from derivations.documents.judge.algebra.known_functions import Functions, is_named
-from derivations.documents.judge.algebra.near_identities import tried
 from derivations.documents.judge.numbers.letters import bare, letters_of, put
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
@@ -26,7 +26,7 @@ from derivations.documents.judge.numbers.rounding import repair_of
 from derivations.documents.judge.numbers.values import Enclosure, Letters, enclose
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Derivative, Fence, Name, Node
+from derivations.documents.syntax import Aggregate, Call, Derivative, Fence, Name, Negative, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_function_values"]
@@ -144,7 +144,7 @@ def _of_letter(
 def _mended(statement: Statement, left: Node, right: Node, letter: str, scope: Scope) -> Iterator[Finding]:
     """Tell the slip without which two formulas of known functions are the same; none where one side is defined."""
     for side in (left, right):
-        if _is_defined(side, letter) or not any(isinstance(part, Call) for part in side.walk()):
+        if _is_defined(side, letter) or not (_has_calls(side) or _is_reflected(left, right, letter)):
             return
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         names = tuple(part for part in side.walk() if isinstance(part, Name) and part.key == letter)[:1]
@@ -155,11 +155,25 @@ def _mended(statement: Statement, left: Node, right: Node, letter: str, scope: S
                 return
 
 
+def _has_calls(side: Node) -> bool:
+    return any(isinstance(part, Call) for part in side.walk())
+
+
+def _is_reflected(left: Node, right: Node, letter: str) -> bool:
+    """Say whether a known function is taken of a letter and of minus it; one of the letter alone may be a condition."""
+    calls = [part for side in (left, right) for part in side.walk() if isinstance(part, Call)]
+    applied = [(call.function, *map(bare, call.arguments)) for call in calls]
+    known = [call.function for call in calls if is_named(call.function) and _is_of(call, letter)]
+    return any((function, Negative(Name(letter))) in applied for function in known)
+
+
 def _is_defined(side: Node, letter: str) -> bool:
     """Say whether a side is a function of the letter alone, which the equation may define: `f(x)`, but not `f(-x)`."""
-    if not isinstance(side, Call) or is_named(side.function):
-        return False
-    return [bare(each) for each in side.arguments] == [Name(letter)]
+    return isinstance(side, Call) and not is_named(side.function) and _is_of(side, letter)
+
+
+def _is_of(call: Call, letter: str) -> bool:
+    return [bare(each) for each in call.arguments] == [Name(letter)]
 
 
 def _agree(statement: Statement, left: Node, right: Node, letter: str, scope: Scope) -> bool:

@@ -1,12 +1,14 @@
 r"""An index that stands in one side of a chain alone: `\partial y_i / \partial x_i = y_i (1 - y_i) = y_j (1 - y_i)`.
 
 Definition   an index is alone that is free in a side behind the first, and stands in no other side and no condition
-Result       wrong: the side beside it is the same formula with one of its own indices there, on the same letter
+Result       wrong: the side beside it is the same formula with one of its own indices there, on the same letter; or an
+             index stands once in all of the chain, in a sum that stands in it again with its own index there
 Assumes      nothing where the letter has this index alone: `x_i = x_j` may say that all entries are alike
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -28,7 +30,15 @@ EQUALS = ("=", "≡")
 def check_lone_indices(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Yield the first side of a link whose index stands nowhere else, where the other has its own in that place."""
     sides, relations = statement.chain.sides, statement.chain.relations
-    if link is None or len(sides) < 3 or relations[link] not in EQUALS or is_condition(statement):
+    if link is None or relations[link] not in EQUALS or is_condition(statement):
+        return
+    for side in sides[link : link + 2]:
+        for total, index in _lost_from_sums(side, statement):
+            own = total.index[0].key
+            reason = f"the index {index} stands nowhere else, and this sum stands in the formula with {own} there"
+            yield Finding("wrong", "consistency.index", reason, right=formula_text(_reindexed(total, index, own)))
+            return
+    if len(sides) < 3:
         return
     for at, beside in ((link + 1, link), (link, link + 1)):
         for index in _lone(statement, at) if at else ():
@@ -38,6 +48,23 @@ def check_lone_indices(statement: Statement, link: int | None, scope: Scope) -> 
                     reason = f"the index {index} stands nowhere else in the chain: it must be {own}"
                     yield Finding("wrong", "consistency.index", reason, right=formula_text(mended))
                     return
+
+
+def _lost_from_sums(side: Node, statement: Statement) -> Iterator[tuple[Aggregate, str]]:
+    """Yield a sum with an index that is nowhere else, where another sum has that of the sum in its place."""
+    sums = [part for part in side.walk() if isinstance(part, Aggregate) and part.kind == "sum" and len(part.index) == 1]
+    if len(sums) < 2:
+        return
+    chain = statement.chain
+    parts = (*chain.sides, *((chain.condition,) if chain.condition else ()))
+    used = Counter(part.key for each in parts for part in each.walk() if isinstance(part, Name))
+    for total in sums:
+        own = total.index[0].key
+        entries = [part for part in total.body.walk() if isinstance(part, Name) and len(part.subscripts) > 1]
+        for index in sorted({key for entry in entries for key in _indices(entry)} - {own}):
+            mended = bare(_reindexed(total, index, own)) if used[index] == 1 else None
+            if own in _indices(total.body) and any(mended == bare(each) for each in sums if each is not total):
+                yield total, index
 
 
 def _lone(statement: Statement, at: int) -> list[str]:

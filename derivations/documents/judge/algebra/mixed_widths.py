@@ -12,15 +12,17 @@ Assumes      the section sets them to what is usual, or not at all; single heads
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice, product
 
 from derivations.documents.canon.edits import Edit
 from derivations.documents.canon.places import places
+from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.free_letters import letters_of
 from derivations.documents.judge.algebra.near_identities import USUAL
 from derivations.documents.judge.algebra.telling_apart import agree
 from derivations.documents.judge.numbers.letters import bare, put
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Name, Node, Sum
+from derivations.documents.syntax import Name, Node, Product, Sum
 
 __all__ = ["mixed_width"]
 
@@ -72,8 +74,21 @@ def _repeats(side: Node, other: Node) -> bool:
 
 def _has_twins(side: Node) -> bool:
     for part in side.walk():
-        terms = [bare(term) for term in part.terms] if isinstance(part, Sum) else []
+        terms = [sorted(term, key=formula_text) for term in _multiplied_out(part)] if isinstance(part, Sum) else []
         twins = [term for at, term in enumerate(terms) if term in terms[:at]]
-        if any(name.key in (D_K.key, D_V.key) for term in twins for name in letters_of(term)):
+        if any(name.key in (D_K.key, D_V.key) for term in twins for each in term for name in letters_of(each)):
             return True
     return False
+
+
+def _multiplied_out(node: Node) -> Iterator[list[Node]]:
+    """Yield the factors of the terms of a formula, a bracket of summands multiplied by what stands beside it."""
+    node = bare(node)
+    if isinstance(node, Sum):
+        for term in node.terms:
+            yield from _multiplied_out(term)
+    elif isinstance(node, Product):
+        for factors in islice(product(*map(_multiplied_out, node.factors)), MOST_NODES):
+            yield [each for some in factors for each in some]
+    else:
+        yield [node]

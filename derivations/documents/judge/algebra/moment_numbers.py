@@ -57,7 +57,8 @@ class Reading:
 
     Entries that are no `twins` have moments of their own, those of a letter else the same ones.
     `centred` variables have the mean 0, and the standard deviation `spread`, 1 or the letter sigma, where it is told;
-    letters that are `fixed` are numbers.
+    letters that are `fixed` are numbers. What is `told` of a letter and a power is its moment.
+    `signs` are -1, 0 or 1: x^3 is x.
     """
 
     zero_or_one: frozenset[str] = frozenset()
@@ -66,6 +67,8 @@ class Reading:
     centred: bool = False
     spread: Literal["", "1", "sigma"] = ""
     fixed: frozenset[str] = frozenset()
+    told: Mapping[tuple[str, int], Node] = field(default_factory=dict)
+    signs: bool = False
 
     def moment(self, variable: str, power: int, draw: int) -> float:
         """Return the mean of a power of a variable."""
@@ -156,6 +159,8 @@ class _Numbers:
             raise _NoMoment  # a mean of others, or another variable
         if name.key in self.tops or (is_size(name) and name.base not in self.reading.zero_or_one):
             return {(): 2.0 + drawn(name.key, self.draw) % 3}
+        if name.key in self.reading.fixed and name.base in self.reading.zero_or_one:
+            return {(): 1.0}
         if len(name.base) > 1 or not name.base.isascii() or name.key in self.reading.fixed:
             return {(): _number(name.key, self.draw)}  # sigma, mu
         entry = "" if self.reading.alike else ",".join(map(self._place, name.subscripts))
@@ -174,9 +179,14 @@ class _Numbers:
 
     def _mean(self, polynomial: Polynomial) -> float:
         return sum(
-            factor * math.prod(self.reading.moment(variable, power, self.draw) for variable, power in monomial)
+            factor * math.prod(self._moment(variable, power) for variable, power in monomial)
             for monomial, factor in polynomial.items()
         )
+
+    def _moment(self, variable: str, power: int) -> float:
+        power = SQUARE - power % SQUARE if self.reading.signs else power
+        told = self.reading.told.get((variable.partition(ENTRY)[0], power))
+        return self.number(told) if told is not None else self.reading.moment(variable, power, self.draw)
 
 
 def _added(some: Iterator[Polynomial]) -> Polynomial:

@@ -1,6 +1,7 @@
 r"""Slips in equations between means and variances: `Var(x) = E[x^2] + E[x]^2`.
 
-Definition   letters are independent random variables, as `moment_numbers` draws their moments
+Definition   letters are independent random variables, as `moment_numbers` draws their moments; those that stand
+             outside of means and variances as well are numbers
 Result       `moment_slip(left, right, others)`: the side that is mended and the slip, where the two sides differ and
              one edit (a sign, an exponent, an index, a fraction) makes them equal whatever the moments are; or where an
              index inside of a sum stands nowhere else, and that of the sum makes them equal; else None
@@ -34,9 +35,10 @@ from derivations.documents.syntax import (
     Product,
     Quotient,
     Root,
+    Sum,
 )
 
-__all__ = ["moment_slip"]
+__all__ = ["inner_letters", "moment_edits", "moment_slip", "outside_letters"]
 
 MOST_NODES = 100
 
@@ -56,12 +58,13 @@ def moment_slip(
         return stray
     squared = _squared_again(before, left, right) | _squared_again(behind, right, left)
     squared |= _letters_raised(right, above=2) - _letters_raised(left, above=2)  # nobody makes x^4 of a mask
-    binary = CENTRED if centred else Reading(zero_or_one=_variables(left, right) - squared)
-    fixed = _divisors(left, right)
+    fixed = outside_letters(left, right)
+    divisors = {key.partition("_")[0] for key in _divisors(left, right)}
+    binary = CENTRED if centred else Reading(zero_or_one=_variables(left, right) - squared - divisors)
     if not all(differ(left, right, replace(reading, fixed=fixed)) for reading in (ANY, binary, ALIKE)):
         return _other_entry(left, right, fixed)
     for side, other, where in ((right, left, "right"), (left, right, "left")):
-        for edit, slip in _edits(side):
+        for edit, slip in moment_edits(side):
             if bare(edit) != bare(other) and differ(edit, other, replace(ANY, fixed=fixed)) is False:
                 return edit, f"{slip}, on the {where}"
     return _other_entry(left, right, fixed)
@@ -150,13 +153,17 @@ def _variables(*sides: Node) -> frozenset[str]:
     return frozenset(letters - sizes)
 
 
-def _divisors(*sides: Node) -> frozenset[str]:
-    """Return the letters below the line of a fraction that stand outside of means and variances as well."""
+def outside_letters(*sides: Node) -> frozenset[str]:
+    """Return the letters that stand outside of means and variances as well: they are numbers."""
     taken = [part for side in sides for part in side.walk() if is_moment(part)]
     inside = {id(part) for each in taken for part in each.walk()}
-    outside = {name.key for side in sides for name in _letters_in(side) if id(name) not in inside}
+    return frozenset(name.key for side in sides for name in _letters_in(side) if id(name) not in inside)
+
+
+def _divisors(*sides: Node) -> frozenset[str]:
+    """Return the letters below the line of a fraction that stand outside of means and variances as well."""
     fractions = [part for side in sides for part in side.walk() if isinstance(part, Quotient)]
-    return frozenset(name.key for part in fractions for name in _letters_in(part.denominator)) & outside
+    return frozenset(name.key for part in fractions for name in _letters_in(part.denominator)) & outside_letters(*sides)
 
 
 def _letters_in(side: Node) -> Iterator[Name]:
@@ -168,7 +175,15 @@ def _letters_in(side: Node) -> Iterator[Name]:
     return (name for name in names if id(name) not in below | functions and name not in bound)
 
 
-def _edits(side: Node) -> Iterator[Edit]:
+def inner_letters(side: Node) -> Iterator[Name]:
+    """Yield the letters inside of means and variances."""
+    for part in side.walk():
+        if is_moment(part):
+            yield from (name for each in part.arguments for name in _letters_in(each))
+
+
+def moment_edits(side: Node) -> Iterator[Edit]:
+    """Yield a side with one slip mended: an index, a sign, the range of a sum, an exponent, a fraction."""
     bound = tuple({name: None for part in side.walk() if isinstance(part, Aggregate) for name in part.index})
     for node, put in places(side):
         if isinstance(node, Name) and len(node.subscripts) == 1:
@@ -192,6 +207,8 @@ def _exponents(node: Node, letters: object) -> Iterator[Edit]:
             yield Power(node, two), "the square is missing"
         case Aggregate():
             yield Power(Fence("(", node), two), "the square is missing"
+        case Fence(inside=Sum()):
+            yield Power(node, two), "the square is missing"
         case Root(radicand=inside):
             yield inside, "there must be no root"
         case Quotient(numerator=above, denominator=below):

@@ -9,16 +9,12 @@ Assumes      the letters are free: what the section defines by one another is le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, islice
 
-from derivations.documents.budget import current_budget, spend
-from derivations.documents.canon.edits import Edit, edits
-from derivations.documents.canon.places import places
-from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.equation_edits import MOST_EDITS, tried
 from derivations.documents.judge.algebra.free_letters import (
     cancellable,
     free_letters,
@@ -34,22 +30,12 @@ from derivations.documents.judge.algebra.telling_apart import agree, differing, 
 from derivations.documents.judge.numbers.letters import bare, put
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import (
-    Call,
-    Fence,
-    Name,
-    Node,
-    Number,
-    Product,
-    Quotient,
-    Sum,
-)
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Sum
 from derivations.language.proof import prove_equal
 
-__all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between", "tried"]
+__all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between"]
 
 MOST_NODES = 240
-MOST_EDITS = 6_000
 MOST_ONE_SIDED = 1  # letters of one side alone, as cancel in an identity: more make a definition
 UNSURE = ("1", "I", "𝟙", "infty")  # an indicator of what is not said, infinity
 _D_MODEL = Name("d", (Name("model"),))
@@ -100,10 +86,11 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
     cancelled = frozenset(cancellable(left) | cancellable(right))
     one_sided = _bases(left) ^ _bases(right)
     names = tuple(dict.fromkeys(each for side in (left, right) for each in letters_of(side)))
+    shifts = {base for side in (left, right) for base in _shifts(side)} & cancelled
     if (
         (len(one_sided - cancelled) > MOST_ONE_SIDED and not is_normalisation(left, right))
         or any(name.base in UNSURE for name in names)
-        or any(has_differentials(side) or may_be_means(side, one_sided) for side in (left, right))
+        or any(has_differentials(side) or may_be_means(side, one_sided - shifts) for side in (left, right))
         or is_condition(statement)
         or is_explained(left, right, names, scope)
     ):
@@ -122,6 +109,14 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
                 return Mended(edit, f"{slip}, on the {where}")
     return None
+
+
+def _shifts(side: Node) -> Iterator[str]:
+    """Yield the letters that exponents subtract, which cancel between a sum of exponentials and another."""
+    exponents = [bare(part.exponent) for part in side.walk() if isinstance(part, Power) and is_exponential(part)]
+    for each in exponents:
+        terms = zip(each.terms, each.signs, strict=True) if isinstance(each, Sum) else ()
+        yield from (term.base for term, sign in terms if sign < 0 and isinstance(term, Name))
 
 
 def _bases(side: Node) -> set[str]:
@@ -151,31 +146,6 @@ def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
 
 def _functions(side: Node) -> list[Name]:
     return [part.function for part in side.walk() if isinstance(part, Call)]
-
-
-def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int = MOST_EDITS) -> Iterator[Edit]:
-    """Yield the edits of a side, as many as half of the budget of the formula pays for."""
-    budget = current_budget()
-    for each in islice(chain(edits(side, names, indices), _more_edits(side)), most):
-        if budget.spent > budget.steps / 2:
-            return
-        spend(5)
-        yield each
-
-
-def _more_edits(side: Node) -> Iterator[Edit]:
-    """Yield a side without one of the terms of a sum in it, or with a number ten times as large, or as small."""
-    for node, placed in places(side):
-        if isinstance(node, Number) and node.value:
-            for value in (node.value * 10, node.value / 10):
-                new = Number(str(value), value)
-                yield placed(new), f"the number must be {new.text}, not {node.text}"
-        if not isinstance(node, Sum) or 0 in node.signs:
-            continue
-        for at, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
-            fewer = Sum(node.terms[:at] + node.terms[at + 1 :], node.signs[:at] + node.signs[at + 1 :])
-            kept = fewer.terms[0] if fewer.signs == (1,) else fewer
-            yield placed(Fence("(", kept)), f"{formula_text(term)} must not be {'added' if sign > 0 else 'subtracted'}"
 
 
 def _is_identity(edit: Node, other: Node, about: _About) -> bool:

@@ -23,8 +23,17 @@ def is_normalisation(left: Node, right: Node) -> bool:
             return any(isinstance(bare(term.denominator), Sum) for term in whole.terms if isinstance(term, Quotient))
         below = [part.denominator for part in side.walk() if isinstance(part, Quotient)]
         summed = any(is_aggregate(part) for each in below for part in each.walk())
-        return number.value == 1 and summed and any(map(is_exponential, side.walk()))
+        return number.value == 1 and (
+            (summed and any(map(is_exponential, side.walk()))) or (isinstance(whole, Quotient) and _is_share(whole))
+        )
     return False
+
+
+def _is_share(whole: Quotient) -> bool:
+    """Say whether a fraction has sums with an exponential below its lines, and another fraction above its own."""
+    above = [part for part in whole.numerator.walk() if isinstance(part, Quotient)]
+    sums = [bare(part.denominator) for part in (whole, *above)]
+    return bool(above) and all(isinstance(each, Sum) and any(map(is_exponential, each.terms)) for each in sums)
 
 
 def is_aggregate(node: Node) -> bool:

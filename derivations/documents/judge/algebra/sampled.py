@@ -35,7 +35,18 @@ from derivations.documents.syntax import (
     Sum,
 )
 
-__all__ = ["DRAWS", "POSITIVE", "Sampler", "drawn", "is_counted", "is_known_function", "sampled", "tops_of"]
+__all__ = [
+    "DELTAS",
+    "DRAWS",
+    "POSITIVE",
+    "Bound",
+    "Sampler",
+    "drawn",
+    "is_counted",
+    "is_known_function",
+    "sampled",
+    "tops_of",
+]
 
 POSITIVE = (1, 2, 3, 4)
 DRAWS = (*POSITIVE, 5, 6)  # all letters are negative in one, some in the other
@@ -69,11 +80,11 @@ class Sampler:
         self.known: dict[tuple[int, int, tuple[tuple[str, int], ...]], float] = {}
         self.draw = 0
 
-    def number(self, node: Node, draw: int) -> float | None:
-        """Return the number of a formula, an edit of one of those taken, in one draw."""
+    def number(self, node: Node, draw: int, bound: Bound | None = None) -> float | None:
+        """Return the number of a formula, or of an edit of one, in one draw; `bound` are the places of free indices."""
         self.draw = draw
         try:
-            return self._value(node, {})
+            return self._value(node, bound or {})
         except (_NoNumber, ArithmeticError, ValueError, TypeError):
             return None
 
@@ -151,7 +162,7 @@ class Sampler:
     def _place(self, subscript: Node, bound: Bound) -> float | str:
         """Return which entry a subscript says: a number under a sum, also of `(j - 1) b + l`, else its text."""
         if is_counted(subscript, bound) or is_counted(subscript, self.indices):
-            return self._value(subscript, bound)
+            return float(self._value(subscript, bound))  # x_1 is the first of the x_i
         return _key(subscript)
 
 

@@ -5,6 +5,7 @@ Definition   a size is a whole number, at least 1: d_k, n, h, `batch_size`; any 
 
 from __future__ import annotations
 
+import re
 from itertools import chain, product
 from typing import TypeGuard
 
@@ -15,8 +16,18 @@ from derivations.documents.scope.lexicon import WIDTHS
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
 from derivations.symbols import scalar, size
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "in_one_alphabet", "in_one_order", "is_moment", "is_size", "symbol"]
+__all__ = [
+    "EXPECTATIONS",
+    "VARIANCES",
+    "in_one_alphabet",
+    "in_one_order",
+    "is_moment",
+    "is_of_a_group",
+    "is_size",
+    "symbol",
+]
 
+GROUP = re.compile(r"\bgroups?\b|\b(?:neutral|identity) element|单位元|單位元|単位元|群", re.IGNORECASE)
 _SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
     "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
     "num_layers", "vocab", "vocab_size", "V", "hidden_size", "d_model", "d_ff", "d_k", "d_v", "d_head", "head_dim",
@@ -33,6 +44,12 @@ def is_size(name: Name, scope: Scope | None = None) -> bool:
         return False
     told = scope is not None and any(scope.document.distinctions.is_called(name.key, width) for width in WIDTHS)
     return told or name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
+
+
+def is_of_a_group(left: Node, right: Node, words: str) -> bool:
+    """Say whether an e is a factor by itself, and words around speak of the neutral element of a group."""
+    products = (part for side in (left, right) for part in side.walk() if isinstance(part, Product))
+    return any(Name("e") in product.factors for product in products) and GROUP.search(words) is not None
 
 
 def symbol(name: Name, *, sized: bool = False) -> Symbol:

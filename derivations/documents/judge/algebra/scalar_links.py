@@ -11,19 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from sympy import Expr, Float, IndexedBase, Integer, Sum, Symbol, expand, primerange
+from sympy import Expr, Float, IndexedBase, Integer, Rational, Sum, Symbol, expand, primerange
 
 from derivations.documents.judge.algebra.moments import shown
 from derivations.documents.judge.algebra.scalars import is_size, symbol
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Name
+from derivations.documents.syntax import Name, Node, Number
 from derivations.documents.verdicts import Finding
 from derivations.language.proof import prove_equal
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["CHECK", "USUAL", "by_algebra", "ratio_of", "related"]
+__all__ = ["CHECK", "USUAL", "by_algebra", "is_rounded", "ratio_of", "related"]
 
 CHECK = "chain"
+LARGE = 1_000  # 0.5 d = 0.6 d is no matter of digits
 USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
 
 
@@ -65,6 +66,13 @@ def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -
     if ratio is not None and ratio.is_Rational and ratio != 1 and (sizes or ratio != 0):
         taken = ", ".join(f"{name} = {value}" for name, value in known.items())
         yield Finding("wrong", CHECK, f"with {taken} the left side is {ratio} times the right side", right=shown(first))
+
+
+def is_rounded(left: Node, right: Node, ratio: Expr | None) -> bool:
+    """Say whether two sides are as near to each other as the digits of a large number tell: `4096 * 32 B = 1.3e5 B`."""
+    numbers = (part for side in (left, right) for part in side.walk() if isinstance(part, Number) and not part.exact)
+    spread = sum(each.half_unit / each.value for each in numbers if each.value >= LARGE)
+    return ratio is not None and ratio.is_Rational is True and abs(ratio - 1) <= Rational(spread)
 
 
 def ratio_of(first: Expr, second: Expr) -> Expr | None:

@@ -56,8 +56,6 @@ _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     "cos": sympy.cos,
     "tanh": sympy.tanh,
 }
-
-
 _PLACE = Words("·")  # where an index stands that is no longer part of the name: a_{ij} and a_{ji} are two arrays
 
 
@@ -97,10 +95,9 @@ class _Reading:
 
     def expression(self, node: Node, bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
         """Return a node; `bound` gives for an index its symbol, its least value and how many it has."""
-        rule = _RULES.get(type(node))
-        if rule is None:
+        if type(node) not in _RULES:
             raise _NoScalar
-        return rule(self, node, bound)
+        return _RULES[type(node)](self, node, bound)
 
     def number(self, node: Number, bound: Any) -> Expr:
         if node.unit or node.value.numerator.bit_length() + node.value.denominator.bit_length() > _BITS:
@@ -153,7 +150,8 @@ class _Reading:
         if not set(node.operators) <= {"", "dot", "times", "star"}:
             raise _NoScalar
         for function, operator, argument in zip(node.factors, node.operators, node.factors[1:], strict=False):
-            if not operator and isinstance(function, Call) and not isinstance(argument, Call):
+            called = isinstance(function, Call) and function.function.base != "exp"
+            if called and not operator and not isinstance(argument, Call):
                 raise _NoScalar  # cos(m - n) t may mean the cosine of the product
         return sympy.Mul(*(self.expression(each, bound) for each in node.factors))
 

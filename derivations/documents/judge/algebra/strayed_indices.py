@@ -38,7 +38,7 @@ def _strays(side: Node, bound: Keys) -> Iterator[tuple[str, str]]:
     """Yield the index of a sum, and that of another sum which is free in its terms."""
     free = _free_in(side) & bound if bound else frozenset()
     for part in side.walk() if free else ():
-        if isinstance(part, Aggregate) and part.kind == "sum" and len(part.index) == 1:
+        if isinstance(part, Aggregate) and part.kind == "sum" and len(part.index) == 1 and not part.index[0].subscripts:
             inside = _free_in(part.body)
             own = part.index[0].key
             if own not in inside and inside & free:

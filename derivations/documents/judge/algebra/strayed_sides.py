@@ -15,18 +15,14 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.equation_edits import tried
 from derivations.documents.judge.algebra.free_letters import (
     free_letters,
     has_differentials,
     indices_of,
     letters_of,
 )
-from derivations.documents.judge.algebra.near_identities import (
-    MOST_NODES,
-    Mended,
-    is_explained,
-    tried,
-)
+from derivations.documents.judge.algebra.near_identities import MOST_NODES, Mended, is_explained
 from derivations.documents.judge.algebra.sampled import Sampler
 from derivations.documents.judge.algebra.telling_apart import agree, differing, same
 from derivations.documents.judge.numbers.letters import ambiguous, bare

@@ -20,7 +20,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Power, Product, rebuilt
 
-__all__ = ["with_told"]
+__all__ = ["statements_near", "with_told"]
 
 FARTHEST = 40  # statements between a moment and what is said of it
 
@@ -46,7 +46,7 @@ def with_told(statement: Statement, left: Node, right: Node, scope: Scope) -> tu
 
 def _told(statement: Statement, scope: Scope) -> Iterator[tuple[Node, Node]]:
     """Yield the moments of the section and what they are, indices taken off."""
-    for other in _around(statement, scope):
+    for other in statements_near(statement, scope):
         moment, *values = other.chain.sides
         if other.chain.relations == ("=",) and is_moment(moment) and _is_plain(values[0]):
             pattern = _pattern(moment)
@@ -54,7 +54,7 @@ def _told(statement: Statement, scope: Scope) -> Iterator[tuple[Node, Node]]:
                 yield pattern, bare(values[0])
 
 
-def _around(statement: Statement, scope: Scope) -> Iterator[Statement]:
+def statements_near(statement: Statement, scope: Scope) -> Iterator[Statement]:
     """Yield the statements of the section around one, so far as they are near."""
     document = scope.document
     for other in document.around(statement, FARTHEST, FARTHEST):

@@ -7,7 +7,9 @@ Result       `by_spelling(names, index, equation)`; `matched(right, told, equati
 
 from __future__ import annotations
 
-from sympy import Symbol
+from fractions import Fraction
+
+from sympy import Integer, Symbol
 
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.forms import Form, Value
@@ -16,11 +18,12 @@ from derivations.documents.judge.canonical.matching import Match, equal_forms
 from derivations.documents.judge.canonical.mending import letter_of
 from derivations.documents.judge.canonical.spellings import spelled
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.syntax import Call, Name, Node, Number
 
 __all__ = ["Meaning", "assignment_of", "by_spelling", "matched", "names_of", "symbols_of"]
 
 Meaning = dict[str, Value]
+LEAST_BASE = 1000  # of the numbers of a form
 
 
 def names_of(right: Node) -> dict[str, Name]:
@@ -67,8 +70,15 @@ def matched(right: Node, told: tuple[Meaning, list[str]], equation: Equation, sc
     meaning, untold = told
     if untold:
         return None
-    allowed = tuple(form for form in equation.forms if _is_allowed(form, meaning, scope))
+    printed = {part.value for part in right.walk() if isinstance(part, Number)}
+    allowed = tuple(form for form in equation.forms if _is_allowed(form, meaning, scope) and _is_printed(form, printed))
     return next((match for match in equal_forms(right, assignment_of(meaning, allowed)) if match.proved), None)
+
+
+def _is_printed(form: Form, printed: set[Fraction]) -> bool:
+    """Say whether a formula has the base of a form: 10000^{3 i / d} has not the base 1000000."""
+    bases = {Fraction(int(each)) for each in form.value.atoms(Integer) if each >= LEAST_BASE}
+    return bases <= printed or Fraction(10) in printed
 
 
 def _is_allowed(form: Form, meaning: Meaning, scope: Scope) -> bool:

@@ -25,6 +25,7 @@ from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.running_forms import ROTARY
 from derivations.documents.canon.training_equations import TRAINING
 from derivations.documents.judge.arrays.left_sides import plain
+from derivations.documents.judge.canonical.entries_of_norms import doubled_entry, is_told_apart
 from derivations.documents.judge.canonical.equation_roles import (
     Meaning,
     assignment_of,
@@ -137,7 +138,9 @@ def _mended(
     exact = tuple(f for f in equation.forms if not f.assumed)
     if untold:
         mixed = _of_both(left, right, names, untold, equation, scope)
-        return mixed or _renamed(left, right, names, meaning, untold, equation)
+        mixed = mixed or doubled_entry(left, right, names, untold, equation, scope)
+        mixed = mixed or _renamed(left, right, names, meaning, untold, equation)
+        return mixed if equation not in NORMS or is_told_apart(left, names, untold, statement, scope) else None
     lacking = [r for r, symbol in symbols_of(equation).items() if symbol not in meaning.values()]
     extra = {usual: role for role in lacking if "@" not in (usual := equation.letters[role][0])}
     whole = meaning | {key: symbols_of(equation)[role] for key, role in extra.items() if key not in meaning}

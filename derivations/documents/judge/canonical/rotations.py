@@ -2,14 +2,19 @@ r"""Matrices that turn a pair of entries by an angle: the rows (cos a, -sin a) a
 
 Definition   a matrix of two rows with the cosine or the sine of one angle in every place
 Result       proved where it turns a column (the rotary encoding) or a row, which is the other way (the shift of the
-             sinusoidal encoding); wrong where its rows are not orthogonal, so that it turns nothing; nothing otherwise
+             sinusoidal encoding); wrong where its rows are not orthogonal, so that it turns nothing, and where one
+             place has another angle than the three others, of the same letters; nothing otherwise
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.canonical.residuals import Seen
-from derivations.documents.syntax import Call, MatrixLiteral, Name, Negative, Node, Product
+from derivations.documents.syntax import Call, MatrixLiteral, Name, Negative, Node, Number, Product
 
 __all__ = ["rotation", "turned_pair"]
 
@@ -22,9 +27,12 @@ def rotation(left: Node | None, right: MatrixLiteral) -> Seen | None:
     if [len(row) for row in right.rows] != [2, 2]:
         return None
     entries = [_wave(entry) for row in right.rows for entry in row]
-    if any(entry is None for entry in entries) or len({entry[1] for entry in entries if entry}) != 1:
-        return None
     waves = tuple(entry[0] for entry in entries if entry)
+    angles = [entry[1] for entry in entries if entry]
+    if len(angles) != len(entries):
+        return None
+    if len(set(angles)) != 1:
+        return _of_another_angle(angles) if waves in (FORWARD, BACK) else None
     if waves == FORWARD:
         return Seen("proved", "this matrix turns a column by the angle", ROTARY)
     if waves == BACK:
@@ -34,6 +42,26 @@ def rotation(left: Node | None, right: MatrixLiteral) -> Seen | None:
     if called and [wave.strip("-") for wave in waves] == ["cos", "sin", "sin", "cos"] and not _is_orthogonal(waves):
         return Seen("wrong", "this matrix turns nothing: one of the two sines must have the other sign", ROTARY)
     return None
+
+
+def _of_another_angle(angles: Sequence[Node]) -> Seen | None:
+    """Return that one place has an angle of its own, of the letters and numbers of the three others."""
+    (usual, most), *_ = Counter(angles).most_common()
+    if most != len(angles) - 1:
+        return None
+    other = next(angle for angle in angles if angle != usual)
+    if _leaves(other) != _leaves(usual):
+        return None
+    reason = f"this matrix turns nothing: three of its places have one angle, {formula_text(usual, 'plain')}"
+    return Seen("wrong", f"{reason}, and one has {formula_text(other, 'plain')}", ROTARY)
+
+
+def _leaves(node: Node) -> Counter[str]:
+    return Counter(part.key if isinstance(part, Name) else part.text for part in _letters_and_numbers(node))
+
+
+def _letters_and_numbers(node: Node) -> Iterator[Name | Number]:
+    return (part for part in node.walk() if isinstance(part, Name | Number))
 
 
 def turned_pair(left: Node | None, right: Product) -> Seen | None:

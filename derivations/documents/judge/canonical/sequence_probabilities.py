@@ -18,15 +18,16 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Chain, Dots, Fence, List, Name, Negative, Node, Number, Sum
 from derivations.documents.verdicts import Finding
 
-__all__ = ["check_sequence_probabilities"]
+__all__ = ["GIVEN_ITSELF", "Probability", "check_sequence_probabilities", "probability_of", "reach_behind", "unsigned"]
 
 CHECK = "probability"
 LOGARITHMS = ("log", "ln")
+GIVEN_ITSELF = "a token is given those before it, not itself"
 KINDS = {"sum": "added", "product": "multiplied"}
 
 
 @dataclass(frozen=True)
-class _Probability:
+class Probability:
     """A probability or its logarithm: its sign, of what, and given what."""
 
     sign: int
@@ -40,25 +41,30 @@ def check_sequence_probabilities(statement: Statement, link: int | None, scope: 
     if link is None or statement.chain.relations[link] not in ("=", ":=") or statement.is_equivalent:
         return
     left, right = statement.chain.sides[link : link + 2]
-    outer, whole = _unsigned(right)
+    outer, whole = unsigned(right)
     if not isinstance(whole, Aggregate) or whole.kind not in KINDS or len(whole.index) != 1:
         return
-    sequence, token = _probability(left), _probability(whole.body)
+    sequence, token = probability_of(left), probability_of(whole.body)
     if sequence is None or token is None or not _is_token_of(token, sequence):
         return
-    place = _place(token.event[0])
-    reach = next(filter(None, (_reach(each, token.event[0], token.given) for each in token.given)), None)
-    if place is None or reach is None or place[0] != whole.index[0] or reach[0] != place[0]:
-        return
-    if place[1] <= reach[1]:
-        if place[1] == reach[1]:
-            yield Finding("wrong", CHECK, "a token is given those before it, not itself")
-    elif place[1] == reach[1] + 1:
+    ahead = reach_behind(token, whole.index[0])
+    if ahead == 0:
+        yield Finding("wrong", CHECK, GIVEN_ITSELF)
+    elif ahead == 1:
         yield _judged(statement, (left, right), whole, sequence, replace(token, sign=token.sign * outer))
 
 
+def reach_behind(token: Probability, index: Node) -> int | None:
+    """Return how far a token stands behind the last one that it is given; None where that is not told."""
+    place = _place(token.event[0]) if len(token.event) == 1 else None
+    reach = next(filter(None, (_reach(each, token.event[0], token.given) for each in token.given)), None)
+    if place is None or reach is None or place[0] != index or reach[0] != place[0]:
+        return None
+    return place[1] - reach[1]
+
+
 def _judged(
-    statement: Statement, sides: tuple[Node, Node], whole: Aggregate, sequence: _Probability, token: _Probability
+    statement: Statement, sides: tuple[Node, Node], whole: Aggregate, sequence: Probability, token: Probability
 ) -> Finding:
     kind = "sum" if token.logged else "product"
     if sequence.logged != token.logged:
@@ -77,7 +83,7 @@ def _with_kind(side: Node, whole: Aggregate, kind: str) -> Node:
     return replace(side, operand=replace(whole, kind=kind)) if isinstance(side, Negative) else replace(whole, kind=kind)
 
 
-def _unsigned(node: Node) -> tuple[int, Node]:
+def unsigned(node: Node) -> tuple[int, Node]:
     """Return a side without brackets and minus signs in front, and its sign."""
     sign = 1
     while isinstance(node, Negative | Fence):
@@ -90,12 +96,12 @@ def _unsigned(node: Node) -> tuple[int, Node]:
     return sign, node
 
 
-def _probability(node: Node) -> _Probability | None:
+def probability_of(node: Node) -> Probability | None:
     """Return the probability that a side is, P(A | B) or P(A), or the logarithm of one."""
-    sign, node = _unsigned(node)
+    sign, node = unsigned(node)
     logged = isinstance(node, Call) and node.function.base in LOGARITHMS and len(node.arguments) == 1
     if logged and isinstance(node, Call):
-        node = _unsigned(node.arguments[0])[1]
+        node = unsigned(node.arguments[0])[1]
     if not isinstance(node, Call) or node.function.base not in ("p", "P", "pi", "Pr", "q"):
         return None
     arguments = node.arguments
@@ -104,15 +110,15 @@ def _probability(node: Node) -> _Probability | None:
         if chain.relations != ("|",):
             return None
         event, given = (_listed(side) for side in chain.sides)
-        return _Probability(sign, logged, event, given)
-    return _Probability(sign, logged, arguments, ())
+        return Probability(sign, logged, event, given)
+    return Probability(sign, logged, arguments, ())
 
 
 def _listed(node: Node) -> tuple[Node, ...]:
     return node.items if isinstance(node, List) else (node,)
 
 
-def _is_token_of(token: _Probability, sequence: _Probability) -> bool:
+def _is_token_of(token: Probability, sequence: Probability) -> bool:
     """Say whether a token has the letter of the sequence, small or large."""
     letters = {each.base.lower() for each in sequence.event if isinstance(each, Name)}
     parts = all(isinstance(each, Name | Dots) for each in sequence.event)

@@ -21,6 +21,7 @@ from derivations.documents.judge.canonical.labelled_heads import mixes_heads
 from derivations.documents.judge.canonical.mending import Judged, letter_of
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.judge.canonical.softmax_axes import counts_keys
+from derivations.documents.judge.canonical.temperatures import multiplies
 from derivations.documents.judge.canonical.terms_of_sums import counted_from_zero
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -50,6 +51,11 @@ LIKELIHOOD = ("likelihood", "似然", "尤度")
 LOSS_GRADIENTS = ("softmax.cross_entropy_gradient", "softmax.cross_entropy_mean_gradient")
 CROSS_ENTROPY = ("cross-entropy", "cross entropy", "交叉熵", "交差エントロピー", "クロスエントロピー")
 SQUARES = ("square", "mse", "平方", "均方", "二乗", "2乗")
+TEMPERED, WARM, RECIPROCAL = (
+    "softmax.temperature",
+    ("temperature", "温度", "溫度"),
+    ("inverse", "reciprocal", "逆", "倒"),
+)
 NEGATIVE = ("negative", "minus", "nll", "負", "负")
 
 
@@ -225,7 +231,17 @@ def _scaled(node: Any, width: Name) -> Any:
     return rebuilt(node, lambda part: _scaled(part, width))
 
 
+def _of_temperature(found: Judged, link: Compared) -> Judged:
+    """Say that logits are multiplied by what the text calls a temperature."""
+    letter = multiplies(link.right) if found.verdict == "proved" and found.result == TEMPERED else None
+    words = link.scope.words(link.statement).lower()
+    if letter is None or not any(word in words for word in WARM) or any(word in words for word in RECIPROCAL):
+        return found
+    return Judged("wrong", f"{letter.key} is a temperature, by which scores are divided", result=found.result)
+
+
 RULES: tuple[Rule, ...] = (
+    _of_temperature,
     _of_likelihood,
     _of_another_loss,
     _multiplied_elsewhere,

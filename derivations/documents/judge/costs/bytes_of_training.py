@@ -19,7 +19,7 @@ from derivations.documents.syntax import Node
 from derivations.documents.verdicts import Finding
 from derivations.language.memory_counts import training_state_bytes
 
-__all__ = ["check_bytes"]
+__all__ = ["MEMORY", "check_bytes"]
 
 CHECK = "counting"
 LETTERS = frozenset({"P", "N", "Psi", "Phi", "params", "n_params", "num_params", "parameters"})

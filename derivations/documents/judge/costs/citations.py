@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sympy import expand
+
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.published.formula import Published
@@ -42,41 +44,57 @@ CHANGES = (
 
 @dataclass(frozen=True)
 class Ascription:
-    """The texts around a formula, and those of them that belong to it."""
+    """The texts around a formula, those of them that belong to it, and those that go on behind them."""
 
     near: str
     own: tuple[str, ...] = ()
+    farther: str = ""
 
     def names(self, formula: Published) -> bool:
         """Say whether the paper of a formula is named near."""
         return _is_named(formula, self.near)
 
     def cites(self, formula: Published) -> bool:
-        """Say whether a text that belongs to the formula cites the place at which the published one stands."""
-        changes = [word for word in CHANGES if word not in formula.title.lower()]
+        """Say whether a text that belongs to the formula cites the place at which the published one stands.
+
+        A table may have other products in other rows: of one product the row must be named as well.
+        """
+        published = f"{formula.title} {formula.source}".lower()
+        changes = [word for word in CHANGES if word not in published]
         if any(word in text.lower() for text in self.own for word in changes):
             return False
         places = {
             (kind, number) for kind, number in _places(formula.source) if kind in FIRM or formula.expression.is_Add
         }
-        return any(_is_named(formula, text) and not places.isdisjoint(_places(text)) for text in self.own)
+        row = "" if expand(formula.expression).is_Add else _row(formula.source)
+        return any(row in text.lower() for text in self.own) and any(
+            _is_named(formula, text) and not places.isdisjoint(_places(text)) for text in self.own
+        )
 
 
 def ascription(statement: Statement, scope: Scope) -> Ascription:
     """Return what is written just before and behind a formula, and the headings above."""
     texts, sections = scope.document.texts, scope.document.sections.of_block
     block = scope.document.blocks.get(id(statement.passage), 0)
-    behind = range(block + 1, min(block + 1 + BLOCKS_NEAR, len(texts), len(sections)))
-    own = [each[:MOST_NEAR] for each in texts[max(block - 1, 0) : block + 1]]
-    own += [texts[each][:MOST_NEAR] for each in behind if sections[each] == sections[block]]
+    behind = range(block + 1, min(block + 1 + 2 * BLOCKS_NEAR, len(texts), len(sections)))
+    below = [texts[each][:MOST_NEAR] for each in behind if sections[each] == sections[block]]
+    own = [each[:MOST_NEAR] for each in texts[max(block - 1, 0) : block + 1]] + below[:BLOCKS_NEAR]
     near = texts[max(block - BLOCKS_NEAR, 0) : block + BLOCKS_NEAR + 1]
     titles = (scope.document.headings.get(section, "") for section in scope.reach.sections)
-    return Ascription("\n".join(each[:MOST_NEAR] for each in (*near, *titles)), tuple(own))
+    return Ascription(
+        "\n".join(each[:MOST_NEAR] for each in (*near, *titles)), tuple(own), "\n".join(below[BLOCKS_NEAR:])
+    )
 
 
 def _is_named(formula: Published, text: str) -> bool:
     names = (formula.source.split()[0], formula.id.partition(".")[0])
     return any(re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", text, re.IGNORECASE) for name in names)
+
+
+def _row(source: str) -> str:
+    """Return what a source calls the row of a table: "full recomputation" of "table 2, full recomputation"."""
+    last = source.rpartition(", ")[2].lower()
+    return "" if any(_places(last)) else re.sub(r"^rows? ", "", last)
 
 
 def _places(text: str) -> Iterator[tuple[str, str]]:

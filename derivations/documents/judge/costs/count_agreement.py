@@ -21,8 +21,8 @@ from derivations.documents.judge.costs.subjects import Part
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n
 
 __all__ = [
-    "agreement", "by_monomial", "impossible", "in_letters", "leading_terms", "lengths", "power_of", "refutation",
-    "visible",
+    "NETWORKS", "agreement", "by_monomial", "impossible", "in_letters", "leading_terms", "lengths", "power_of",
+    "refutation", "visible",
 ]  # fmt: skip
 
 WHOLE = frozenset(

@@ -2,7 +2,8 @@
 
 Result       `said_of(statement, left, scope)`: the left side, the sentence, the block, the headings, what stands around
 Assumes      a sentence ends at a full stop with a space behind it, or at one of Chinese and Japanese; of a block with
-             more than `MOST_PASSAGES` passages only the words next to the formula are looked at
+             more than `MOST_PASSAGES` passages only the words next to the formula are looked at; around a heading
+             stands what is right below it
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from derivations.documents.syntax import Node
 
 __all__ = ["Said", "said_of"]
 
-MOST_PASSAGES = 400
+MOST_PASSAGES, BLOCKS_BELOW = 400, 4
+OF_FORMULAS = ("formula", "expression", "symbolic", "公式", "表达式", "表達式", "算式", "式", "計算式", "数式")
 _NEAR = 24  # characters beside a formula that say what it counts
 _END = re.compile(r"[.!?;] |[。！？；\n]")
 _CLAUSE = re.compile(r"[,;:(（，；：、]")
@@ -80,14 +82,24 @@ def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> S
         f"{before} {after}",
         _head_of(statement.block, place) if place is not None else "",
         " ".join(statement.block.headers),
-        scope.words(statement),
+        f"{scope.words(statement)}\n{_below(statement, scope)}",
     )
 
 
+def _below(statement: Statement, scope: Scope) -> str:
+    """Return the words of the first blocks below a heading; nothing for any other block."""
+    if statement.block.kind != "heading":
+        return ""
+    texts, sections = scope.document.texts, scope.document.sections.of_block
+    below = range(scope.block + 1, min(scope.block + 1 + BLOCKS_BELOW, len(texts), len(sections)))
+    return "\n".join(texts[each][:_SENTENCE] for each in below if sections[each] == scope.section)
+
+
 def _head_of(block: Block, place: int) -> str:
-    """Return what stands over a cell with one passage."""
+    """Return what stands over a cell with one passage; over all cells where that says no more than "formula"."""
     column = block.columns[place] if place < len(block.columns) else len(block.headers)
-    return block.headers[column] if column < len(block.headers) and block.columns.count(column) == 1 else ""
+    head = block.headers[column] if column < len(block.headers) and block.columns.count(column) == 1 else ""
+    return " ".join(block.headers) if head.strip(" *_").lower() in OF_FORMULAS else head
 
 
 def _prose(passages: Sequence[Passage]) -> str:

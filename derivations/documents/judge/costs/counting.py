@@ -12,6 +12,7 @@ Units        parameters; FLOPs in products, a multiply-add being 2; numbers or b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,11 +24,20 @@ from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.judge.algebra.scalars import scalar
 from derivations.documents.judge.costs.bytes_of_training import check_bytes
 from derivations.documents.judge.costs.citations import CHANGES, ascription
-from derivations.documents.judge.costs.count_agreement import agreement, impossible, in_letters, refutation, visible
+from derivations.documents.judge.costs.count_agreement import (
+    agreement,
+    impossible,
+    in_letters,
+    refutation,
+    visible,
+)
 from derivations.documents.judge.costs.count_words import Said, said_of
-from derivations.documents.judge.costs.part_costs import costs
+from derivations.documents.judge.costs.more_than_whole import BESIDE, MORE, more_than_whole
+from derivations.documents.judge.costs.omitted_terms import check_omitted
+from derivations.documents.judge.costs.part_costs import Cost, costs
 from derivations.documents.judge.costs.published_counts import check_published
 from derivations.documents.judge.costs.set_widths import SetWidth, refuted_by_width, set_width
+from derivations.documents.judge.costs.several_networks import may_be_several
 from derivations.documents.judge.costs.size_letters import readings_of_letters
 from derivations.documents.judge.costs.subjects import PARTS, Part, parts_named, quantity_named, words_of
 from derivations.documents.judge.costs.training_compute import check_training
@@ -35,7 +45,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, Words
 from derivations.documents.verdicts import Finding, Verdict
-from derivations.symbols import d_model
+from derivations.symbols import d_k, d_model, d_v
 
 __all__ = ["check_counting"]
 
@@ -53,6 +63,7 @@ CHANGED = (
     "factori", "widen", "narrow", "专家", "專家", "适配", "適配", "低秩", "剪枝", "稀疏", "压缩", "壓縮", "加宽",
     "加寬", "エキスパート", "アダプタ", "低ランク", "枝刈り", "スパース", "圧縮",
 )  # fmt: skip
+NAMED = re.compile(r"(?<![a-z-])(?:gpt(?:-?[123])?|bert)(?![\w-])")  # models of which the networks are known
 PIECES = ("projection", "投影", "射影")
 MOST_BLOCKS = 2000  # of a document that are searched for words
 
@@ -78,7 +89,9 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
         return
     said = said_of(statement, left, scope, unit)
     ascribed = ascription(statement, scope)
-    found = tuple(check_training(left, counted, said, ascribed.near, scope)) or tuple(check_bytes(left, counted, said))
+    found = tuple(check_omitted(statement, counted, ascribed, scope))
+    found = found or tuple(check_training(left, counted, said, ascribed.near, scope))
+    found = found or tuple(check_bytes(left, counted, said))
     if not found and counted.is_polynomial(*counted.free_symbols):
         found = tuple(_counted(right, left, counted, said, scope))
     meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
@@ -147,6 +160,12 @@ class _Count:
         """The hidden width in our sizes, where the section sets it."""
         return self.width.hidden if self.width is not None else None
 
+    @property
+    def may_be_changed(self) -> bool:
+        """Whether the network may be another one than usual: by the words near, or anywhere if no model is named."""
+        named = NAMED.search(self.near) is not None
+        return any(word in self.near for word in CHANGED) if named else self.speaks_of(CHANGED)
+
     def speaks_of(self, words: Sequence[str]) -> bool:
         """Say whether the document has one of some words anywhere, as far as it is looked at."""
         texts = (self.text, *self.scope.document.headings.values(), *self.scope.document.texts[:MOST_BLOCKS])
@@ -167,8 +186,9 @@ def _judged(count: _Count) -> Iterator[Finding]:
                     yield Finding(verdict, CHECK, reason, result=cost.result, assumptions=assumptions)
                     return
     if count.certain and len(count.parts) == 1:
-        for letters in _sure_readings(count):
-            yield from _refuted(count, count.parts[0], letters)
+        (part,) = count.parts
+        found = [each for letters in _sure_readings(count) for each in _refuted(count, part, letters)]
+        yield from found or _more_than_whole(count, part)
 
 
 def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
@@ -179,8 +199,17 @@ def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
         told = [letters for letters in count.letters if letters.get(count.width.letter) == d_model]
         if len(told) == 1:
             return told
+    fitting = [letters for letters in count.letters if not _is_foreign(count, letters)]
+    if len(fitting) == 1:
+        return fitting
     never = all(impossible(count.counted.xreplace(dict(letters)), count.quantity) for letters in count.letters)
     return count.letters[:1] if never else []
+
+
+def _is_foreign(count: _Count, letters: Mapping[Symbol, Symbol]) -> bool:
+    """Say whether a letter would be the width of a head in a part without heads: d in that of a network."""
+    own = {size for cost in costs(count.parts[0].name, count.quantity) for size in cost.value.free_symbols}
+    return not {d_k, d_v} & own and bool({d_k, d_v} & set(letters.values()))
 
 
 def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Iterator[Finding]:
@@ -191,13 +220,25 @@ def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Ite
     cost = refutation(said, part, count.quantity)
     if cost is None and count.hidden is not None and all(word not in count.near for word in CHANGES):
         cost = refuted_by_width(said, part.name, count.quantity, count.hidden)
-        cost = None if cost is not None and count.speaks_of(CHANGED) else cost
-    if cost is None:
+        cost = None if cost is not None and count.may_be_changed else cost
+    if cost is not None and not may_be_several(said, cost, part, count.quantity, count.near):
+        yield _wrong(said, cost, count.quantity, letters)
+
+
+def _more_than_whole(count: _Count, part: Part) -> Iterator[Finding]:
+    """Say no where a count is more than an attention, whatever its letters are, and nothing more is spoken of."""
+    saids = [count.counted.xreplace(dict(letters)) for letters in count.letters]
+    whole = [more_than_whole(said, part, count.quantity) for said in saids]
+    if whole[0] is None or None in whole or any(word in count.near for word in BESIDE) or count.speaks_of(MORE):
         return
-    value = in_letters(said, cost.value, operations=count.quantity == "operations")
+    yield _wrong(saids[0], whole[0], count.quantity, count.letters[0])
+
+
+def _wrong(said: Expr, cost: Cost, quantity: str, letters: Mapping[Symbol, Symbol]) -> Finding:
+    """Return that a count should be a cost, in the letters of the text."""
+    value = in_letters(said, cost.value, operations=quantity == "operations")
     right = _shown(value.xreplace({size: letter for letter, size in letters.items()}))
-    reason = f"for the {cost.of} the count is {right}"
-    yield Finding("wrong", CHECK, reason, right=right, result=cost.result)
+    return Finding("wrong", CHECK, f"for the {cost.of} the count is {right}", right=right, result=cost.result)
 
 
 def _shown(expression: Expr) -> str:

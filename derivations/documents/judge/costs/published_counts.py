@@ -11,7 +11,7 @@ Source       the formulas of `derivations.published`, each with its paper
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -19,13 +19,13 @@ from sympy import Expr, Symbol, expand
 
 from derivations.documents.judge.costs.citations import Ascription
 from derivations.documents.judge.costs.count_words import Said
-from derivations.documents.judge.costs.published_slips import slip_of
+from derivations.documents.judge.costs.published_slips import is_explained, slip_of
 from derivations.documents.judge.costs.subjects import quantity_named
 from derivations.documents.verdicts import Finding
 from derivations.published.formula import Published
 from derivations.published.formulas import FORMULAS
 
-__all__ = ["check_published"]
+__all__ = ["Row", "check_published", "published_rows", "shown"]
 
 CHECK = "counting"
 FEWEST = 3  # letters
@@ -59,24 +59,33 @@ def check_published(
             given = tuple(f"{size} = {value}" for size, value in row.formula.relations)
             yield Finding("conditional", CHECK, row.called, assumptions=(row.formula.convention, *given))
             return
+    slips = list(_slips(value, readings, ascribed))
+    if slips and all(slip for *_, slip in slips):
+        row, names, slip = slips[0]
+        right = shown(_renamed(row.expression, {new: old for old, new in names.items()}))
+        yield Finding("wrong", CHECK, f"{slip}; it is {right}: {row.called}", right=right)
+
+
+def _slips(
+    value: Expr, readings: Iterable[tuple[Row, Mapping[str, str]]], ascribed: Ascription
+) -> Iterator[tuple[Row, Mapping[str, str], str | None]]:
+    """Yield what a count differs by from formulas that are named; None for a cited one if a convention explains it."""
+    near = f"{ascribed.near}\n{ascribed.farther}"
     for row, names in readings:
         if ascribed.names(row.formula):
-            spelled = _renamed(value, names)
+            spelled, cited = _renamed(value, names), ascribed.cites(row.formula)
             slip = slip_of(spelled, row.expression, row.formula, cited=False)
-            if slip is None and (slip := slip_of(spelled, row.expression, row.formula, cited=True)) is not None:
-                slip = slip if ascribed.cites(row.formula) else None
-            if slip is not None:
-                right = _shown(_renamed(row.expression, {new: old for old, new in names.items()}))
-                yield Finding("wrong", CHECK, f"{slip}; it is {right}: {row.called}", right=right)
-                return
+            slip = slip or (slip_of(spelled, row.expression, row.formula, cited=True, near=near) if cited else None)
+            if slip is not None or (cited and is_explained(spelled, row.expression, row.formula, near)):
+                yield row, names, slip
 
 
 def _spellings(
     letters: frozenset[str], meanings: Mapping[str, frozenset[str]]
-) -> Iterator[tuple[_Row, Mapping[str, str]]]:
+) -> Iterator[tuple[Row, Mapping[str, str]]]:
     """Yield the formulas of which a count has all letters but one at most, and what its letters are there."""
     for said in (meanings, {}) if any(meanings.values()) else ({},):
-        for row in _rows():
+        for row in published_rows():
             names = _letters_of(row.meant, letters, said)
             spelled = {names.get(each, each) for each in letters}
             if len(spelled) == len(letters) and _nearly(spelled, row.letters):
@@ -106,12 +115,13 @@ def _nearly(said: Set[str], published: Set[str]) -> bool:
     return len(published - said) <= 1 and len(said - published) <= 1
 
 
-def _shown(expression: Expr) -> str:
+def shown(expression: Expr) -> str:
+    """Return an expression as a text has it."""
     return str(expression).replace("**", "^").replace("*", " ")
 
 
 @dataclass(frozen=True)
-class _Row:
+class Row:
     """A published formula, expanded, or what it is for all layers."""
 
     expression: Expr
@@ -140,13 +150,13 @@ class _Row:
 
 
 @cache
-def _rows() -> tuple[_Row, ...]:
-    """Return the published formulas with their expressions."""
-    found: list[_Row] = []
+def published_rows() -> tuple[Row, ...]:
+    """Return the published formulas of three letters or more with their expressions."""
+    found: list[Row] = []
     for formula in FORMULAS:
         plain = formula.expression.xreplace({each: Symbol(str(each)) for each in formula.expression.free_symbols})
         of_layers = [(Symbol(each) * plain, f", {each} layers") for each in LAYERS if "each layer" in formula.units]
         for expression, times in ((plain, ""), *of_layers):
             if len(expression.free_symbols) >= FEWEST:
-                found.append(_Row(expand(expression), formula, times))
+                found.append(Row(expand(expression), formula, times))
     return tuple(found)

@@ -3,24 +3,27 @@
 Definition   two sums of monomials are one slip apart if one is the other times a monomial, if one term stands for
              another, or if some coefficients have one ratio to those that are published
 Result       `slip_of(said, published, ...)`: what differs, in words; None where it is more than one slip, or where a
-             convention may explain it
+             convention may explain it; `is_explained(said, published, ...)` says the latter
 Assumes      a count may be for one text, one token, one layer or one head, of the visible half of the pairs, of one
              pass or of several, in other bytes: nothing of that squares a letter, turns the sign of a term, or goes by
-             a width; that a coefficient differs is certain only of a formula that is cited, or by its prime factors
+             a width; that a coefficient differs is certain only of a formula that is cited, or by its prime factors;
+             parameters are counted in bytes where memory is spoken of, a table of tokens once or twice
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from sympy import Expr, Rational, Symbol, primefactors
 
+from derivations.documents.judge.costs.bytes_of_training import MEMORY
 from derivations.documents.scope.lexicon import spelled_meaning
 from derivations.published.formula import Published
 
-__all__ = ["slip_of"]
+__all__ = ["is_explained", "slip_of"]
 
-POSITIONS = "positions"
+POSITIONS, TOKENS = "positions", "tokens that there are"
 COUNTED = frozenset({"texts", POSITIONS, "layers", "heads", "devices"})  # a cost may be for one of them, or for all
 WIDTHS: Mapping[str, str] = {
     "width of the model": "model width",
@@ -29,17 +32,37 @@ WIDTHS: Mapping[str, str] = {
 OTHER_WIDTHS = frozenset({"model width", "hidden width", "key width", "value width", "head width"})
 MOST_OF_A_RATIO = 9  # 1/2, 4/3, 2/9: parts of a pass or of the bytes; 73/72 and 10 are none
 OF_SOME_TERMS = (Rational(1, 2), Rational(2), Rational(2, 3), Rational(4, 3))  # half of the pairs; one pass repeated
+REPEATED = "second forward pass"  # what a formula that counts it already is held against
+OF_OTHER_BYTES = (2, 4)  # 1, 2, 4 or 8 bytes for a number
+_TWO_BYTES = re.compile(
+    r"(?<![\d.,])(?:2|two)[ -]bytes?|(?<!\d)16[ -]?bit|fp16|bf16|float16|half[ -]precision|半精度"
+    r"|(?<!\d)2 ?(?:字[节節]|バイト)"
+)
+_MORE_BYTES = re.compile(
+    r"(?<![\d.,])(?:4|8|four|eight)[ -]bytes?|(?<!\d)(?:32|64)[ -]?bit|(?:fp|float)(?:32|64)|(?:single|double|full)[ -]"
+    r"precision|[单單単双雙倍]精度|(?<!\d)[48] ?(?:字[节節]|バイト)"
+)
+OTHER_ATTENTION = (  # words by which a layer may have two attentions, or fewer keys than queries
+    "cross", "encoder", "decoder", "gqa", "mqa", "group", "multi-query", "交叉", "编码", "編碼", "解码", "解碼", "分组",
+    "分組", "エンコーダ", "デコーダ", "クロス", "グループ",
+)  # fmt: skip
+ALL_PAIRS = ("every pair", "all pairs", "每一对", "每一對", "所有位置对", "所有位置對", "すべての対", "全ての対")
+MASKED = ("mask", "causal", "visible", "half", "掩码", "掩碼", "遮罩", "因果", "マスク", "一半", "半分")
+HALVES = ("context", "half of the diagonal")  # what a formula leaves out that counts half of the pairs
 Terms = Mapping[Expr, Expr]
 Powers = Mapping[Symbol, int]
 
 
-def slip_of(said: Expr, published: Expr, formula: Published, *, cited: bool) -> str | None:
-    """Return what differs between two expanded counts, if it is one slip; `cited` says that the place is named."""
+def slip_of(said: Expr, published: Expr, formula: Published, *, cited: bool, near: str = "") -> str | None:
+    """Return what differs between two expanded counts, if it is one slip.
+
+    `cited` says that the place is named, `near` are the words around.
+    """
     first, second = (each.as_coefficients_dict() for each in (said, published))
     if len(first) != len(second) or not _known(said, published, formula):
         return None
     if first.keys() == second.keys():
-        return _other_factor(first, second, formula, cited=cited)
+        return _other_factor(first, second, formula, cited=cited, near=near.lower())
     kept = [each for each in second if first.get(each) == second[each]]
     if len(second) > 1 and len(kept) == len(second) - 1:
         return _other_term(first, second, same_letters=said.free_symbols == published.free_symbols)
@@ -65,39 +88,68 @@ def _meanings(formula: Published) -> Mapping[str, str]:
 # --- coefficients ---
 
 
-def _other_factor(first: Terms, second: Terms, formula: Published, *, cited: bool) -> str | None:
+def is_explained(said: Expr, published: Expr, formula: Published, near: str) -> bool:
+    """Say whether a convention explains one ratio between some coefficients of two expanded counts."""
+    first, second = (each.as_coefficients_dict() for each in (said, published))
+    changed, ratio = _change(first, second) if first.keys() == second.keys() else ([], None)
+    return ratio is not None and ratio > 0 and _explained(ratio, changed, second, formula, near.lower())
+
+
+def _other_factor(first: Terms, second: Terms, formula: Published, *, cited: bool, near: str) -> str | None:
     """Return what differs where the terms are the same."""
-    changed = [each for each in second if first[each] != second[each]]
-    ratios = {Rational(first[each] / second[each]) for each in changed}
-    if len(ratios) != 1:
+    changed, ratio = _change(first, second)
+    if ratio is None:
         return None
-    (ratio,) = ratios
     if ratio < 0:
         return "a sign is turned" if ratio == -1 else None
-    whole = len(changed) == len(second)
     unusual = max(ratio.p, ratio.q) > MOST_OF_A_RATIO and "bytes" not in formula.units
-    if (whole or len(changed) == 1) and unusual:
+    if len(changed) in (1, len(second)) and unusual:
         return "a factor differs"
-    if cited and not (_whole_explained(ratio, formula) if whole else _explained(ratio, changed, second, formula)):
-        return "a factor differs"
-    return None
+    return "a factor differs" if cited and not _explained(ratio, changed, second, formula, near) else None
 
 
-def _whole_explained(ratio: Rational, formula: Published) -> bool:
+def _change(first: Terms, second: Terms) -> tuple[list[Expr], Rational | None]:
+    """Return the terms with other coefficients, and their ratio; None where they have several, or none."""
+    changed = [each for each in second if first[each] != second[each]]
+    ratios = {Rational(first[each] / second[each]) for each in changed}
+    return changed, ratios.pop() if len(ratios) == 1 else None
+
+
+def _whole_explained(ratio: Rational, formula: Published, near: str) -> bool:
     """Say whether a count may be so many times another: by its passes, or the bytes of each number."""
     few, many = sorted((ratio.p, ratio.q))
-    if "FLOPs" not in formula.units and (few > 1 or ("bytes" not in formula.units and many % 2)):
+    if "FLOPs" in formula.units:
+        return set(primefactors(few)) | set(primefactors(many)) <= {2, 3}
+    if "bytes" in formula.units:
+        told = _TWO_BYTES.search(near) and not _MORE_BYTES.search(near)
+        return few == 1 and many in (OF_OTHER_BYTES[:1] if told else OF_OTHER_BYTES)
+    in_bytes = any(word in near for word in MEMORY)
+    return few == 1 and many % 2 == 0 and set(primefactors(many)) <= {2, 3} and (many == 2 or in_bytes)
+
+
+def _explained(ratio: Rational, changed: Collection[Expr], terms: Terms, formula: Published, near: str) -> bool:
+    """Say whether terms may be so many times others: all; a table of tokens; of FLOPs only those of the pairs."""
+    if len(changed) == len(terms):
+        return _whole_explained(ratio, formula, near)
+    repeated = REPEATED in formula.against
+    if ratio not in (OF_SOME_TERMS[:2] if repeated else OF_SOME_TERMS):
         return False
-    return set(primefactors(few)) | set(primefactors(many)) <= {2, 3}
-
-
-def _explained(ratio: Rational, changed: Collection[Expr], terms: Terms, formula: Published) -> bool:
-    """Say whether terms may be so many times others; of FLOPs only those of the pairs of positions."""
+    if formula.units == "parameters":
+        of_tables = all(_power_of(TOKENS, each, formula) for each in changed)
+        return of_tables or any(word in near for word in OTHER_ATTENTION)
     if "FLOPs" not in formula.units:
-        return ratio in OF_SOME_TERMS
-    length = next((each.symbol.name for each in formula.letters if each.meaning == POSITIONS), "")
-    lengths = {each: dict(_powers(each)).get(Symbol(length), 0) for each in terms}
-    return ratio in OF_SOME_TERMS and all(lengths[each] == max(lengths.values()) for each in changed)
+        return True
+    lengths = {each: _power_of(POSITIONS, each, formula) for each in terms}
+    of_pairs = all(lengths[each] == max(lengths.values()) for each in changed)
+    if ratio == Rational(1, 2) and any(word in near for word in ALL_PAIRS):
+        return any(word in near for word in MASKED)
+    return of_pairs and (ratio != 2 or any(each.cost in HALVES for each in formula.departures))
+
+
+def _power_of(meaning: str, term: Expr, formula: Published) -> int:
+    """Return the power of the letter with a meaning in a term."""
+    letter = next((each.symbol.name for each in formula.letters if each.meaning == meaning), "")
+    return dict(_powers(term)).get(Symbol(letter), 0)
 
 
 # --- letters and exponents ---

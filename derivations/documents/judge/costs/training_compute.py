@@ -23,7 +23,10 @@ __all__ = ["check_training"]
 
 CHECK = "counting"
 TOKENS = ("token", "词元", "詞元", "トークン")
-TRAINING = ("train", "训练", "訓練", "学習")
+TRAINING = (  # and the laws of scaling, which are about it
+    "train", "训练", "訓練", "学習", "chinchilla", "scaling law", "compute-optimal", "缩放定律", "縮放定律",
+    "スケーリング則",
+)  # fmt: skip
 ONE_PASS = (
     "forward", "backward", "pass", "infer", "generat", "decod", "前向", "反向", "正向", "推理", "推論", "推断", "生成",
     "前傳", "前传", "順伝播", "逆伝播",
@@ -31,6 +34,10 @@ ONE_PASS = (
 NO_PASS = re.compile(  # words with those of a pass in them, and both passes together
     r"feed[ -]?forward|forward (?:pass )?(?:and|plus|\+) (?:the |a )?backward pass(?:es)?|順伝播と逆伝播"
     r"|前向(?:传播|傳播|传递|傳遞)?[和与與及]反向(?:传播|傳播|传递|傳遞)?"
+    r"|(?:two|three|[23])(?: times|x| ?×)(?: (?:as much as|that of|the cost of))?(?: (?:the|a|one))? forward(?: pass)?"
+)
+NO_TRAINING = re.compile(
+    r"train\w* (?:token|data|set|corp|text|sequence|example|sample)|(?:训练|訓練)(?:数据|資料|集|语料)|学習データ"
 )
 PARAMETERS, TOKEN_LETTERS = ("N", "P"), ("D", "T")  # as Kaplan et al. (2020) and others call them
 
@@ -83,8 +90,12 @@ def _whole() -> Expr:
 
 
 def _is_of_training(said: Said, near: str) -> bool:
-    """Say whether training is spoken of, and no pass by itself anywhere around."""
+    """Say whether training is spoken of, and no pass by itself: in the clause or the sentence, or anywhere around."""
     texts = [NO_PASS.sub(" ", text.lower()) for text in (*said.texts, near)]
+    for each in (said.clause, said.sentence):
+        told = NO_TRAINING.sub(" ", NO_PASS.sub(" ", each.lower()))
+        if _named(TRAINING, (told,)) and not _named(ONE_PASS, (told,)):
+            return True
     return _named(TRAINING, said.texts) and not _named(ONE_PASS, texts)
 
 

@@ -1,63 +1,70 @@
-r"""What a formula of gradients rests on: the definitions of its letters, and what else is said of the loss.
+r"""What a formula of gradients rests on: the definitions of its letters.
 
 Definition   a letter is what the formulas of its block define it to be, or the "where ..." behind that; else what its
              section defines it to be, if that is one thing. Letters are followed until nothing defines them
 Result       `claim_of` gives a gradient with what its letters are defined as, None where one that counts is defined
-             twice; `gradient_forms` what the document gives as formulas of gradients; `letter_below` the one whose
-             gradient must stand in that by another one
+             twice
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 
-from derivations.documents.judge.arrays.array_reading import indices_of
 from derivations.documents.judge.matrices.gradient_entries import bound_indices, whole_letters
 from derivations.documents.judge.matrices.gradient_flow import Flow
 from derivations.documents.judge.matrices.gradient_kinds import Known
-from derivations.documents.judge.matrices.gradient_letters import gradient_by, gradients_in, is_gradient, marked
+from derivations.documents.judge.matrices.gradient_letters import gradients_in, is_gradient, marked
+from derivations.documents.judge.matrices.gradient_surroundings import (
+    head_of,
+    is_long,
+    matrices_by_gradient,
+    scaled_letters,
+)
 from derivations.documents.judge.matrices.gradient_values import GradientClaim
 from derivations.documents.judge.matrices.matrix_equations import has_entries, numbers_set
-from derivations.documents.judge.matrices.matrix_letters import letters_in_order, options, turned_letters
-from derivations.documents.judge.matrices.matrix_words import LOSSES, gradient_of
+from derivations.documents.judge.matrices.matrix_letters import letters_in_order, turned_letters
 from derivations.documents.judge.shapes.fitting import is_equation
 from derivations.documents.scope import Scope
-from derivations.documents.scope.letters import flat, is_index
+from derivations.documents.scope.letters import is_index
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Dots, Name, Node, Number, Product, Quotient, Root
+from derivations.documents.syntax import Dots, Name, Node, Number
 
-__all__ = ["claim_of", "gradient_forms", "letter_below"]
+__all__ = ["claim_of"]
 
-MOST_LETTERS, MOST_STATEMENTS, MOST_NODES = 24, 16, 150
+MOST_LETTERS, MOST_STATEMENTS = 24, 16
 
 
 def claim_of(
     by: Name, right: Node, statement: Statement, scope: Scope, below: Name | None = None
 ) -> GradientClaim | None:
     """Return what is said to be the gradient by a letter, as a marked formula, with all that it rests on."""
-    by, indices = _entry(by, right, scope)
+    by, indices = _entry(by, right, scope, below)
     whole = whole_letters(right, indices)
-    strays = {} if indices else dict(_strays(by, right, scope))
+    strays = {} if indices else dict(chain(_strays(by, right, scope), _without_their_index(by, right, scope)))
     flow = _flow_around(by, (whole, *([] if below is None else [below]), *strays.values()), scope)
     if flow is None:
         return None
     sides = (whole, *flow.made.values())
     numbers = numbers_set(letters_in_order(*sides), scope)
     sizes = {key: float(each.value) for key, each in numbers.items() if isinstance(each, Number)}
-    turned, scaled = turned_letters(sides, statement, scope), frozenset(_scaled(statement, scope))
+    turned = turned_letters(sides, statement, scope) | frozenset(matrices_by_gradient(statement, scope))
+    scaled = frozenset(scaled_letters(statement, scope))
     return GradientClaim(by, right, indices, flow, Known(scope, turned, sizes, scaled), strays, below)
 
 
-def _entry(by: Name, right: Node, scope: Scope) -> tuple[Name, tuple[str, ...]]:
+def _entry(by: Name, right: Node, scope: Scope, below: Name | None) -> tuple[Name, tuple[str, ...]]:
     """Return the letter of which another one is an entry, with the indices; itself with none where it is no entry.
 
     It is an entry where the gradients on the right are by entries too: their letters are defined without places.
+    Where there are none, it is one if `below` is defined by the whole letter.
     """
-    places = [each.key for each in flat(by.subscripts) if isinstance(each, Name) and is_index(each)]
-    head, found = indices_of(by, frozenset(places))
+    head, found = head_of(by)
     keys = tuple(each.key for each in found if isinstance(each, Name))
+    if below is not None and keys and len({*keys}) == len(found):
+        made = scope.near_definition(below)
+        return (head, keys) if made is not None and head in letters_in_order(made) else (by, ())
     names = tuple(gradients_in(right))
     wholes = tuple(gradients_in(whole_letters(right, keys)))
     if not names or not keys or len({*keys}) < len(found):
@@ -86,6 +93,21 @@ def _strays(by: Name, right: Node, scope: Scope) -> Iterator[tuple[Name, Name]]:
                 yield name, meant
 
 
+def _without_their_index(by: Name, right: Node, scope: Scope) -> Iterator[tuple[Name, Name]]:
+    """Yield the letters of which only a family is known, and that stand for none of it, with the member that is meant.
+
+    Beside the gradient by `V_i` the letter V is one, where `V_i = X A_i` is defined and nothing says what V is.
+    """
+    index = [each for each in by.subscripts if isinstance(each, Name) and is_index(each)]
+    gradients = {*gradients_in(right)}
+    for name in letters_in_order(right) if len(index) == 1 else ():
+        member = replace(name, subscripts=(*name.subscripts, index[0]))
+        made = scope.definitions(member) if member in gradients and name.base[:1].isupper() else ()
+        is_known = scope.definitions(name) or scope.shape(name) is not None or name in letters_in_order(*made)
+        if made and not is_known:
+            yield name, member
+
+
 def _flow_around(by: Name, sides: Sequence[Node], scope: Scope) -> Flow | None:
     """Return what the letters of marked formulas are defined as."""
     beside = _beside(scope)
@@ -101,7 +123,7 @@ def _flow_around(by: Name, sides: Sequence[Node], scope: Scope) -> Flow | None:
             continue
         seen.add(name.key)
         definitions = _definitions(name, beside, scope)
-        if any(map(_is_long, definitions)):
+        if any(map(is_long, definitions)):
             return None
         found = tuple(marked(each, scope) for each in definitions)
         if len(found) == 1 and name not in letters_in_order(found[0]) and not _is_of_parts(found[0]):
@@ -119,10 +141,6 @@ def _flow_around(by: Name, sides: Sequence[Node], scope: Scope) -> Flow | None:
         if len(wholes) < len(found) or not letters.isdisjoint(counted):
             return None
     return flow
-
-
-def _is_long(node: Node) -> bool:
-    return sum(1 for _ in islice(node.walk(), MOST_NODES + 1)) > MOST_NODES
 
 
 def _is_of_parts(node: Node) -> bool:
@@ -148,73 +166,3 @@ def _beside(scope: Scope) -> dict[str, dict[Node, None]]:
             case (Name() as name, made, *_) if is_equation(other.chain.relations[0]):
                 found.setdefault(name.key, {})[made] = None
     return found
-
-
-def gradient_forms(right: Node, scope: Scope) -> dict[str, Node]:
-    """Return the formulas that the document gives for the gradients in a marked formula, and for those in them."""
-    found: dict[str, Node] = {}
-    pending = list(gradients_in(right))
-    while pending and len(found) < MOST_LETTERS:
-        name = pending.pop()
-        forms = scope.definitions(_as_written(name))
-        key = gradient_by(name).key
-        if forms and key not in found and not _is_long(forms[0]):
-            found[key] = marked(forms[0], scope)
-            pending += gradients_in(found[key])
-    return found
-
-
-def letter_below(by: Name, statement: Statement, scope: Scope) -> Name | None:
-    """Return the one letter that is defined by another one, and whose gradient stands in formulas around, free.
-
-    Nothing where the document defines a loss, or gives a formula without gradients for the gradient by that letter.
-    """
-    statements = [other.chain for other in _around(statement, scope) if other is not statement]
-    lefts = [each.sides[0] for each in statements if each.relations]
-    if any(isinstance(left, Name) and left.base in LOSSES - {"l"} for left in lefts) or any(
-        scope.definitions(Name(loss)) for loss in LOSSES
-    ):
-        return None
-    names = dict.fromkeys(
-        name for each in statements for side in each.sides for name in gradients_in(marked(side, scope))
-    )
-    found = [name for name in names if by in letters_in_order(scope.near_definition(name) or Name("?"))]
-    if len(found) != 1:
-        return None
-    forms = [each.sides[1:] for each in statements if each.relations and gradient_of(each.sides[0], scope) == found[0]]
-    written = [*chain.from_iterable(forms), *scope.definitions(_as_written(found[0]))]
-    return found[0] if all(any(gradients_in(marked(form, scope))) for form in written) else None
-
-
-def _as_written(name: Name) -> Name:
-    """Return the gradient by a letter as dY, which documents define."""
-    return Name(name.base, name.subscripts, name.superscripts, name.primes, "d")
-
-
-def _scaled(statement: Statement, scope: Scope) -> Iterator[Name]:
-    """Yield the letters that are divided by numbers, or multiplied by them, in the formulas around."""
-    for part in (part for other in _around(statement, scope) for side in other.chain.sides for part in side.walk()):
-        match part:
-            case Quotient(numerator=Name() as name):
-                yield name
-            case Product(factors=(first, Name() as name)) if _is_number(first, scope):
-                yield name
-
-
-def _is_number(node: Node, scope: Scope) -> bool:
-    match node:
-        case Number() | Root():
-            return True
-        case Quotient(numerator=above):
-            return _is_number(above, scope)
-        case Name():
-            return options(node, turned=False, spoken=False, scope=scope) == ("number",)
-    return False
-
-
-def _around(statement: Statement, scope: Scope) -> Iterator[Statement]:
-    """Yield the statements of this block and the next, and those before in the section; no long ones."""
-    blocks = (scope.document.in_block.get(block, ())[:MOST_STATEMENTS] for block in (scope.block, scope.block + 1))
-    for other in (*chain.from_iterable(blocks), *scope.earlier(statement)[:MOST_STATEMENTS]):
-        if not any(map(_is_long, other.chain.sides)):
-            yield other

@@ -14,13 +14,14 @@ from itertools import chain
 from sympy import Symbol
 
 from derivations.documents.judge.algebra.scalar_letters import is_size
+from derivations.documents.judge.matrices.gradient_letters import is_gradient
 from derivations.documents.judge.matrices.matrix_functions import SIZE
 from derivations.documents.judge.matrices.matrix_letters import letters_in_order, options
 from derivations.documents.judge.matrices.matrix_numbers import Kind, Kinds, matrix_value
 from derivations.documents.judge.matrices.matrix_values import Value
 from derivations.documents.scope import Scope
 from derivations.documents.scope.letters import is_ones, is_weight
-from derivations.documents.syntax import Call, Name, Node, Product, Quotient, Root, Sum
+from derivations.documents.syntax import Call, Name, Node, Product, Quotient, Root, Sum, Transpose
 
 __all__ = ["Known"]
 
@@ -54,11 +55,13 @@ class Known:
         """Yield what letters may be in formulas; those that are `sure` have gradients."""
         parts = [part for formula in formulas for part in formula.walk()]
         divisors = {name.key for part in parts for name in _divisors(part)}
-        sides = dict(chain.from_iterable(map(_sides, parts)))
+        beside: Kind | None = {"rows": "row", "columns": "column", None: None}[self.scope.convention]
+        sides = dict(chain.from_iterable(_sides(part, beside) for part in parts))
         found: list[dict[str, Kind | Value]] = []
         for small in _SMALL:
             kinds = {name.key: self._kind(name, small, divisors, sides, sure) for name in names}
-            doubtful = [name.key for name in names if name.base in _CONSTANTS and name not in sure]
+            open_letters = [name for name in names if name not in sure and not is_gradient(name)]
+            doubtful = [name.key for name in open_letters if name.base in _CONSTANTS]
             undeclared = [key for key in doubtful if kinds[key] == "matrix" and key not in self.turned]
             single: dict[str, Kind | Value] = {
                 key: "number" for key in sides if kinds.get(key) in ("row", "column")
@@ -89,12 +92,22 @@ class Known:
         return small if small in may_be or not may_be else may_be[0]
 
 
-def _sides(part: Node) -> Iterator[tuple[str, Kind | None]]:
-    """Yield the letters that are added to a product: rows beside x W, columns beside W x, None beside others."""
-    names = [term for term in part.terms if isinstance(term, Name)] if isinstance(part, Sum) else []
-    products = [term for term in part.terms if isinstance(term, Product)] if isinstance(part, Sum) else []
-    weights = [(is_weight(product.factors[0]), is_weight(product.factors[-1])) for product in products]
-    yield from ((name.key, _BESIDE.get(weights[0]) if weights else None) for name in names)
+def _sides(part: Node, usual: Kind | None) -> Iterator[tuple[str, Kind | None]]:
+    """Yield the letters that are added to a product: rows beside x W, columns beside W x.
+
+    Beside a product of matrices of which none is a weight they are what is `usual` here, and None beside others.
+    """
+    terms = part.terms if isinstance(part, Sum) else ()
+    ends = [(term.factors[0], term.factors[-1]) for term in terms if isinstance(term, Product)][:1]
+    kind = next((_BESIDE.get((is_weight(first), is_weight(last))) for first, last in ends), None)
+    if kind is None and ends and all(map(_is_matrix, ends[0])):
+        kind = usual
+    yield from ((term.key, kind) for term in terms if isinstance(term, Name))
+
+
+def _is_matrix(node: Node) -> bool:
+    """Say whether a factor is a matrix by its form: a capital, a transpose, a function."""
+    return node.base[:1].isupper() if isinstance(node, Name) else isinstance(node, Transpose | Call)
 
 
 def _drawn(key: str, kind: Kind | Value, draw: int) -> Kind | Value:

@@ -57,7 +57,7 @@ class GradientClaim:
     indices: tuple[str, ...]  # of the entry by which the gradient is taken
     flow: Flow
     known: Known
-    strays: Mapping[Name, Name]  # letters of another index than that of `by`, with those of that index
+    strays: Mapping[Name, Name]  # letters of another index than that of `by`, or of none, with those of that index
     seed: Name | None = None  # below `by`, where no gradient stands on the right
 
     def verdict(self) -> bool | None:
@@ -97,6 +97,12 @@ class GradientClaim:
         return None
 
     # --- what follows from what ---
+
+    @property
+    def members(self) -> dict[str, Node]:
+        """The letters without an index of which one with it may be meant, as `A` of `A_i`."""
+        strays = self.strays.items()
+        return {name.key: meant for name, meant in strays if len(meant.subscripts) > len(name.subscripts)}
 
     @cached_property
     def letters(self) -> Node:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain, islice
 
 from derivations.documents.budget import current_budget
 from derivations.documents.judge.arrays.left_sides import plain
-from derivations.documents.judge.matrices.gradient_definitions import claim_of, gradient_forms, letter_below
-from derivations.documents.judge.matrices.gradient_entries import is_over_all
+from derivations.documents.judge.matrices.gradient_definitions import claim_of
 from derivations.documents.judge.matrices.gradient_letters import gradients_in, marked, written
+from derivations.documents.judge.matrices.gradient_of_bias import gradient_of_bias
+from derivations.documents.judge.matrices.gradient_surroundings import gradient_forms, letter_below
 from derivations.documents.judge.matrices.matrix_words import (
     Factor,
     Word,
@@ -31,14 +31,13 @@ from derivations.documents.judge.matrices.matrix_words import (
 from derivations.documents.judge.numbers.letters import put
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
-from derivations.documents.scope.letters import flat, is_weight
+from derivations.documents.scope.letters import is_weight
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Aggregate,
     Derivative,
     Name,
     Node,
-    Number,
     Product,
     Sum,
     Transpose,
@@ -62,7 +61,7 @@ def check_gradients(statement: Statement, link: int | None, scope: Scope) -> Ite
         return
     numbers = _by_numbers(by, right, statement, link, scope)
     if isinstance(right, Aggregate):
-        yield from chain(numbers, _of_bias(by, right, scope))
+        yield from chain(numbers, gradient_of_bias(by, right, statement, scope))
     else:
         found = next(_of_product(by, right, statement, scope), None)
         is_proved = found is not None and found.verdict == "proved"
@@ -105,7 +104,8 @@ def _by_numbers(by: Name, right: Node, statement: Statement, link: int, scope: S
         yield Finding("holds", _CHECK, f"the gradient by {by.key} follows from what {of} is, by random numbers")
         return
     forms = gradient_forms(claimed, scope)
-    others = [claim.by_columns(), claim_of(by, put(claimed, forms), statement, scope) if forms else None]
+    meant = [put(claimed, each) for each in (forms, claim.members) if each]
+    others = [claim.by_columns(), *(claim_of(by, each, statement, scope) for each in meant)]
     mended = claim.mended() if not any(other.verdict() for other in others if other is not None) else None
     if mended is not None:
         left = statement.chain.sides[link]
@@ -113,48 +113,6 @@ def _by_numbers(by: Name, right: Node, statement: Statement, link: int, scope: S
         slip = mended[1] if isinstance(left, Derivative) else mended[1].replace("∂", "d")
         reason = f"this is not the gradient by {by.key} that follows from what {of} is: {slip}"
         yield Finding("wrong", _CHECK, reason, f"{statement.text(left.start, left.end)} = {shown}")
-
-
-def _of_bias(by: Name, right: Aggregate, scope: Scope) -> Iterator[Finding]:
-    """Yield that the gradient by a bias is the sum of the gradients of all rows."""
-    row = gradient_of(right.body, scope)
-    lacks_last = _lacks_last(right)
-    if not (is_over_all(right) or lacks_last) or row is None:
-        return
-    places = [each for part in row.subscripts for each in flat((part,))]
-    rest = tuple(each for each in places if each != right.index[0])
-    if len(places) != len(rest) + 1 or (rest and rest[-1] not in flat(by.subscripts)):
-        return
-    whole = replace(row, base=row.base.upper(), subscripts=rest)
-    matrix = _without_indices(row)
-    made = [each for name in (row, whole, matrix) if (each := scope.near_definition(name)) is not None]
-    bias = {by, _without_indices(by)}
-    added = any(isinstance(each, Sum) and bias & {*each.terms} for each in made)
-    reason = f"the gradient by {by.key}, which is added to every row, is the sum of those of the rows"
-    if lacks_last:
-        if added:
-            yield Finding("wrong", _CHECK, f"{reason}, and the last is left out", result="linear.gradient")
-        return
-    assumption = () if added else (f"{by.key} is added to every row",)
-    yield Finding(
-        "proved" if added else "conditional", _CHECK, reason, result="linear.gradient", assumptions=assumption
-    )
-
-
-def _without_indices(name: Name) -> Name:
-    """Return a letter without the letters below it that count its rows and columns."""
-    kept = tuple(each for each in flat(name.subscripts) if not (isinstance(each, Name) and len(each.key) == 1))
-    return replace(name, subscripts=kept)
-
-
-def _lacks_last(total: Aggregate) -> bool:
-    """Say whether a sum goes from 1 to a letter less a number."""
-    match total:
-        case Aggregate(
-            kind="sum", index=(_,), lower=Number(value=first), upper=Sum(terms=(Name(), Number()), signs=(1, -1))
-        ):
-            return first == 1
-    return False
 
 
 def _of_no_definition(by: Name, of: Name, claimed: Word, statement: Statement) -> Iterator[Finding]:

@@ -5,8 +5,8 @@ Definition   the two sides differ for some matrices, and one edit of one of them
              to be is put in: with A = f(X) the sides of g(X - A) = g(X + f(X)) are one sign apart
 Result       wrong with the side that is mended; holds where the sides are equal and not the same twice; else nothing
 Assumes      the letters are free, and no sentence makes a condition of the equation. A letter of which nothing is known
-             may be a number, a row, a column or a matrix, and the sides must differ for each of them. What would be the
-             same twice is a property that some matrices have, as A B = B A, and no slip
+             may be a number, a row, a column or a matrix, and the sides must differ for each of them, and where `W (X)`
+             is a map. What would be the same twice is a property that some matrices have, as A B = B A, and no slip
 """
 
 from __future__ import annotations
@@ -14,19 +14,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any, TypeGuard
 
 from derivations.documents.budget import current_budget
-from derivations.documents.canon.matrix_slips import indices_of, matrix_edits
+from derivations.documents.canon.matrix_slips import indices_of as indices_below
+from derivations.documents.canon.matrix_slips import matrix_edits
 from derivations.documents.canon.places import Edit
 from derivations.documents.judge.algebra.conditions import is_condition
-from derivations.documents.judge.arrays.array_reading import function_word
+from derivations.documents.judge.arrays.array_reading import function_word, indices_of
 from derivations.documents.judge.matrices.matrix_equations import COST, Equation, has_entries, numbers_set, unfolded
 from derivations.documents.judge.matrices.matrix_letters import ORTHOGONAL, letters_in_order, readings
 from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.judge.wording import source
 from derivations.documents.scope import Scope
+from derivations.documents.scope.letters import is_weight
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Product, Root, Transpose
+from derivations.documents.syntax import (
+    Call,
+    Chain,
+    Fence,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Root,
+    Transpose,
+    Words,
+    rebuilt,
+)
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_matrix_identities"]
@@ -37,7 +54,8 @@ _EXACT = frozenset({"tr", "trace", "det", "concat", "concatenate", "cat"})
 #: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
 _SPECIAL = re.compile(
     r"\bcommut|\bsymmetric|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
-    r"|\bHermitian|\bcovariance|\bproportional|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换",
+    r"|\bHermitian|\binvolut|\breflection|\bHouseholder|\bHadamard matri|\bcovariance|\bproportional"
+    r"|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换|反射|鏡映|镜像|鏡像",
     re.IGNORECASE,
 )
 
@@ -55,7 +73,8 @@ def check_matrix_identities(statement: Statement, link: int | None, scope: Scope
     names = (*letters_in_order(left, right), *_namings(left, right, statement, scope))
     if not any(name.base[:1].isupper() for name in names):
         return  # numbers and vectors
-    equation = _equation(names, (left, right), statement, scope)
+    meant = tuple(_identities(statement.chain.condition, names))
+    equation = _equation(names, (left, right), meant, statement, scope)
     if not equation.kinds:
         return
     if not equation.differ(left, right):
@@ -66,7 +85,10 @@ def check_matrix_identities(statement: Statement, link: int | None, scope: Scope
         ):
             yield Finding("holds", CHECK, "both sides are equal for matrices of random numbers")
         return
-    found = _slip(left, right, names, equation) if not _speaks_of_special_matrices(statement, scope) else None
+    maps = _as_maps(left), _as_maps(right)
+    if _speaks_of_special_matrices(statement, scope) or (maps != (left, right) and not equation.differ(*maps)):
+        return
+    found = _slip(left, right, (*names, *meant), equation)
     if found is not None:
         side, slip = found
         shown = source((side,), statement)
@@ -89,15 +111,26 @@ def _is_algebra(*sides: Node) -> bool:
     return all(function_word(call.function) in _EXACT for call in calls)
 
 
+def _as_maps(node: Any) -> Any:
+    """Return a formula in which `W (X)` is the map of X by a weight, X W, and no product."""
+    inner = rebuilt(node, _as_maps)
+    match inner:
+        case Call(function=weight, arguments=(first,)) if is_weight(weight):
+            return Fence("(", Product((first, weight), ("",)))
+    return inner
+
+
 # --- what letters are ---
 
 
-def _equation(names: Sequence[Name], sides: Sequence[Node], statement: Statement, scope: Scope) -> Equation:
+def _equation(
+    names: Sequence[Name], sides: Sequence[Node], meant: Sequence[Name], statement: Statement, scope: Scope
+) -> Equation:
     near = {name.key: made for name in names if (made := _defined_here(name, scope)) is not None}
     known = {name.key: made for name in names if (made := scope.definition(name)) is not None} | near
     known |= numbers_set(names, scope)
     whole = [unfolded(side, defined) for side in sides for defined in (near, known)]
-    letters = letters_in_order(*sides, *whole)
+    letters = letters_in_order(*sides, *whole, *meant)
     return Equation(tuple(readings(letters, sides, statement, scope)), near, known)
 
 
@@ -125,17 +158,43 @@ def _speaks_of_special_matrices(statement: Statement, scope: Scope) -> bool:
     return any(_SPECIAL.search(ORTHOGONAL.sub("", text[:2000])) for text in texts)
 
 
+def _identities(condition: Node | None, names: Sequence[Name]) -> Iterator[Name]:
+    r"""Yield I of a condition `I_{ij} = \delta_{ij}` that says nothing of the letters of the equation behind it."""
+    match condition:
+        case Chain(sides=(Name(base="I") as entry, right), relations=("=",)):
+            parts = [*right.walk()]
+        case _:
+            return
+    words = " ".join(part.text for part in parts if isinstance(part, Words))
+    spoken = {each.base for each in (entry, *letters_in_order(right))} | {*re.findall("[A-Za-z]+", words)}
+    deltas = [part for part in parts if isinstance(part, Name) and part.base == "delta" and len(part.subscripts) == 2]
+    indices = (each for delta in deltas[:1] for each in delta.subscripts)
+    whole, places = indices_of(entry, frozenset(each.key for each in indices if isinstance(each, Name)))
+    if len(places) == 2 and spoken.isdisjoint(name.base for name in names):
+        yield whole
+
+
 # --- slips ---
 
 
 def _slip(left: Node, right: Node, letters: Sequence[Name], equation: Equation) -> Edit | None:
     """Return the edit of a side by which it becomes equal to the other, and not merely the same once more."""
-    letters = (*dict.fromkeys(letters), *indices_of(letters))
-    roots = tuple(dict.fromkeys(part for side in (left, right) for part in side.walk() if isinstance(part, Root)))
+    letters = (*dict.fromkeys(letters), *indices_below(letters))
+    parts = [part for side in (left, right) for part in side.walk()]
+    others = tuple(dict.fromkeys(part for part in parts if isinstance(part, Root) or _is_inverse(part)))
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         same = bare(other)
-        edits = islice(matrix_edits(side, (*letters, *roots)), MOST_EDITS)
+        edits = islice(matrix_edits(side, (*letters, *others)), MOST_EDITS)
         found = equation.agreeing(other, (each for each in edits if bare(each[0]) != same))
         if found is not None:
             return found[0], f"{found[1]}, on the {where}"
     return None
+
+
+def _is_inverse(node: Node) -> TypeGuard[Power]:
+    match node:
+        case Power(base=Name(), exponent=Negative(operand=Number(value=one))):
+            return one == 1
+        case Power(base=Name(), exponent=Number(value=one)):
+            return one == -1
+    return False

@@ -12,13 +12,11 @@ Result       `matrix_value(node, kinds)`: a matrix, a number, or None for what i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
-from operator import mul
 from typing import Any, Literal, TypeAlias
 
 from derivations.documents.budget import spend
-from derivations.documents.judge.algebra.sampled import drawn
 from derivations.documents.judge.algebra.scalar_letters import is_size
 from derivations.documents.judge.arrays.array_reading import function_word
 from derivations.documents.judge.matrices.matrix_functions import (
@@ -47,7 +45,9 @@ from derivations.documents.judge.matrices.matrix_values import (
     times,
     transposed,
 )
+from derivations.documents.judge.matrices.random_entries import random_entry, row_of_function
 from derivations.documents.judge.numbers.float_functions import CONSTANTS, FUNCTIONS
+from derivations.documents.scope.letters import is_weight
 from derivations.documents.syntax import (
     Annotated,
     Call,
@@ -124,17 +124,13 @@ def _name(node: Name, kinds: Kinds) -> Value:
     if kind is None:
         raise NoValue
     if kind == "number":
-        return abs(_drawn(node.key, 0, 0)) + (8 if is_size(node) else 1)
+        return abs(random_entry(node.key, 0, 0)) + (8 if is_size(node) else 1)
     if node.base == "I":
         return IDENTITY  # of any size
     if kind == "rotation":
-        return rotation(*(_drawn(node.key, 0, place) for place in range(SIZE)))
+        return rotation(*(random_entry(node.key, 0, place) for place in range(SIZE)))
     rows, columns = range(1 if kind == "row" else SIZE), range(1 if kind == "column" else SIZE)
-    return tuple(tuple(_drawn(node.key, row, column) for column in columns) for row in rows)
-
-
-def _drawn(key: str, row: int, column: int) -> float:
-    return (drawn((key, row), column) % 20_011 - 10_005) / 10_000
+    return tuple(tuple(random_entry(node.key, row, column) for column in columns) for row in rows)
 
 
 def _sum(node: Sum, kinds: Kinds) -> Value:
@@ -171,6 +167,8 @@ def _power(node: Power, kinds: Kinds) -> Value:
 def _transpose(node: Transpose, kinds: Kinds) -> Value:
     if isinstance(node.operand, Number):
         raise NoValue  # a vector of ones
+    if isinstance(node.operand, Call) and _is_product(node.operand, kinds):
+        return times(_name(node.operand.function, kinds), transposed(_matrix(node.operand.arguments[0], kinds)))
     return transposed(_value(node.operand, kinds))
 
 
@@ -188,6 +186,8 @@ def _fence(node: Fence, kinds: Kinds) -> Value:
 
 def _call(node: Call, kinds: Kinds) -> Value:
     word = function_word(node.function)
+    if _is_product(node, kinds):
+        return times(_name(node.function, kinds), _matrix(node.arguments[0], kinds))
     if (node.function.subscripts and word in _KNOWN) or node.function.primes > (word in _OF_NUMBERS):
         raise NoValue  # along an axis, of a subset, or a derivative of which nothing is known
     if word in _KNOWN and len(node.arguments) == 1:
@@ -199,7 +199,12 @@ def _call(node: Call, kinds: Kinds) -> Value:
         of = slope(_OF_NUMBERS[word]) if node.function.primes else _OF_NUMBERS[word]
         return tuple(tuple(map(of, row)) for row in value) if isinstance(value, tuple) else of(value)
     rows = zip(*(_matrix(each, kinds) for each in node.arguments), strict=True)
-    return tuple(_unknown(node.function.key, each) for each in rows)
+    return tuple(row_of_function(node.function.key, each) for each in rows)
+
+
+def _is_product(node: Call, kinds: Kinds) -> bool:
+    """Say whether this is no function of an argument but a weight times it: `W (V)` where W is a matrix elsewhere."""
+    return is_weight(node.function) and kinds.get(node.function.key) == "matrix" and len(node.arguments) == 1
 
 
 def _side_by_side(node: Call, kinds: Kinds) -> Matrix:
@@ -207,12 +212,6 @@ def _side_by_side(node: Call, kinds: Kinds) -> Matrix:
     items = [inner for each in node.arguments for inner in (each.items if isinstance(each, List) else (each,))]
     blocks = [_matrix(each, kinds) for each in items if not isinstance(each, Dots)]
     return tuple(tuple(entry for row in rows for entry in row) for rows in zip(*blocks, strict=True))
-
-
-def _unknown(function: str, rows: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
-    """Return the row that a function of which nothing is known makes of one row of every argument, in any order."""
-    weights = [[_drawn(function, at, column) for at in range(1, len(rows[0]) + 1)] for column in range(SIZE)]
-    return tuple(sum(math.sin(sum(map(mul, each, row)) + 1) for row in rows) for each in weights)
 
 
 _KNOWN: Mapping[str, Callable[[Matrix], Value]] = {

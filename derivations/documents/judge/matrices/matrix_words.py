@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from derivations.documents.scope import Scope
+from derivations.documents.scope.filing import family_of
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.syntax import (
     Annotated,
@@ -142,5 +143,8 @@ def gradient_of(node: Node, scope: Scope) -> Name | None:
             return name
         case Name(base=base) if len(base) > 1 and base[0] == "d" and base[1].isupper():
             inner = replace(node, base=base[1:])
-            return inner if scope.document.users.get(fold_key(inner.key)) else None
+            known = scope.document.users.get(fold_key(inner.key)) or scope.document.defined_families.get(
+                family_of(inner)
+            )
+            return inner if known else None
     return None

@@ -44,6 +44,7 @@ __all__ = ["check_arithmetic"]
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
 BILLION = 10**9
+TWO_DIGITS = 10
 KILOBYTES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 
 
@@ -222,13 +223,18 @@ def _unequal(
     if left is None and right is None and question.may_be_other_values():
         return
     target, value = (left, second) if right is None and left is not None else (right, first)
-    if target is not None and abs(value.middle - target.value) <= target.half_unit and not value.exact:
+    if target is not None and abs(value.middle - target.value) <= target.half_unit and _may_round(value, target):
         reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
         yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
         return
     repair = repair_of(question, target, value)
     reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
     yield Finding("wrong", CHECK, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+
+
+def _may_round(value: Enclosure, target: Printed) -> bool:
+    """Say whether a value has no end of digits, or is a fraction beside a whole number of two digits or more."""
+    return not value.exact or (value.middle.denominator > 1 and abs(target.value) >= TWO_DIGITS)
 
 
 def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) -> Iterator[Finding]:

@@ -108,7 +108,8 @@ def ambiguous(*nodes: Node) -> bool:
     r"""Say whether a formula can be read in two ways.
 
     A slash beside factors without a sign may divide by one or by all (1/2 n); the power of a bracket behind the name
-    of a function may be that of the argument or of the value (`\log (n + 1)^2`).
+    of a function may be that of the argument or of the value (`\log (n + 1)^2`). A number behind a letter may be its
+    index (`Y 1 + Y 2`).
     """
     for part in chain.from_iterable(node.walk() for node in nodes):
         if isinstance(part, Quotient) and part.slashed and _side_by_side(part.denominator):
@@ -117,7 +118,15 @@ def ambiguous(*nodes: Node) -> bool:
             return True
         if _side_by_side(part) and any(isinstance(each, Quotient) and each.slashed for each in part.children):
             return True
+        if isinstance(part, Product) and _is_numbered(part):
+            return True
     return False
+
+
+def _is_numbered(product: Product) -> bool:
+    """Say whether a number stands behind a letter, without a sign between them."""
+    pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
+    return any(isinstance(a, Name) and sign == "" and isinstance(b, Number) for a, sign, b in pairs)
 
 
 def _powered_bracket(node: Node) -> bool:

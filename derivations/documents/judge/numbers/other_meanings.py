@@ -12,6 +12,7 @@ from derivations.documents.syntax import Name, Node, Number, Power, Quotient
 
 __all__ = ["CONSTANTS", "bounds_a_letter", "is_order_of_magnitude", "is_share"]
 
+ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
 
@@ -40,9 +41,11 @@ def is_order_of_magnitude(question: NumberLink) -> bool:
             near = question.enclosures(other)
             if near is not None and abs(near[0].middle - side.value) * NEARLY < side.value:
                 return True
-        if question.loose and isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
+        if isinstance(side, Power) and isinstance(side.base, Number) and side.base.value == 10:
             power, value = (question.enclosures(each, each) for each in (side, other))
-            return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
+            if question.loose or not power or not value:
+                return bool(power and value and power[0].low < 4 * value[0].high and value[0].low < 4 * power[0].high)
+            return abs(power[0].middle - value[0].middle) * ABOUT < power[0].middle
     return False
 
 

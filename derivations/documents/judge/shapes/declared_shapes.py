@@ -18,7 +18,7 @@ from derivations.documents.judge.wording import shape_text, size_text, source
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import List, Name, Node, Space
+from derivations.documents.syntax import List, Name, Node, Product, Space
 from derivations.documents.verdicts import Finding
 
 __all__ = ["of_membership", "of_mention"]
@@ -53,12 +53,19 @@ def of_mention(mention: Mention, statement: Statement, scope: Scope) -> Iterator
         yield _of_declaration(mention.subject, mention.sizes, statement, scope)
     elif mention.subject is not None:
         found = fit((mention.subject,), scope, statement.passage.syntax == "code")
-        if not found.clashes:
+        if not found.clashes and not _may_be_a_name(mention.subject, statement, scope):
             yield from _declared_against(found, mention.sizes, mention.subject, statement, scope)
     elif mention.example_of is not None:
         yield Finding("holds", "shapes.declared", f"an example of {shape_text(mention.example_of)}")
     elif scope.is_declared_shape(mention):
         yield Finding("holds", "shapes.declared", f"{shape_text(mention.sizes)}, as declared in this section")
+
+
+def _may_be_a_name(subject: Node, statement: Statement, scope: Scope) -> bool:
+    """Say whether letters side by side in a cell of a table may be one name, FC_1: of one of them nothing is known."""
+    if statement.block.kind != "row" or not isinstance(subject, Product) or any(subject.operators):
+        return False
+    return any(isinstance(each, Name) and scope.shape(each) is None for each in subject.factors)
 
 
 def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> Finding:

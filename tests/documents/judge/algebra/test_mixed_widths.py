@@ -20,6 +20,8 @@ def verdict(formula: str, before: str = "So") -> str:
         r"\frac{h m d_{ff} + h m d_v}{m} = 2 h d_k",
         r"\frac{h m d_{\text{model}} + h m d_v}{m} = 2 h d_k",
         r"\frac{m d_k + m d_v}{m} = 2 d_{\text{ff}}",
+        r"\frac{h m (d_v + d_r) + h m d_v}{m d_r} = \frac{h (d_k + d_v + d_r)}{d_r}",
+        r"\frac{h m (d_k + d_r) + h m d_k}{m d_r} = \frac{h (d_k + d_v + d_r)}{d_r}",
     ],
 )
 def test_one_width_for_another_is_wrong(formula: str) -> None:

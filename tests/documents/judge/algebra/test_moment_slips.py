@@ -31,6 +31,9 @@ def verdict(formula: str, before: str = "So") -> str:
         r"E[\frac{r x}{1 + p}] = \frac{E[r x]}{1 - p}",
         r"E[\frac{x}{c}] = c E[x]",
         r"\text{Var}(\frac{x}{c}) = \frac{\text{Var}(x)}{c}",
+        r"E[b x - y] = b E[x] + E[y]",
+        r"E[b x + y] = b E[x] - E[y]",
+        r"\text{Var}(\sum_{k=1}^{n} f_k + x) = E[(\sum_{k=1}^{n} f_k + x)] - E[\sum_{k=1}^{n} f_k + x]^2",
     ],
 )
 def test_a_slip_is_wrong(formula: str) -> None:
@@ -60,6 +63,11 @@ def test_a_slip_is_wrong(formula: str) -> None:
         r"E[\frac{r x}{1 - p}] = \frac{E[r x]}{1 - p}",
         r"E[\frac{m x}{q}] = E[x]",  # where q is the mean of m
         r"\text{Var}(b x) = b \text{Var}(x)",  # where b is 0 or 1
+        r"E[(b x)^2] = b E[x^2]",
+        r"E[b x + c] = b E[x] + c",
+        r"E[(x - c)^2] = E[x^2] - c^2",  # where c is the mean
+        r"E[y] = b E[x] + c",
+        r"E[b x - y] = b E[x]",  # where y has mean 0
         r"E[\frac{m^2}{q}] = \frac{E[m]}{q}",
     ],
 )

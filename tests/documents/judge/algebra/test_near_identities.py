@@ -265,3 +265,35 @@ def test_numbers_of_entries_depend_on_the_place_and_not_on_where_they_are_writte
     assert number(r"r_{\text{new}} - r_{\text{new}}", 1) == 0
     shifted = number(r"\sum_{j=1}^{2} x_{j + 1}", 1)
     assert shifted == number("x_{2} + x_{3}", 1)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\exp(u + v) = \exp(u) v",
+        r"\exp(\sum_{i=1}^{n} a_i + b) = \exp(\sum_{i=1}^{n} a_i) (b)",
+        r"\frac{\sum_{q=1}^{n} W_{qc} (T_q - r)}{\sum_{q=1}^{n} e^{T_q - r}}"
+        r" = \frac{\sum_{q=1}^{n} W_{qc} e^{T_q}}{\sum_{q=1}^{n} e^{T_q}}",
+        r"\sum_{j=1}^{n} e^{u_j - u_t} = e^{-u_t} \sum_{j=1}^{n} (1 - \delta_{jt}) e^{u_j}",
+        r"\frac{1 + \frac{1}{1 + e^{-u}}}{1 + e^{u}} = 1",
+    ],
+)
+def test_exponentials_deltas_and_shares_that_are_lost(formula: str) -> None:
+    assert said(formula).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\exp(u + v) = \exp(u) e^v",
+        r"\exp(u) v = c",
+        r"\exp(u) v = \exp(w) v",
+        r"\sum_{j=1}^{n} (1 - \delta_{jt}) u_j = \sum_{j=1}^{n} u_j - u_t",
+        r"\sum_{j=1}^{n} (p_j - \delta_{jt}) v_j = \sum_{j=1}^{n} p_j v_j - v_t",
+        r"\frac{\sum_{q=1}^{n} W_q (T_q - r)}{\sum_{q=1}^{n} (T_q - r)} = \frac{\sum_{q=1}^{n} W_q T_q}{n}",
+        r"\frac{1 - \frac{1}{1 + e^{u}}}{1 + e^{-u}} = \frac{1}{4}",
+        r"\frac{e^u + \frac{1}{1 + e^v}}{1 + e^u} = 1",
+    ],
+)
+def test_exponentials_and_deltas_of_other_equations_are_left_alone(formula: str) -> None:
+    assert said(formula).verdict != "wrong"

@@ -59,6 +59,12 @@ def test_what_is_one_slip_away_is_wrong(words: str, formula: str) -> None:
         (COSINE, r"\eta_t = \frac{\eta_0}{2}(1 + \cos\frac{2 \pi t}{T})", "conditional"),
         (COSINE, r"\eta_t = \frac{\eta_0}{2}(1 + \cos\frac{\pi (t - 1)}{T})", "conditional"),
         ("A schedule", r"\eta_t = \frac{\eta_0}{2}(1 + \sin\frac{\pi t}{T})", "unknown"),  # of another kind
+        ("A schedule", r"\eta_t = \frac{\eta_0}{2}(1 + \cos\frac{T_{cur} \pi}{T_{max}})", "holds"),
+        ("A schedule", r"\eta_t = \frac{\eta_0}{2}(1 + \sin\frac{T_{cur} \pi}{T_{max}})", "wrong"),  # by its letters
+        (r"A rate $\eta_{t+1} = \eta_t + \frac{1}{2}(\eta_{max} - \eta_{min})(1 - \cos\frac{\pi}{T_{max}})$ at its end",
+         r"T_{cur} = (2 k + 1) T_{max}", "unknown"),
+        (r"With $T_{cur}$ and $T_{max}$",
+         r"\eta_{t+1} = \eta_t + \frac{1}{2}(\eta_{max} - \eta_{min})(1 - \cos\frac{\pi}{T_{max}})", "unknown"),
         ("Cosine warmup", r"\eta_t = \frac{\eta_0}{2}(1 - \cos\frac{\pi t}{T})", "unknown"),  # it rises
         (BINARY, r"L = y \log p + (1 - y) \log(1 - p)", "conditional"),
         (BINARY, r"L = -\log p", "unknown"),  # that of the one label

@@ -116,8 +116,49 @@ def test_a_mean_divides_by_as_many_as_it_sums() -> None:
         (r"\theta_i = 10000^{-2i}", "wrong"),
         (r"\theta_i = 10000^{-i/d}", "unknown"),
         (r"\theta_i = 10000^{-4i/d}", "unknown"),
+        (r"\theta_i = 10000^{-3i/d}", "unknown"),  # no base of 1000000
+        (r"\theta_i = 1000000^{-2i/d}", "proved"),
         (r"\theta_i = 12345^{-2i/d}", "unknown"),
     ],
 )
 def test_frequencies(formula: str, verdict: str) -> None:
     assert finding(formula, "Rotary position embedding").verdict == verdict
+
+
+ROWS = r"$r_i = \sqrt{\frac{1}{d} \sum_j X_{ij}^2}$, $\hat{X}_{ij} = X_{ij} / r_i$"
+COLUMNS = r"$r_j = \sqrt{\frac{1}{d} \sum_i X_{ij}^2}$, $\hat{X}_{ij} = X_{ij} / r_j$"
+CENTRED = r"$\hat{X}_{ik} = (X_{ik} - \mu_i) / \sigma_i$"
+
+
+@pytest.mark.parametrize(
+    ("before", "formula", "right"),
+    [
+        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}", r"\gamma_{j}"),
+        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{jj}", r"\hat{X}_{i,j}"),
+        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{ii}", r"\hat{X}_{i,j}"),
+        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_k \hat{X}_{kk} + \beta_k", r"\hat{X}_{i,k}"),
+        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik} + \beta_k", r"\gamma_{k}"),
+        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}", r"\gamma_{k}"),
+        ("RMSNorm", r"y_i = \gamma_i \hat{x}_i - \beta_i", "+"),
+    ],
+)
+def test_entries_and_scales_at_places_that_are_not_theirs(before: str, formula: str, right: str) -> None:
+    found = finding(formula, before)
+    assert found.verdict == "wrong"
+    assert right.replace(",", "") in (found.right or "").replace(",", "").replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "formula"),
+    [
+        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{ij}"),
+        (f"RMSNorm of columns, {COLUMNS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}"),
+        ("RMSNorm of columns", r"Y_{ij} = \gamma_i \hat{X}_{ij}"),  # nothing tells what the columns are
+        (r"Batch norm, $\hat{X}_{ck} = (X_{ck} - \mu_c) / \sigma_c$", r"Y_{ck} = \gamma_c \hat{X}_{ck}"),
+        (r"Batch norm, $\hat{X}_{ck} = (X_{ck} - \mu_c) / \sigma_c$", r"Y_{ck} = \gamma_c \hat{X}_{ck} + \beta_c"),
+        (f"Instance norm and layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}"),
+        ("Layer norm", r"Y_{ik} = \gamma_k \hat{X}_{kk}"),  # no entry of two rows is spoken of
+    ],
+)
+def test_features_may_be_rows(before: str, formula: str) -> None:
+    assert finding(formula, before).verdict != "wrong"

@@ -34,6 +34,12 @@ COLUMNS = r"A_{ij} = \frac{\exp(S_{ij})}{\sum_{k} \exp(S_{kj})}"
         (r"$S_{ij} = q_i^\top k_j / \sqrt{d}$", "wrong"),
         (r"$S_{ij} = k_i^\top q_j / \sqrt{d}$", "conditional"),
         (r"$o_i = \sum_j B_{ij} v_j$", "conditional"),
+        (r"$S = Q K^T / \sqrt{d_k}$", "wrong"),
+        (r"$O = A V$", "wrong"),
+        (r"$S = K^T Q$, $O = V A$", "conditional"),
+        (r"$S = K Q^T$, $O = A^T V$", "conditional"),
+        (r"$S = Q K^T$, and attention is normalised over the queries:", "conditional"),
+        ("# Before\n\n$O = A V$\n\n# Then", "conditional"),
         (r"$o_i = \sum_j A_{ij} v_j$ and $u_j = \sum_i A_{ij} w_i$", "conditional"),
     ],
 )

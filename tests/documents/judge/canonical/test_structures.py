@@ -101,3 +101,19 @@ def test_indices_and_widths_must_be_those_that_are_meant(text, verdict) -> None:
     """What the structure tells, and what it leaves alone because another letter may stand for what is missing."""
     found = [each for link in judged(text)[:1] for each in link]
     assert ([each.verdict for each in found] or [None]) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("angle", "expected"),
+    [
+        (r"\frac{t}{r^{2 s / w}}", []),
+        (r"\frac{t}{r^{w / (2 s)}}", ["wrong"]),
+        (r"\frac{r^{2 s / w}}{t}", ["wrong"]),
+        (r"\frac{u}{r^{2 s / w}}", []),  # another letter may be another angle
+    ],
+)
+def test_three_places_of_a_matrix_that_turns_have_the_angle_of_the_fourth(angle: str, expected: list[str]) -> None:
+    usual = r"\frac{t}{r^{2 s / w}}"
+    rows = rf"\cos({usual}) & -\sin({angle}) \\ \sin({usual}) & \cos({usual})"
+    found = judged(rf"A B = \begin{{bmatrix}} {rows} \end{{bmatrix}}")[0]
+    assert [each.verdict for each in found if each.verdict == "wrong"] == expected

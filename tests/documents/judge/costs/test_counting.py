@@ -422,13 +422,20 @@ def test_a_network_has_the_hidden_width_that_the_section_sets(text: str, verdict
         ("parameters", "feed-forward network | $3 d_{model} d_{ff}$", ["wrong"]),
         ("パラメータ数", "フィードフォワード層 | $3 d_{model} d_{ff}$", ["wrong"]),
         ("shape", "feed-forward network | $3 d_{model} d_{ff}$", []),
+        ("formula", "feed-forward network | $3 d_{model} d_{ff}$", []),
+        ("formula | parameters", "feed-forward network | $2 d d_{ff} + d_{ff} + d$ | 4722432", ["holds"]),
+        ("formula | parameters", "feed-forward network | $3 d d_{ff} + d_{ff} + d$ | 4722432", ["wrong"]),
+        ("公式 | 参数量", "前馈网络 | $3 d d_{ff} + d_{ff} + d$ | 4722432", ["wrong"]),
+        ("formula | parameters | FLOPs", "feed-forward network | $3 d d_{ff} + d_{ff} + d$ | 1 | 2", []),
+        ("shape | parameters", "feed-forward network | $3 d d_{ff} + d_{ff} + d$ | 4722432", []),
         ("parameters", "SwiGLU feed-forward network | $3 d_{model} d_{ff}$", ["holds"]),
         ("parameters", "feed-forward network | $d_{model} \\times d_{ff}$", []),
         ("parameters", "feed-forward network | matrices of $5 d_{model} d_{ff}$", []),
     ],
 )
 def test_the_head_of_a_column_says_what_its_cells_count(head: str, row: str, verdicts: list[str]) -> None:
-    text = f"# A\n\n| part | {head} |\n| --- | --- |\n| {row} |\n"
+    rule = " | ".join("---" for _ in row.split(" | "))
+    text = f"# A\n\n| part | {head} |\n| {rule} |\n| {row} |\n"
     claims = check_text(text, "markdown").claims
     assert [claim.finding.verdict for claim in claims] == verdicts
 
@@ -444,8 +451,89 @@ def test_the_head_of_a_column_says_what_its_cells_count(head: str, row: str, ver
         ("$N$ counts weights, and $D$ texts.\n\n$C = 6 N N$", "wrong"),
         ("There are as many.\n\n$C = 6 D D$", "unknown"),
         ("This is for feed-forward networks as well.\n\n$C = 2 N D$", "wrong"),
+        ("It costs three times the forward pass, $C = 6 N D$", "conditional"),
+        ("Training costs three times the forward pass, $C = 2 N D$", "wrong"),
+        ("The forward pass comes first. A training step costs $C = 4 N D$", "wrong"),
+        ("The forward pass comes first, then for $D$ training tokens $C = 2 N D$", "conditional"),
+        ("A training step begins with the forward pass, $C = 2 N D$", "conditional"),
+        ("Training comes before inference, which costs $C = 2 N D$", "conditional"),
+        ("Over the training set the forward passes cost $C = 2 N D$", "conditional"),
+        ("The forward pass is known. By the scaling laws $C = 2 N D$", "wrong"),
     ],
 )
 def test_training_takes_all_passes_and_both_numbers(text: str, verdict: str) -> None:
     claims = check_text(f"# FLOPs of training on D tokens\n\n{text}\n", "markdown").claims
     assert claims[-1].finding.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("below", "count", "verdict"),
+    [
+        ("where $N$: weights, $D$: tokens.\n\n- FLOPs of training on one text", "6 N D", "conditional"),
+        ("where $N$: weights, $D$: tokens.\n\n- FLOPs of training on one text", "2 N D", "wrong"),
+        ("where $N$: weights, $D$: tokens.\n\n- FLOPs of training on one text", "8 N D", "unknown"),
+        ("where $N$: weights, $D$: tokens.\n\n- FLOPs to generate one text", "2 N D", "conditional"),
+        ("where $N$: weights, $D$: tokens.\n\n# Training\n\nFLOPs of training", "2 N D", "conditional"),
+        ("where $N$: weights, $D$: tokens.\n\n- FLOPs of one forward pass of training", "2 N D", "conditional"),
+    ],
+)
+def test_what_is_below_a_heading_says_what_it_counts(below: str, count: str, verdict: str) -> None:
+    claims = check_text(f"# All\n\n## C = {count}\n\n{below}\n", "markdown").claims
+    assert claims[0].finding.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("Parameters of multi-head attention: $4 d^2$.", ["conditional"]),
+        ("Parameters of multi-head attention: $5 d^2$.", ["wrong"]),
+        ("Parameters of multi-head attention: $8 d^2$.", []),  # of two
+        ("Parameters of multi-head attention: $3 d^2$.", []),  # without the last matrix
+        ("Parameters of multi-head attention with a gate: $5 d^2$.", []),
+        ("Positions are relative.\n\nParameters of multi-head attention: $5 d^2$.", []),  # their own projection
+        ("Parameters of the layer without attention: $5 d^2$.", []),
+        ("Parameters of attention and of the feed-forward network: $13 d^2$.", []),
+        ("Parameters of self-attention plus a map of the values: $5 d^2$.", []),
+        ("注意力的参数量：$5 d^2$。", ["wrong"]),
+        ("带门控的注意力的参数量：$5 d^2$。", []),
+        ("FLOPs of the products of attention: $5 n^2 d$.", ["wrong"]),
+        ("FLOPs of the products of attention: $2 n^2 d$.", []),  # multiply-adds
+        ("FLOPs of the products of attention, backward: $5 n^2 d$.", []),
+        ("FLOPs of the products of attention, with recomputation: $6 n^2 d$.", []),
+        ("Attention of a decoder, causal and cross-attention together, costs $6 n^2 d$ FLOPs.", []),
+    ],
+)
+def test_an_attention_has_no_fifth_product(text: str, verdicts: list[str]) -> None:
+    letters = "Let $d$ be the model width and $n$ the sequence length."
+    claims = check_text(f"# A\n\n{letters}\n\n{text}\n", "markdown").claims
+    assert [claim.finding.verdict for claim in claims if "d^2" in claim.text or "n^2" in claim.text] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("model", "verdicts"),
+    [("GPT-3", ["wrong"]), ("GPT", ["wrong"]), ("the model", []), ("GPT-4", []), ("GPT-3 with adapters", [])],
+)
+def test_a_named_model_has_the_usual_networks(model: str, verdicts: list[str]) -> None:
+    """Experts are spoken of elsewhere."""
+    others = "# Experts\n\nEvery expert is a network of its own."
+    count = f"Let $d_{{ff}} = 4 d$. The layers of {model} cost $25 n d^2 + 4 n^2 d$ FLOPs."
+    claims = check_text(f"{others}\n\n# A\n\n{count}\n", "markdown").claims
+    assert [claim.finding.verdict for claim in claims if "n d^2" in claim.text] == verdicts
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("The feed-forward network has $4 d d_{ff}$ parameters.", ["wrong"]),
+        ("Both feed-forward networks together have $4 d d_{ff}$ parameters.", []),
+        ("Both feed-forward networks together have $5 d d_{ff}$ parameters.", ["wrong"]),
+        ("With 8 experts the feed-forward network has $16 d_{model} d_{ff}$ parameters.", []),
+        ("The feed-forward networks of 12 layers have $24 d_{model} d_{ff}$ parameters.", []),
+        ("With checkpointing the feed-forward network costs $8 n d_{model} d_{ff}$ FLOPs.", []),
+        ("The feed-forward network costs $8 n d d_{ff}$ FLOPs.", ["wrong"]),
+    ],
+)
+def test_a_network_may_be_one_of_several(text: str, verdicts: list[str]) -> None:
+    """What is plainly called d is the width of the model where no head is spoken of."""
+    claims = check_text(f"# A\n\n{text}\n", "markdown").claims
+    assert [claim.finding.verdict for claim in claims if "ff" in claim.text] == verdicts

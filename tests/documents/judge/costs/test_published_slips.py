@@ -96,6 +96,81 @@ def test_a_coefficient_is_held_against_the_paper_where_its_place_is_cited(
     assert (verdicts(f"{ascribed}\n\n$$\n{count}\n$$\n") == ["wrong"]) == wrong
 
 
+WEIGHTS = "2 d_{model} n_{layer} (2 d_{attn} + d_{ff}) \\frac{1}{1}"
+STEP = "72 B L s h^2 (1 + \\frac{2 s}{9 h} + \\frac{v}{12 h L})"
+KEPT_INPUT = "\\frac{2 s b h}{1}"
+OF_WEIGHTS = "Kaplan et al. (2020), equation 2.1, number of parameters:"
+OF_TABLE = "table 2 of Korthikanti et al. (2022), full recomputation"
+OF_BYTES = f"Bytes of activation memory, {OF_TABLE}:"
+
+
+@pytest.mark.parametrize(
+    ("ascribed", "count", "wrong"),
+    [
+        (OF_WEIGHTS, WEIGHTS, False),
+        (OF_WEIGHTS, WEIGHTS.replace("2 d_{attn}", "d_{attn}"), True),
+        (OF_WEIGHTS, WEIGHTS.replace("2 d_{attn}", "4 d_{attn}"), True),
+        (OF_WEIGHTS, WEIGHTS.replace("2 d_{model}", "8 d_{model}"), True),
+        ("Kaplan et al. (2020), eq. 2.1, bytes of parameters:", WEIGHTS.replace("2 d_{model}", "8 d_{model}"), False),
+        ("Kaplan et al. (2020), eq. 2.1, parameters with cross-attention:", WEIGHTS.replace("2 d_{attn}", "4 d_{attn}"),
+         False),
+        ("Kaplan et al. (2020), eq. 2.1, parameters of a stack with encoder-decoder attention:",
+         WEIGHTS.replace("2 d_{attn}", "4 d_{attn}"), False),
+        ("Equation 8 of Korthikanti et al. (2022), with what the text before it says, FLOPs:", STEP, False),
+        ("Equation 8 of Korthikanti et al. (2022), 4 B s^2 h more, FLOPs:", STEP.replace("{2 s}", "{6 s}"), True),
+        ("Equation 8 of Korthikanti et al. (2022), FLOPs:", STEP.replace("{2 s}", "{4 s}"), True),
+        ("Equation 8 of Korthikanti et al. (2022), FLOPs of half the pairs:", STEP.replace("{2 s}", "{s}"), False),
+        ("Equation 8 of Korthikanti et al. (2022), FLOPs, every pair:", STEP.replace("{2 s}", "{s}"), True),
+        ("Equation 8 of Korthikanti et al. (2022), FLOPs, every pair that a mask shows:", STEP.replace("{2 s}", "{s}"),
+         False),
+        ("Kaplan et al. (2020), equation 2.2, FLOPs for each token, all pairs:",
+         "8 d_{attn} d_{model} n_{layer} + 4 d_{attn} n_{ctx} n_{layer} + 4 d_{ff} d_{model} \\frac{n_{layer}}{1}",
+         False),
+        (OF_BYTES, KEPT_INPUT, False),
+        (OF_BYTES, KEPT_INPUT.replace("2", "6"), True),
+        (OF_BYTES, KEPT_INPUT.replace("2", "8"), False),
+        (f"Bytes of activation memory in fp16, {OF_TABLE}:", KEPT_INPUT.replace("2", "8"), True),
+        (f"Bytes of activation memory in fp16, {OF_TABLE}:", KEPT_INPUT.replace("2", "4"), False),
+        (f"Bytes of activation memory, fp16 or fp64, {OF_TABLE}:", KEPT_INPUT.replace("2", "8"), False),
+        ("Bytes of activation memory, not divided, table 2 of Korthikanti et al. (2022):",
+         KEPT_INPUT.replace("2", "10"), False),
+        ("Bytes of activation memory, table 2 of Korthikanti et al. (2022):", KEPT_INPUT.replace("2", "10"), False),
+    ],
+)  # fmt: skip
+def test_what_a_convention_may_multiply(ascribed: str, count: str, *, wrong: bool) -> None:
+    """Pairs by 2 where half are counted, tables of tokens, bytes; and a row of a table is none of another."""
+    found = verdicts(f"{ascribed}\n\n$$\n{count}\n$$\n")
+    assert (found == ["wrong"]) == wrong, found
+
+
+EXPLAINED = "where $n_{layer}$: layers, $d_{model}$: width, $d_{ff}$: hidden width, $d_{attn}$: width of all heads."
+EMBEDDED = "where $d_{model}$: width of the model, $n_{vocab}$: tokens, $n_{ctx}$: positions."
+SOURCE = "- parameters\n- Kaplan et al. (2020), table 1, equation 2.1"
+
+
+@pytest.mark.parametrize(
+    ("lead", "count", "behind", "lost"),
+    [
+        ("", "2 d_{model} n_{layer} d_{ff}", f"{EXPLAINED}\n\n{SOURCE}", "d_attn"),
+        ("", "4 d_{model} n_{layer} d_{attn}", f"{EXPLAINED}\n\n{SOURCE}", "d_ff"),
+        ("", "d_{model} n_{vocab}", f"{EMBEDDED}\n\n{SOURCE}", "n_ctx"),
+        ("", "d_{model} (n_{vocab} + n_{ctx})", f"{EMBEDDED}\n\n{SOURCE}", None),
+        ("", "2 d_{model} n_{layer} (d_{ff} + 2 d_{attn})", f"{EXPLAINED}\n\n{SOURCE}", None),
+        ("", "2 d_{model} n_{layer} d_{ff}", SOURCE, None),
+        ("", "2 d_{model} n_{layer} d_{ff}", EXPLAINED, None),
+        ("", "2 d_{model} n_{layer} d_{ff}", f"{EXPLAINED}\n\n- in our model, Kaplan et al. (2020), eq. 2.1", None),
+        ("The heads: $d_{attn} = h d_k$.\n\n", "2 d_{model} n_{layer} d_{ff}", f"{EXPLAINED}\n\n{SOURCE}", None),
+        ("$$4 d_{model} n_{layer} d_{attn}$$\n\n", "2 d_{model} n_{layer} d_{ff}", f"{EXPLAINED}\n\n{SOURCE}", None),
+        ("The feed-forward networks: ", "2 d_{model} n_{layer} d_{ff}", f"{EXPLAINED}\n\n{SOURCE}", None),
+    ],
+)
+def test_a_term_whose_letter_is_explained_is_left_out(lead: str, count: str, behind: str, lost: str | None) -> None:
+    claims = check_text(f"# Parameters\n\n{lead}${count}$\n\n{behind}\n", "markdown").claims
+    wrong = [claim.finding for claim in claims if claim.finding.verdict == "wrong"]
+    assert len(wrong) == (lost is not None)
+    assert lost is None or lost in wrong[0].reason
+
+
 def test_a_citation_reaches_neither_over_a_heading_nor_far() -> None:
     count = f"$$\n{KEPT.replace('34', '36')}\n$$"
     cited = "Korthikanti et al. (2022), equation 1"

@@ -78,6 +78,11 @@ def test_what_follows_holds(before: str, formula: str) -> None:
         (NORM, r"d\hat{X} = dY \odot \beta"),
         (VECTORS, r"\frac{\partial L}{\partial z} = (\text{diag}(p) + p p^T) \frac{\partial L}{\partial p}"),
         (r"$Y = \alpha X W$", "dX = dY W^T"),
+        ("$U_i = X_U A_i$ for every $i$", "dA_i = U^T dU_i"),
+        (NORM + r", $d\beta_j = \sum_i dY_{ij}$", r"d\gamma_j = \sum_i \hat{X}_{ij} \hat{X}_{ij}"),
+        ("$H = D W + c$ and $dD = dH W^T$", "dW = D dH"),
+        ("$Y_i = D^T B_i$", "dB_i = D dY_j"),
+        ("$Z = X W$ and $H = F V + e$", r"de_i = \sum_{j=1}^{n} dH_{ij}"),
     ],
 )
 def test_a_slip_is_wrong(before: str, formula: str) -> None:
@@ -114,10 +119,29 @@ def test_a_slip_is_wrong(before: str, formula: str) -> None:
         ("$u = W_3 v$, " + LAYERS, r"db_{1,i} = \sum_{j=1}^{n} dH_{ji}"),  # columns elsewhere
         ("$A = \\text{softmax}(S)$", r"dS = \text{backward}(dA, A)"),
         (r"$z = W x$, $\frac{\partial L}{\partial z} = z$", r"\frac{\partial L}{\partial W} = z x^T"),
+        ("$U_i = U A_i$ for every $i$", "dA_i = U^T dU_i"),
+        ("$U = X$ and $U_i = X A_i$", "dA_i = U^T dU_i"),
+        (r"$U \in \mathbb{R}^{n \times d}$ and $U_i = X A_i$", "dA_i = U^T dU_i"),
+        (
+            r"$A_i = \text{softmax}(S_i)$",
+            r"dS_i = A \odot (dA_i - \text{rowsum}(dA_i \odot A) \mathbf{1}^T)",
+        ),  # of head i
+        ("$H = D W + c$", "dW = D dH"),  # D may be a number
+        (NORM, r"d\gamma_j = \sum_i \hat{X}_{ij} \hat{X}_{ij}"),  # no gradient by Y is spoken of
+        ("$z = W x$ and $H = F V + e$", r"de_i = \sum_{j=1}^{n} dH_{ij}"),  # columns
     ],
 )
 def test_what_may_be_meant_otherwise_is_not_wrong(before: str, formula: str) -> None:
     assert last(formula, before).verdict != "wrong"
+
+
+def test_the_gradients_beside_a_formula_are_meant_before_those_of_other_blocks() -> None:
+    """A feeds T as well as O, and it is the gradient by O of which the block of the formula speaks."""
+    beside = r"Here $O = A V$, $\mathrm{d}O = Z$ and $\mathrm{d}A = V V^T$."
+    other = r"With $T = A + B$ is $\mathrm{d}B = \mathrm{d}T$."
+    assert verdicts(f"{other}\n\n{beside}\n")[-1] == "unknown"  # Z is a gradient without one
+    beside = r"Here $O = A V$, $\mathrm{d}V = A^T \mathrm{d}O$ and $\mathrm{d}A = V V^T$."
+    assert verdicts(f"{other}\n\n{beside}\n")[-1] == "wrong"
 
 
 # --- random products, against differences ---

@@ -64,3 +64,49 @@ def test_another_product_of_the_letters_is_wrong(before: str, formula: str) -> N
 )
 def test_what_may_be_something_else_is_left_alone(before: str, formula: str) -> None:
     assert last(formula, before).verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("before", "formula", "verdict"),
+    [
+        (
+            r"$\mathrm{d}Y \in \mathbb{R}^{n \times d}$",
+            r"\mathrm{d}b_i = \sum_{j=1}^{n} \mathrm{d}Y_{ji}",
+            "conditional",
+        ),
+        (r"$\mathrm{d}Y \in \mathbb{R}^{n \times d}$", r"\mathrm{d}b_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}", "wrong"),
+        (
+            r"$d\gamma_i = \sum_{j=1}^{n} Z_{ji} \mathrm{d}Y_{ji}$",
+            r"d\beta_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "wrong",
+        ),
+        (
+            r"$d\gamma_i = \sum_{j=1}^{n} Z_{ji} \mathrm{d}H_{ji}$",
+            r"d\beta_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "unknown",
+        ),
+        ("", r"\mathrm{d}b_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}", "unknown"),
+        (
+            r"$\mathrm{d}Y \in \mathbb{R}^{(n-1) \times d}$",
+            r"\mathrm{d}b_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "unknown",
+        ),
+        (
+            r"$\mathrm{d}Y \in \mathbb{R}^{n \times d}$",
+            r"\mathrm{d}s_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "unknown",
+        ),  # of no bias
+        (
+            r"Row j is scored by token j + 1, $\mathrm{d}Y \in \mathbb{R}^{n \times d}$",
+            r"\mathrm{d}b_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "unknown",
+        ),
+        (
+            r"Position j predicts the next token, $\mathrm{d}Y \in \mathbb{R}^{n \times d}$",
+            r"\mathrm{d}b_i = \sum_{j=1}^{n-1} \mathrm{d}Y_{ji}",
+            "unknown",
+        ),
+    ],
+)
+def test_the_gradient_by_a_bias_has_all_rows(before: str, formula: str, verdict: str) -> None:
+    assert last(formula, before).verdict == verdict

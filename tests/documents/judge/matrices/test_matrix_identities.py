@@ -173,3 +173,78 @@ def test_orthogonal_matrices_have_their_own_properties_and_the_same_slips(
     formula: str, verdict: str, words: str
 ) -> None:
     assert said(formula, words).finding.verdict == verdict
+
+
+ENTRIES = r"$M = [a_{ij}]_{i,j} + F$, $N = [a_{ij}]_{i,j} + G$"
+
+
+@pytest.mark.parametrize(
+    ("before", "formula", "verdict"),
+    [
+        (ENTRIES, "S + S F + (S + S F) G = S + S F + S G + S F G", "proved"),
+        (ENTRIES, "S + F S + (S + S F) G = S + S F + S G + S F G", "wrong"),
+        (ENTRIES, "S + S F + G (S + S F) = S + S F + S G + S F G", "wrong"),
+        ("", "S + F S + (S + S F) G = S + S F + S G + S F G", "unknown"),  # F may be a number
+        (r"$M = [a_{ij}]_{i,j} + N$", "S + N S = S + S N", "unknown"),  # and so may N, a count
+        ("", r"X \operatorname{Concat}(W_1, \ldots, W_h) = \operatorname{Concat}(X W_1, \ldots, X W_h)", "holds"),
+        ("", r"X \operatorname{Concat}(W_1, \ldots, W_h) = \operatorname{Concat}(W_1 X, \ldots, X W_h)", "wrong"),
+        ("", "(X W + b) Y^T = (W X + b) Y^T", "unknown"),  # the same twice, if X and W commute
+        ("", "(X W + b) (Y W)^T = (W X + b) W^T Y^T", "wrong"),
+        ("", "(S W + b) (Y W)^T = (W S + b) W^T Y^T", "unknown"),  # S may be a scale
+        ("", "(w X + b) (w X + b) = X w (w X + b) + b (w X + b)", "proved"),  # random numbers
+    ],
+)
+def test_capitals_that_are_surely_matrices(before: str, formula: str, verdict: str) -> None:
+    assert (
+        claims(f"{before}\n\n${formula}$ here.\n" if not before else f"{before}, ${formula}$ here.")[
+            formula
+        ].finding.verdict
+        == verdict
+    )
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("W_1 R (W_2 (R^{-1})^T)^T = W_1 (R R^{-1}) W_2^T", "holds"),
+        ("W_1 R (W_2 R^T)^T = W_1 (R R^{-1}) W_2^T", "wrong"),
+        ("W_1 R (W_2 (R)^T)^T = W_1 (R R^{-1}) W_2^T", "wrong"),
+        ("W_1 R (W_2 (R^{-1})^T)^T = W_1 (W_2) (R R^{-1})^T", "wrong"),
+        ("W_1 R R W_2 = W_1 R R^{-1} W_2", "wrong"),
+        ("W_1 R (W_2 R^T)^T = W_1 W_2^T", "unknown"),  # a property of reflections
+    ],
+)
+def test_an_inverse_may_be_lost(formula: str, verdict: str) -> None:
+    assert said(formula, "With matrices").finding.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("W_1 (R) = R W_1", "unknown"),
+        ("A W_1 (R) B = A R W_1 B", "unknown"),
+        ("W_1 (R)^T W_1 = W_1^T R^T W_1", "unknown"),
+        ("W_1 (R) S^T = W_1 R S", "wrong"),
+    ],
+)
+def test_a_weight_before_brackets_may_be_a_map(formula: str, verdict: str) -> None:
+    assert said(formula, "With matrices").finding.verdict == verdict
+
+
+def test_reflections_are_their_own_inverses() -> None:
+    assert said("W_1 R R W_2 = W_1 R R^{-1} W_2", "With matrices of reflections").finding.verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        (r"P I S^T = P S^T \; \text{if}\  I_{ij} = \delta_{ij}", "holds"),
+        (r"P P S^T = P S^T \; \text{if}\  I_{ij} = \delta_{ij}", "wrong"),
+        (r"P P S^T = P S^T \; \text{if}\  P_{ij} = \delta_{ij}", "unknown"),
+        (r"P P S^T = P S^T \; \text{if}\  I_{ij} = \delta_{ij} \; (\text{I = P})", "unknown"),
+        (r"P P S^T = P S^T", "unknown"),  # a property of projections
+    ],
+)
+def test_a_condition_on_the_identity_speaks_of_the_equation(formula: str, verdict: str) -> None:
+    found = [claim.finding.verdict for claim in claims(f"For matrices ${formula}$ here.").values()]
+    assert found == [verdict]

@@ -1,0 +1,61 @@
+r"""The edits by which an equation may be mended: those of canonical forms, exponentials, numbers, terms too many.
+
+Result       `tried(side, names, indices, most)`: sides with the slip in words, as many as the budget pays for; first
+             those with the exponential of a factor, where other parts are exponentials
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+
+from derivations.documents.budget import current_budget, spend
+from derivations.documents.canon.edits import Edit, edits
+from derivations.documents.canon.places import places
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.normalisations import is_exponential
+from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Number, Product, Sum
+
+__all__ = ["MOST_EDITS", "tried"]
+
+MOST_EDITS = 6_000
+
+
+def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int = MOST_EDITS) -> Iterator[Edit]:
+    """Yield the edits of a side, as many as half of the budget of the formula pays for."""
+    budget = current_budget()
+    for each in islice(chain(_exponentials(side), edits(side, names, indices), _more_edits(side)), most):
+        if budget.spent > budget.steps / 2:
+            return
+        spend(5)
+        yield each
+
+
+def _exponentials(side: Node) -> Iterator[Edit]:
+    """Yield a side with the exponential of one factor of a product, where other parts of it are exponentials."""
+    if not any(map(is_exponential, side.walk())):
+        return
+    for node, placed in places(side):
+        if not isinstance(node, Product):
+            continue
+        for at, factor in enumerate(node.factors):
+            if isinstance(factor, Fence | Name | Aggregate) and not is_exponential(factor):
+                raised = Call(Name("exp"), (factor,))
+                factors = (*node.factors[:at], raised, *node.factors[at + 1 :])
+                yield placed(replace(node, factors=factors)), "the exponential is missing"
+
+
+def _more_edits(side: Node) -> Iterator[Edit]:
+    """Yield a side without one of the terms of a sum in it, or with a number ten times as large, or as small."""
+    for node, placed in places(side):
+        if isinstance(node, Number) and node.value:
+            for value in (node.value * 10, node.value / 10):
+                new = Number(str(value), value)
+                yield placed(new), f"the number must be {new.text}, not {node.text}"
+        if not isinstance(node, Sum) or 0 in node.signs:
+            continue
+        for at, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
+            fewer = Sum(node.terms[:at] + node.terms[at + 1 :], node.signs[:at] + node.signs[at + 1 :])
+            kept = fewer.terms[0] if fewer.signs == (1,) else fewer
+            yield placed(Fence("(", kept)), f"{formula_text(term)} must not be {'added' if sign > 0 else 'subtracted'}"
