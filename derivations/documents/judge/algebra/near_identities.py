@@ -35,6 +35,7 @@ from derivations.language.proof import prove_equal
 
 __all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between"]
 
+EXPONENTIAL = "the exponential is missing"
 MOST_NODES = 240
 MOST_ONE_SIDED = 1  # letters of one side alone, as cancel in an identity: more make a definition
 UNSURE = ("1", "I", "𝟙", "infty")  # an indicator of what is not said, infinity
@@ -102,10 +103,13 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
     indices = tuple(dict.fromkeys(key for side in (left, right) for key in indices_of(side)))
     about = _About(free_letters(left) == free_letters(right), cancelled, scope)
     normalised = is_normalisation(left, right)
+    has_none = not any(is_exponential(part) for side in (left, right) for part in side.walk())
     for side, other, where in ((right, left, "right"), (left, right, "left")):
         for edit, slip in tried(side, names, indices):
             if normalised and _bases(edit) != _bases(side):
                 continue  # without a letter it may hold for special values of it
+            if has_none and slip == EXPONENTIAL:
+                continue  # of sizes it has no digits that are left
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
                 return Mended(edit, f"{slip}, on the {where}")
     return None
