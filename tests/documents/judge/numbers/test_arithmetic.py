@@ -353,3 +353,24 @@ def test_a_number_is_recomputed_from_what_stands_before_it_behind_an_arrow() -> 
         for end in ("5.0", "5.3")
     ]
     assert verdicts == ["conditional", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "verdict"),
+    [
+        ("2 * 28672 / 2550 = 22", "conditional"),  # 22.487...
+        ("100 / 7 = 14", "conditional"),
+        ("100 / 7 = 15", "wrong"),
+        ("10 / 3 = 3", "wrong"),  # one digit is no rounding
+        ("513 / 8 = 64", "wrong"),  # 64.125 has an end
+        (r"8 / 3 \cdot 4096 = 10922", "wrong"),  # truncated
+        (r"2 \cdot 10^9 \cdot 16 \cdot 32 = 10^{12}", "unknown"),  # an order of magnitude
+        (r"2 \cdot 10^9 \cdot 16 \cdot 40 = 10^{12}", "wrong"),
+    ],
+)
+def test_fractions_may_be_rounded_to_whole_numbers(formula: str, verdict: str) -> None:
+    assert check_text(f"${formula}$", "markdown").claims[-1].finding.verdict == verdict
+
+
+def test_a_proportion_is_no_equation_of_two_numbers() -> None:
+    assert check_text("$96:48:24 = 4:2:1$", "markdown").claims == ()
