@@ -348,3 +348,11 @@ def test_the_clock_stops_what_does_not_end() -> None:
         while True:
             with suppress(Exception):
                 sum(range(1_000))
+
+
+def test_a_sum_over_a_large_width_is_not_added_up() -> None:
+    width = r"With $n = 50000$ and $d = 8192$:"
+    formula = r"$\sigma^2 = \frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2 = \frac{1}{d} \sum_{i=1}^d x_i^2 - \mu^2$"
+    report = judged(f"{width}\n\n{formula}\n\n{END}\n")
+    assert "too costly" not in [claim.finding.check for claim in report.claims]
+    assert found_the_end(report)

@@ -7,6 +7,7 @@ from derivations.documents.judge.algebra.chains import check_chains
 from derivations.documents.judge.algebra.doubled_indices import check_doubled_indices
 from derivations.documents.judge.algebra.entry_derivatives import check_entry_derivatives
 from derivations.documents.judge.algebra.function_values import check_function_values
+from derivations.documents.judge.algebra.lists_of_shares import check_lists_of_shares
 from derivations.documents.judge.algebra.lone_indices import check_lone_indices
 from derivations.documents.judge.algebra.measures import check_measures
 from derivations.documents.judge.algebra.shares import check_sums_of_shares
@@ -85,6 +86,7 @@ CHECKS: tuple[Check, ...] = (
     check_sequence_probabilities,
     check_sequence_losses,
     check_sums_of_shares,
+    check_lists_of_shares,
     check_chains,
     check_counting,
     check_canonical,

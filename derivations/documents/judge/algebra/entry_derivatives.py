@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from derivations.documents.judge.algebra.conditions import is_condition
-from derivations.documents.judge.algebra.sampled import POSITIVE, Bound, Sampler
+from derivations.documents.judge.algebra.sampled import POSITIVE, Bound, Sampler, ends_of, reaching
 from derivations.documents.judge.algebra.written_derivatives import (
     WrittenDerivative,
     is_settled,
@@ -45,6 +45,7 @@ CHECK = "derivative"
 STEP = 1e-4
 CLOSE, APART = 1e-6, 1e-3
 MOST_INDICES = 2
+PLACE = Name("the place in a softmax")
 
 
 def check_entry_derivatives(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -78,7 +79,7 @@ def _is_of_numbers(of: Node, scope: Scope) -> bool:
 
 def _agree(found: WrittenDerivative, right: Node, draw: int) -> bool | None:
     """Say whether a right side is the derivative in one draw; None where that is not known."""
-    of, right = _written(found.of), _written(right)
+    of, right = (reaching(_written(side), PLACE, *ends_of(found.of, right)) for side in (found.of, right))
     bound = _places(found, of, right)
     if bound is None:
         return None
@@ -135,11 +136,11 @@ def _written(node: Any) -> Any:
         case Entry(of=Call(function=function, arguments=(argument,)), indices=(index,)) if function_word(
             function
         ) == "softmax" and isinstance(bare(argument), Name):
-            letter, place = bare(argument), Name("softmax's own place")
+            letter = bare(argument)
             if isinstance(letter, Name):
                 powers = [
                     Power(Name("e"), Name(letter.base, (at,), letter.superscripts, letter.primes, letter.accent))
-                    for at in (index, place)
+                    for at in (index, PLACE)
                 ]
-                return Quotient(powers[0], Aggregate("sum", powers[1], (place,)))
+                return Quotient(powers[0], Aggregate("sum", powers[1], (PLACE,)))
     return rebuilt(node, _written)

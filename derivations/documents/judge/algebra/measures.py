@@ -9,14 +9,13 @@ Assumes      letters are H and D_KL or KL, as usual; one measure alone on a left
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import nan
 from typing import Any
 
 from derivations.documents.judge.algebra.conditions import is_condition
-from derivations.documents.judge.algebra.sampled import POSITIVE, Bound, Sampler
+from derivations.documents.judge.algebra.sampled import POSITIVE, Bound, Sampler, ends_of, reaching
 from derivations.documents.judge.arrays.formula_letters import names_in
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -62,7 +61,7 @@ def check_measures(statement: Statement, link: int | None, scope: Scope) -> Iter
     is_norm = any(isinstance(part, Fence) and part.bracket == "||" for part in sides[0].walk())
     if (len(found) < FEWEST and not is_norm) or not found or not _is_of_entries(*sides, scope=scope):
         return
-    left, right = (_reaching(_written(side), *_ends(sides)) for side in sides)
+    left, right = (reaching(_written(side), PLACE, *ends_of(*sides)) for side in sides)
     letters = frozenset(name.key for side in sides for part in side.walk() for name in _distributions(part))
     sampler = _Shares(letters, left, right)
     apart = [_apart(sampler.number(left, draw), sampler.number(right, draw)) for draw in POSITIVE]
@@ -167,25 +166,12 @@ def _distributions(node: Node) -> Iterator[Name]:
             yield from (each for each in arguments if isinstance(each, Name))
 
 
-def _ends(sides: Sequence[Node]) -> tuple[Node | None, Node | None]:
-    """Return from where to where the sums of a formula go, if one of them says it."""
-    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate) and part.upper)
-    return next(((part.lower, part.upper) for part in sums), (None, None))
-
-
-def _reaching(node: Any, lower: Node | None, upper: Node | None) -> Any:
-    """Return a formula with the sums of measures from one end to the other."""
-    if isinstance(node, Aggregate) and node.index == (PLACE,):
-        return replace(node, lower=lower, upper=upper)
-    return rebuilt(node, lambda each: _reaching(each, lower, upper))
-
-
 class _Shares(Sampler):
     """Numbers of formulas of which some letters have entries that add up to 1."""
 
     def __init__(self, letters: frozenset[str], *formulas: Node) -> None:
         super().__init__(*formulas)
-        self.letters, self.ends = letters, _ends(formulas)
+        self.letters, self.ends = letters, ends_of(*formulas)
 
     def _letter(self, name: Name, bound: Bound) -> float:
         if not name.subscripts or _whole(name).key not in self.letters:

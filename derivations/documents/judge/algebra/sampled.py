@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 from derivations.documents.budget import spend
 from derivations.documents.judge.algebra.scalar_letters import is_size
@@ -33,6 +35,7 @@ from derivations.documents.syntax import (
     Quotient,
     Root,
     Sum,
+    rebuilt,
 )
 
 __all__ = [
@@ -42,8 +45,10 @@ __all__ = [
     "Bound",
     "Sampler",
     "drawn",
+    "ends_of",
     "is_counted",
     "is_known_function",
+    "reaching",
     "sampled",
     "tops_of",
 ]
@@ -175,6 +180,19 @@ def tops_of(*sides: Node) -> frozenset[str]:
     """Return the letters that end sums: they are whole numbers."""
     ends = (part.upper for side in sides for part in side.walk() if isinstance(part, Aggregate))
     return frozenset(name.key for end in ends if end is not None for name in end.walk() if isinstance(name, Name))
+
+
+def ends_of(*sides: Node) -> tuple[Node | None, Node | None]:
+    """Return from where to where the sums of formulas go, if one of them says it."""
+    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate) and part.upper)
+    return next(((part.lower, part.upper) for part in sums), (None, None))
+
+
+def reaching(node: Any, place: Name, lower: Node | None, upper: Node | None) -> Any:
+    """Return a formula with its sums over a place from one end to the other."""
+    if isinstance(node, Aggregate) and node.index == (place,):
+        return replace(node, lower=lower, upper=upper)
+    return rebuilt(node, lambda each: reaching(each, place, lower, upper))
 
 
 def is_counted(subscript: Node, bound: Container[str]) -> bool:

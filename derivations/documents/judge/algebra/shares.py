@@ -22,7 +22,7 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Product, Quotient, Sum, rebuilt
 from derivations.documents.verdicts import Finding
 
-__all__ = ["check_sums_of_shares"]
+__all__ = ["check_sums_of_shares", "is_share"]
 
 CHECK = "chain"
 EQUALS = ("=", "≡")
@@ -64,6 +64,12 @@ def _one_share(entry: Name, scope: Scope) -> tuple[Name, Aggregate] | None:
     """Return the place over which an entry is a share, and the sum, by the one definition that is no plain number."""
     defined = [each for each in scope.definitions(entry) if not _is_even(each)]
     return _shared(defined[0]) if len(defined) == 1 else None
+
+
+def is_share(entry: Name, scope: Scope) -> bool:
+    """Say whether the section defines an entry as a share of the sum of all."""
+    over = _one_share(entry, scope)
+    return over is not None and over[0] in entry.subscripts
 
 
 def _is_even(defined: Node) -> bool:

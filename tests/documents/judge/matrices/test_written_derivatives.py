@@ -12,6 +12,7 @@ from tests.documents.judge.claims import last, verdicts
     [
         r"\frac{\partial}{\partial x_i} \log \sum_j e^{x_j} = \text{softmax}(x)_i",
         r"\frac{\partial}{\partial z_k} \log \sum_{j=1}^n e^{z_j} = \frac{e^{z_k}}{\sum_{j=1}^n e^{z_j}}",
+        r"\frac{\partial}{\partial x_i} \log \sum_{j=1}^n e^{x_j} = \text{softmax}(x)_i",
         r"\frac{\partial}{\partial x_i} \sum_j x_j^2 = 2 x_i",
         r"\frac{\partial}{\partial W_{ij}} \sum_k W_{ik} x_k = x_j",
         r"\frac{\partial}{\partial \mu} \sum_{i=1}^n (x_i - \mu)^2 = -2 \sum_{i=1}^n (x_i - \mu)",
