@@ -44,7 +44,7 @@ __all__ = ["check_arithmetic"]
 EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
 BILLION = 10**9
-TWO_DIGITS, MOST_DECIMALS = 10, 12
+TWO_DIGITS, MOST_DECIMALS = 10, 4
 KILOBYTES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
 
 
@@ -233,7 +233,7 @@ def _unequal(
 
 
 def _may_round(value: Enclosure, target: Printed) -> bool:
-    """Say whether a value has no end of digits, and a fraction stands beside a whole number of two digits or more."""
+    """Say whether a value has no end of digits, or has many and stands beside a whole number of two digits or more."""
     if not value.exact:
         return True
     return 10**MOST_DECIMALS % value.middle.denominator != 0 and abs(target.value) >= TWO_DIGITS
