@@ -23,6 +23,7 @@ from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.judge.canonical.softmax_axes import counts_keys
 from derivations.documents.judge.canonical.temperatures import multiplies
 from derivations.documents.judge.canonical.terms_of_sums import counted_from_zero
+from derivations.documents.judge.canonical.told_scaling import is_said_scaled
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
@@ -218,6 +219,11 @@ def _unscaled(found: Judged, link: Compared) -> Judged:
     letters = {part.key for part in link.right.walk() if isinstance(part, Name)}
     widths = (letter_of(key) for key in KEY_WIDTHS.split())
     width = next((each for each in widths if each.key not in letters and link.scope.is_explained_behind(each)), None)
+    if width is None and isinstance(link.left, Call) and is_said_scaled(link.statement, link.scope):
+        reason = (
+            "the words around call this attention scaled, and the scores are not divided by the root of their width"
+        )
+        return Judged("wrong", reason, _scaled(link.right, letter_of(KEY_WIDTHS.split()[0])), found.result)
     if width is None:
         return found
     reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
