@@ -1,4 +1,4 @@
-"""Attention that the words call scaled, and whose scores are not: wrong, but where the section goes on to scale them."""
+"""Attention that words call scaled, and whose scores are not: wrong, but where the section goes on to scale them."""
 
 from __future__ import annotations
 
