@@ -49,7 +49,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     left, right = statement.chain.sides[link : link + 2]
-    if is_of_a_group(left, right, scope.words(statement)) or _is_step(left, right):
+    if is_of_a_group(left, right, statement, scope) or _is_step(left, right):
         return
     stray = strayed(statement, link, scope)
     if stray is not None:

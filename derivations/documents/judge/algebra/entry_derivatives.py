@@ -8,7 +8,8 @@ Assumes      letters without a definition do not depend on the entry
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from derivations.documents.judge.algebra.conditions import is_condition
@@ -59,7 +60,14 @@ def check_entry_derivatives(statement: Statement, link: int | None, scope: Scope
     calls = (part for side in (left, right) for part in side.walk() if isinstance(part, Call))
     if {"log", "ln"} <= {call.function.base for call in calls}:
         return  # the first may be to the base 10 or 2
-    agreed = [_agree(found, right, draw) for draw in POSITIVE]
+    of, right = (reaching(_written(side), PLACE, *ends_of(found.of, right)) for side in (found.of, right))
+    bound = _places(found, of, right)
+    if bound is None:
+        return
+    moved = [_Moved(found.by, step, bound, of, right) for step in (STEP, -STEP, 0.0)]
+    agreed = [
+        _agree([each.number_at(of, draw) for each in moved[:2]], moved[2].number_at(right, draw)) for draw in POSITIVE
+    ]
     if all(agreed):
         yield Finding(
             "holds", CHECK, f"the derivative by {found.by.key} has these numbers in every draw of the letters"
@@ -77,17 +85,12 @@ def _is_of_numbers(of: Node, scope: Scope) -> bool:
     return all(scope.shape(name) == () or not (name.base.isupper() or scope.is_vector(name)) for name in whole)
 
 
-def _agree(found: WrittenDerivative, right: Node, draw: int) -> bool | None:
-    """Say whether a right side is the derivative in one draw; None where that is not known."""
-    of, right = (reaching(_written(side), PLACE, *ends_of(found.of, right)) for side in (found.of, right))
-    bound = _places(found, of, right)
-    if bound is None:
+def _agree(ends: Sequence[float | None], claimed: float | None) -> bool | None:
+    """Say whether a number is the slope between two ends; None where that is not known."""
+    high, low = ends
+    if high is None or low is None or claimed is None or high == low:
         return None
-    ends = [_Moved(found.by, step, bound, of, right).number_at(of, draw) for step in (STEP, -STEP)]
-    claimed = _Moved(found.by, 0.0, bound, of, right).number_at(right, draw)
-    if ends[0] is None or ends[1] is None or claimed is None or ends[0] == ends[1]:
-        return None
-    slope = (ends[0] - ends[1]) / (2 * STEP)
+    slope = (high - low) / (2 * STEP)
     apart = abs(slope - claimed) / max(abs(slope), abs(claimed))
     return True if apart < CLOSE else False if apart > APART else None
 
@@ -120,11 +123,7 @@ class _Moved(Sampler):
 
     def _letter(self, name: Name, bound: Bound) -> float:
         number = super()._letter(name, bound)
-        is_same = (name.base, name.accent, name.superscripts) == (
-            self.entry.base,
-            self.entry.accent,
-            self.entry.superscripts,
-        )
+        is_same = replace(name, subscripts=()).key == replace(self.entry, subscripts=()).key
         if is_same and tuple(self._place(each, bound) for each in name.subscripts) == self.at:
             return number + self.step
         return number
@@ -138,9 +137,6 @@ def _written(node: Any) -> Any:
         ) == "softmax" and isinstance(bare(argument), Name):
             letter = bare(argument)
             if isinstance(letter, Name):
-                powers = [
-                    Power(Name("e"), Name(letter.base, (at,), letter.superscripts, letter.primes, letter.accent))
-                    for at in (index, PLACE)
-                ]
+                powers = [Power(Name("e"), replace(letter, subscripts=(at,))) for at in (index, PLACE)]
                 return Quotient(powers[0], Aggregate("sum", powers[1], (PLACE,)))
     return rebuilt(node, _written)

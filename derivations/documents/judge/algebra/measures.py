@@ -10,6 +10,7 @@ Assumes      letters are H and D_KL or KL, as usual; one measure alone on a left
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import nan
 from typing import Any
@@ -98,7 +99,7 @@ def _is_about_one(left: Node, right: Node) -> bool:
     parts = [part for side in sides for part in side.walk()]
     below = {id(part.of) for part in parts if isinstance(part, Entry)}
     is_plain = any(isinstance(part, Fence) and part.bracket == "||" and id(part) not in below for part in parts)
-    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate))
+    sums = (part for part in parts if isinstance(part, Aggregate))
     powers = (each.exponent for part in sums for each in part.walk() if isinstance(each, Power))
     return not is_plain or any(isinstance(each, Number) and each.value == ORDER for each in powers)
 
@@ -148,7 +149,7 @@ def _norm(of: Name, order: int) -> Node:
 
 
 def _entry(of: Name) -> Name:
-    return Name(of.base, (*of.subscripts, PLACE), of.superscripts, of.primes, of.accent)
+    return replace(of, subscripts=(*of.subscripts, PLACE))
 
 
 def _written(node: Any) -> Any:
@@ -176,9 +177,8 @@ class _Shares(Sampler):
     def _letter(self, name: Name, bound: Bound) -> float:
         if not name.subscripts or _whole(name).key not in self.letters:
             return super()._letter(name, bound)
-        entries = (
-            Name(name.base, (*name.subscripts[:-1], Number(str(at), Fraction(at)))) for at in self._places(bound)
-        )
+        places = (Number(str(at), Fraction(at)) for at in self._places(bound))
+        entries = (replace(name, subscripts=(*name.subscripts[:-1], place)) for place in places)
         return super()._letter(name, bound) / sum(super(_Shares, self)._letter(each, bound) for each in entries)
 
     def _places(self, bound: Bound) -> Iterable[int]:
@@ -190,4 +190,4 @@ class _Shares(Sampler):
 
 
 def _whole(name: Name) -> Name:
-    return Name(name.base, name.subscripts[:-1], name.superscripts, name.primes, name.accent)
+    return replace(name, subscripts=name.subscripts[:-1])

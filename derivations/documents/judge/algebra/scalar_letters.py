@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 
 from derivations.documents.scope import Scope
 from derivations.documents.scope.lexicon import WIDTHS
+from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
 from derivations.symbols import scalar, size
 
@@ -46,10 +47,12 @@ def is_size(name: Name, scope: Scope | None = None) -> bool:
     return told or name.key in _SIZE_LETTERS or (name.base in _SIZE_BASES and len(name.subscripts) == 1)
 
 
-def is_of_a_group(left: Node, right: Node, words: str) -> bool:
+def is_of_a_group(left: Node, right: Node, statement: Statement, scope: Scope) -> bool:
     """Say whether an e is a factor by itself, and words around speak of the neutral element of a group."""
     products = (part for side in (left, right) for part in side.walk() if isinstance(part, Product))
-    return any(Name("e") in product.factors for product in products) and GROUP.search(words) is not None
+    return (
+        any(Name("e") in product.factors for product in products) and GROUP.search(scope.words(statement)) is not None
+    )
 
 
 def symbol(name: Name, *, sized: bool = False) -> Symbol:

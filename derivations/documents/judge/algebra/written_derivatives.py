@@ -45,7 +45,9 @@ def written_derivative(left: Node, right: Node) -> WrittenDerivative | None:
     if found is None or len(found.by) != 1 or isinstance(bare(found.of), Name) or isinstance(right, Number):
         return None
     by = found.by[0]
-    if not isinstance(by, Name) or _is_hidden(found.of) or any(isinstance(part, Derivative) for part in right.walk()):
+    if not isinstance(by, Name) or any(
+        isinstance(part, Derivative) for each in (found.of, right) for part in each.walk()
+    ):
         return None
     own = {_plain(name) for name in letters_of_numbers(found.of)}
     if _plain(by) not in own or not {_plain(name) for name in letters_of_numbers(right)} <= own:
@@ -63,11 +65,6 @@ def _whole(left: Node) -> Derivative | None:
             operators = (*(of.operators if isinstance(of, Product) else ()), *left.operators)
             return replace(first, of=Product(factors, operators))
     return None
-
-
-def _is_hidden(of: Node) -> bool:
-    """Say whether a derivative stands inside of what is derived."""
-    return any(isinstance(part, Derivative) for part in of.walk())
 
 
 def letters_of_numbers(node: Node) -> Iterator[Name]:

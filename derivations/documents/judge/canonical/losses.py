@@ -33,7 +33,7 @@ from derivations.documents.syntax import (
 )
 from derivations.documents.verdicts import Finding
 
-__all__ = ["check_losses"]
+__all__ = ["SIGN", "check_losses"]
 
 LARGEST = ("maximi", "最大")
 SHARED = ("negentropy", "neg-entropy", "boltzmann")

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from derivations.documents.judge.arrays.left_sides import word_of
+from derivations.documents.judge.canonical.losses import SIGN
 from derivations.documents.judge.canonical.sequence_probabilities import (
     GIVEN_ITSELF,
     probability_of,
@@ -56,8 +57,7 @@ def check_sequence_losses(statement: Statement, link: int | None, scope: Scope) 
             "holds", CHECK, "minus the logarithms of the probabilities of the tokens, each given those before"
         )
     elif token.logged and _is_small(left, statement, scope):
-        reason = "the logarithm of a probability is not positive: the minus in front is missing"
-        yield Finding("wrong", CHECK, reason, link_text(left, Negative(right), statement))
+        yield Finding("wrong", CHECK, SIGN, link_text(left, Negative(right), statement))
     elif not token.logged and sign * outer * token.sign < 0 and _is_small(left, statement, scope):
         yield Finding("wrong", CHECK, "a loss adds the logarithms of the probabilities: the logarithm is missing")
 
