@@ -1,6 +1,7 @@
 """What all tests share: the same random examples on every run, and no clock."""
 
 import os
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("same_every_time")
 PEERS = ("torch", "jax", "transformers", "safetensors")  # what the extra `peers` installs

@@ -85,7 +85,7 @@ def test_every_command_has_help_with_examples(command: tuple[str, ...]):
 @pytest.fixture(scope="module")
 def listed() -> list[dict[str, str]]:
     """What `list --json` prints, read."""
-    return json.loads(printed("list", "--json"))
+    return json.loads(printed("list", "--json", "--prove"))
 
 
 @pytest.mark.slow

@@ -3,13 +3,18 @@
 import json
 import os
 import sys
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import derivations
 from derivations.choices import LANGUAGES, MATHS, size_of
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
+
+if TYPE_CHECKING:
+    from derivations.cli.stored_evidence import Row
 
 __all__ = ["code_command", "export_command", "list_command", "show_command", "verify_command"]
 
@@ -20,25 +25,54 @@ PROCESSES = min(4, os.cpu_count() or 1)
 
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, title, topic, evidence.")
+@click.option("--prove", is_flag=True, help="Prove everything now, whatever is stored.")
 @clean_errors
-def list_command(as_json: bool) -> None:
-    r"""List the results: ids, titles, topics, evidence. The evidence is decided anew, not read from a file.
+def list_command(as_json: bool, prove: bool) -> None:
+    r"""List the results: ids, titles, topics, evidence.
+
+    The evidence of this very source is proved once and then read from the user's cache folder; a last line says so.
+    `verify` always proves anew.
 
     \b
     derivations list
     derivations list --json
+    derivations list --prove
     """
+    from derivations.cli import stored_evidence
+
+    digest = stored_evidence.source_digest()
+    stored = None if prove else stored_evidence.read(digest)
+    source = f"of source {digest[:12]}, version {derivations.__version__}"
+    if stored is None:
+        stored = stored_evidence.keep(digest, _listed())
+        said = f"Evidence {source}: proved now, and stored for the next list."
+    else:
+        said = (
+            f"Evidence {source}: read from the cache, proved {stored.proved}; `derivations list --prove` proves anew."
+        )
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in stored.rows], ensure_ascii=False, indent=1))
+    else:
+        table_of("results", ("id", "title", "evidence"), [(r.id, r.title, r.evidence) for r in stored.rows])
+    click.echo(said, err=as_json)
+
+
+def _listed() -> list["Row"]:
+    """Prove every result and return what `list` shows of it."""
     from derivations.catalogue import names, verify
 
     rows = []
     with progress_of(len(names()), "proving") as advance:
         for v in verify(names(), PROCESSES, second=False):
-            rows.append({"id": v.id, "title": v.title, "topic": v.id.partition(".")[0], "evidence": v.level})
+            rows.append(_row(v))
             advance()
-    if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-        return
-    table_of("results", ("id", "title", "evidence"), [(r["id"], r["title"], r["evidence"]) for r in rows])
+    return rows
+
+
+def _row(v: Any) -> "Row":
+    from derivations.cli.stored_evidence import Row
+
+    return Row(v.id, v.title, v.id.partition(".")[0], v.level)
 
 
 @click.command("show")
@@ -112,6 +146,7 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
     derivations verify softmax.jacobian attention.scores --json
     """
     from derivations.catalogue import known, names, verify
+    from derivations.cli import stored_evidence
 
     chosen = [known(name) for name in ids] or names()
     verdicts = []
@@ -119,6 +154,8 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
         for verdict in verify(chosen, jobs):
             verdicts.append(verdict)
             advance()
+    if not ids:
+        stored_evidence.keep(stored_evidence.source_digest(), [_row(v) for v in verdicts])
     if as_json:
         click.echo(json.dumps([_verdict(v) for v in verdicts], ensure_ascii=False, indent=1))
     else:

@@ -1,0 +1,94 @@
+"""Evidence kept between runs: what `list` shows without proving everything again.
+
+A file in the user's cache folder holds the evidence of one very source: its name is a digest of every file of the
+package, and of the versions of Python and of the libraries that the judge trusts. Another source has another file,
+so what is shown was decided by the code that is installed. `verify` never reads it; `list --prove` does without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+import derivations
+
+__all__ = ["Row", "Stored", "keep", "read", "source_digest"]
+
+TRUSTED = ("sympy", "mpmath")
+KEPT = 8  # sources whose evidence stays: one for each environment that somebody may use in turn
+
+
+@dataclass(frozen=True)
+class Row:
+    """One result as `list` shows it."""
+
+    id: str
+    title: str
+    topic: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The rows of all results, and when (UTC) they were proved."""
+
+    rows: tuple[Row, ...]
+    proved: str
+
+
+def source_digest() -> str:
+    """Return the digest of everything that evidence depends on: the package's files, Python and the libraries."""
+    digest = hashlib.sha256(platform.python_version().encode())
+    for name in TRUSTED:
+        digest.update(f"{name} {version(name)}\n".encode())
+    root = Path(derivations.__file__).parent
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def store_of(digest: str) -> Path:
+    """Return the file that holds the evidence of a source."""
+    return user_cache_path("derivations", appauthor=False) / f"evidence-{digest[:32]}.json"
+
+
+def read(digest: str) -> Stored | None:
+    """Return what is stored for this source; None where there is nothing, or what is there cannot be read."""
+    try:
+        found = json.loads(store_of(digest).read_text(encoding="utf-8"))
+        rows = tuple(Row(**row) for row in found["rows"])
+        return Stored(rows, found["proved"]) if found["digest"] == digest and rows else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def keep(digest: str, rows: Sequence[Row]) -> Stored:
+    """Store the rows of all results and return them; a folder that cannot be written to is no error."""
+    stored = Stored(tuple(rows), datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+    path = store_of(digest)
+    text = json.dumps({"digest": digest, "proved": stored.proved, "rows": [asdict(row) for row in rows]}, indent=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evidence-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)  # whole or not at all, whoever writes beside us
+        newest_first = sorted(path.parent.glob("evidence-*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in newest_first[KEPT:]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        pass
+    return stored

@@ -1,0 +1,120 @@
+"""Evidence kept between runs: read for this very source only, never by `verify`, and said so."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from derivations import catalogue
+from derivations.catalogue import Verdict
+from derivations.cli import cli, stored_evidence
+from derivations.cli.stored_evidence import Row, keep, read, source_digest, store_of
+
+ROWS = (Row("softmax.jacobian", "Jacobian of softmax", "softmax", "proved"),)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder."""
+    monkeypatch.setattr(stored_evidence, "user_cache_path", lambda *names, **options: tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A catalogue of one result; the list of what was proved."""
+    proved: list[str] = []
+
+    def verify(ids, jobs=1, second=True):
+        for name in ids:
+            proved.append(name)
+            yield Verdict(name, "Jacobian of softmax", "proved", second_route="agrees")
+
+    monkeypatch.setattr(catalogue, "names", lambda: ["softmax.jacobian"])
+    monkeypatch.setattr(catalogue, "verify", verify)
+    return proved
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(cli, arguments)
+
+
+def test_what_is_stored_is_read(cache: Path):
+    kept = keep("abc", ROWS)
+    assert read("abc") == kept
+    assert kept.rows == ROWS
+
+
+def test_nothing_is_read_for_another_source(cache: Path):
+    keep("abc", ROWS)
+    assert read("abd") is None
+
+
+def test_a_file_of_another_source_under_this_name_is_not_read(cache: Path):
+    keep("abc", ROWS)
+    store_of("abc").rename(store_of("abd"))
+    assert read("abd") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"digest": "abc", "rows": [], "proved": "now"}', "\x00"])
+def test_a_broken_file_is_not_read(cache: Path, text: str):
+    keep("abc", ROWS)
+    store_of("abc").write_text(text, encoding="utf-8")
+    assert read("abc") is None
+
+
+def test_a_changed_module_is_another_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "__init__.py").write_text("", encoding="utf-8")
+    module = tmp_path / "module.py"
+    module.write_text("x = 1\n", encoding="utf-8")
+    monkeypatch.setattr("derivations.__file__", str(tmp_path / "__init__.py"))
+    before = source_digest()
+    assert source_digest() == before
+    module.write_text("x = 2\n", encoding="utf-8")
+    assert source_digest() != before
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setattr(stored_evidence, "user_cache_path", lambda *names, **options: tmp_path / "file" / "cache")
+    assert keep("abc", ROWS).rows == ROWS
+    assert read("abc") is None
+
+
+def test_few_sources_are_kept(cache: Path):
+    for number in range(stored_evidence.KEPT + 3):
+        keep(f"source {number}", ROWS)
+    assert len(list(cache.iterdir())) == stored_evidence.KEPT
+
+
+def test_the_list_is_proved_once_and_says_where_evidence_comes_from(cache: Path, proofs: list[str]):
+    first, second, third = run("list"), run("list"), run("list", "--prove")
+    assert "proved now" in first.stdout
+    assert "read from the cache" in second.stdout
+    assert "proved now" in third.stdout
+    assert proofs == ["softmax.jacobian"] * 2
+
+
+def test_json_stays_a_list_and_the_source_goes_to_standard_error(cache: Path, proofs: list[str]):
+    keep(source_digest(), ROWS)
+    listed = run("list", "--json")
+    assert json.loads(listed.stdout) == [
+        {"id": "softmax.jacobian", "title": "Jacobian of softmax", "topic": "softmax", "evidence": "proved"}
+    ]
+    assert "read from the cache" in listed.stderr
+
+
+def test_verify_never_reads_what_is_stored(cache: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch):
+    forged = Row("softmax.jacobian", "forged", "softmax", "refuted")
+    keep(source_digest(), (forged,))
+    monkeypatch.setattr(stored_evidence, "read", lambda digest: pytest.fail("verify read the stored evidence"))
+    assert run("verify").exit_code == 0
+    assert proofs == ["softmax.jacobian"]
+    monkeypatch.undo()
+
+
+def test_all_results_verified_are_listed_at_once(cache: Path, proofs: list[str]):
+    run("verify")
+    assert "read from the cache" in run("list").stdout
+    assert proofs == ["softmax.jacobian"]
