@@ -41,7 +41,7 @@ from derivations.patches import (
 )
 from derivations.position_bias import alibi_attention, learned_positions
 from derivations.positional_encoding import positional_encoding
-from derivations.processes import in_order
+from derivations.processes import in_order, rarely_collecting
 from derivations.recurrent import recurrent_step
 from derivations.relative_position_bias import relative_position_bias
 from derivations.rms_norm import rms_norm
@@ -200,12 +200,13 @@ class Verdict:
 def verify(ids: Iterable[str], jobs: int | None = 1, second: bool = True) -> Iterator[Verdict]:
     """Prove results again in `jobs` processes and, if asked, evaluate them by the second route; yield in order.
 
-    joblib starts the processes; with `jobs=None` the number and the place of the workers are those of the surrounding
-    `joblib.parallel_config`, such as a Dask or Ray backend.
+    With `jobs=None` the number and the place of the workers are those of the surrounding `joblib.parallel_config`, such
+    as a Dask or Ray backend.
     """
     yield from in_order(partial(_verify, second=second), ids, jobs)
 
 
+@rarely_collecting()
 def _verify(name: str, second: bool) -> Verdict:
     try:
         found = get(name)

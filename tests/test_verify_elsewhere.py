@@ -74,6 +74,7 @@ def _children(listed: Path) -> int:
         return 0
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="sees the workers through /proc")
 @pytest.mark.parametrize("wait", [0, 0.01, 0.02, 0.05, 0.2])
 def test_an_interruption_leaves_one_sentence(wait):

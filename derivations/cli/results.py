@@ -12,6 +12,7 @@ import derivations
 from derivations.choices import LANGUAGES, MATHS, size_of
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
+from derivations.processes import announce
 
 if TYPE_CHECKING:
     from derivations.cli.stored_evidence import Row
@@ -59,6 +60,7 @@ def list_command(as_json: bool, prove: bool) -> None:
 
 def _listed() -> list["Row"]:
     """Prove every result and return what `list` shows of it."""
+    announce("derivations.catalogue")
     from derivations.catalogue import names, verify
 
     rows = []
@@ -145,6 +147,8 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
     derivations verify --jobs 4
     derivations verify softmax.jacobian attention.scores --json
     """
+    if jobs > 1:
+        announce("derivations.catalogue")
     from derivations.catalogue import known, names, verify
     from derivations.cli import stored_evidence
 

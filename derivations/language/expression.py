@@ -8,7 +8,7 @@ its operands, its shape (checked whenever it is built, also on a rebuild) and it
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from sympy import (
@@ -88,6 +88,11 @@ class Array(Displayed, Basic):
     def shape(self) -> Shape:
         """The sizes of the axes."""
         return self._shape
+
+    @cached_property
+    def free_symbols(self) -> frozenset[Basic]:
+        """The symbols that occur; found once, for a node never changes."""
+        return frozenset(super().free_symbols)
 
     @property
     def kind(self) -> str:

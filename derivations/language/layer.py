@@ -7,6 +7,7 @@ name, with weights of its own; applied to arrays it is an expression like any ot
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from sympy import Basic, Expr, Indexed, Symbol, sympify
@@ -151,6 +152,11 @@ class Layer(Shown, Basic):
         require(not missing, lambda: f"layer {layer.name}: no equation defines the output {missing[0]}")
         return layer
 
+    @cached_property
+    def free_symbols(self) -> frozenset[Basic]:
+        """The symbols that occur; found once, for a layer never changes."""
+        return frozenset(super().free_symbols)
+
     closed = True  # a substitution from outside leaves the names inside alone
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
@@ -188,18 +194,18 @@ class Layer(Shown, Basic):
         require(len(self.outputs) == 1, lambda: f"layer {self.name} has {len(self.outputs)} outputs: use `outputs`")
         return self.outputs[0]
 
-    @property
+    @cached_property
     def parts(self) -> dict[str, Apply]:
         """The layers inside this one, by the name of their weights."""
         applied = (node for e in self.equations for node in _preorder(e.value) if isinstance(node, Apply))
         return {node.name: node for node in applied}
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[Symbol, ...]:
         """The size symbols of the layer, by name."""
         return tuple(sorted((s for s in self.free_symbols if s.is_integer and s.is_positive), key=lambda s: s.name))
 
-    @property
+    @cached_property
     def scalars(self) -> tuple[Symbol, ...]:
         """The scalars of the layer that are no sizes, such as epsilon, by name."""
         inner = (s for e in self.equations for s in e.value.free_symbols if s.is_positive and not s.is_integer)

@@ -192,6 +192,7 @@ def test_an_error_in_the_calling_thread_stops_the_others():
     assert (marked(2) == 1).all()
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_leaves_the_threads_and_blas_in_order(threads):
     layer = encoder_layer()

@@ -76,16 +76,17 @@ def _(node: Exp1) -> Meaning:
 
 @rule.register
 def _(node: Symbol) -> Meaning:
-    name = node.name
+    name, may_be_defined = node.name, bool(node.is_real and not node.is_integer)
 
     def value(world: World) -> Any:
-        if name in world.definitions and node.is_real and not node.is_integer:
+        if may_be_defined and name in world.definitions:
             return world.array(name, lambda _: (), "real")
-        if node not in world.values:
+        found = world.values.get(node)
+        if found is None:
             raise NotCovered(f"no value for {name}")
         if world.reads is not None:
             world.reads.add((name, ()))
-        return world.values[node]
+        return found
 
     return value
 
@@ -197,16 +198,19 @@ def _(node: Indexed) -> Meaning:
         return tuple(whole(size(world)) for size in sizes)
 
     def value(world: World) -> Any:
-        at = tuple(whole(place(world)) for place in places)
+        at = []
+        for place in places:  # all places first: to find one may read other arrays
+            number = place(world)
+            at.append(number if type(number) is int else whole(number))
         inner = world.array(name, shape, kind)
-        for place in at:
-            if not 0 <= place < len(inner):
-                raise Undefined(f"place {place} of {name}, which has {len(inner)}")
-            inner = inner[place]
-        if isinstance(inner, Hole):
+        for number in at:
+            if not 0 <= number < len(inner):
+                raise Undefined(f"place {number} of {name}, which has {len(inner)}")
+            inner = inner[number]
+        if type(inner) is Hole:
             raise Undefined(str(inner.reason))
         if world.reads is not None and world.is_drawn(name):
-            world.reads.add((name, at))
+            world.reads.add((name, tuple(at)))
         return inner
 
     return value
