@@ -5,16 +5,14 @@ Definition   bytes of the text are tokens; the window is its first 512 bytes at 
 Result       one table on the console, progress on standard error, the proved results as LaTeX and Markdown in a folder
 Assumes      bad input is found before any work; what is not proved is not written
 
-The model runs first, on all processors; the proofs run in a process of their own, beside the other comparisons.
+Two processes prove and compare, the long comparisons first; this one runs the model and writes meanwhile.
 """
 
-import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -23,11 +21,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
+from threadpoolctl import threadpool_limits
 
 from derivations.catalogue import layers, names, results, verify
 from derivations.language.costs import count_flops
-from derivations.language.printing.export import export
+from derivations.language.printing.export import pages_of, write_pages
 from derivations.language.printing.notation_file import notation_called
+from derivations.processes import workers
 from numeric import agreement
 from numeric.agreement import BASE, Agreement, Check, Run
 from numeric.agreement.counts import at
@@ -37,6 +37,7 @@ from numeric.transformer import Transformer
 __all__ = ["Proof", "Summary", "main_job"]
 
 SIZES = agreement.SIZES[:2]
+PROCESSES = 2
 WIDTH = 120  # of the table where no terminal tells
 PROVED = ("proved", "definition")
 
@@ -128,15 +129,18 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
     check_writable(out)
     origin = file.name if file else "the package's description"
     summary = Summary(f"The mathematics of the Transformer, run on {len(window)} bytes of {origin}")
-    with _progress() as follow:
-        _run_model(summary, window, seed, follow)
-        with _proving() as proofs:
-            _cross_check(summary, seed, follow)
-            summary.proofs += follow(proofs, "proving the catalogue", len(names()))
-        proved = {proof.id for proof in summary.proofs if proof.passed}
-        shown = {name: result for name, result in results().items() if name in proved}
-        for _ in follow([None], "writing LaTeX and Markdown", 1):
-            export(out, shown, layers(), notation_called("ours"), "dollars", "en")
+    with _progress() as follow, workers(PROCESSES) as pool:
+        comparing = _compared(pool, seed)
+        proving = pool.map(prove, names())
+        with threadpool_limits(1, "blas"):  # threads of BLAS wait in loops: beside busy processes they only cost
+            _run_model(summary, window, seed, follow)
+        (pages,) = follow((pages_of(results(), layers(), notation_called("ours")) for _ in [0]), "writing pages", 1)
+        summary.proofs += follow(proving, "proving the catalogue", len(names()))
+        for found in follow((future.result() for future in comparing), "comparing layers", len(comparing)):
+            for each in found:
+                (summary.agreements if isinstance(each, Agreement) else summary.checks).append(each)
+    proved = {proof.id for proof in summary.proofs if proof.passed}
+    write_pages(out, pages.without(results().keys() - proved))
     console.print(summary.table())
     for failure in summary.failures:
         console.print(failure)
@@ -155,20 +159,29 @@ def _run_model(summary: Summary, window: bytes, seed: int, follow: Follow) -> No
     summary.counts += _counts(run)
 
 
-def _cross_check(summary: Summary, seed: int, follow: Follow) -> None:
+def _compared(pool: Executor, seed: int) -> list[Future[list[Agreement | Check]]]:
     """Compare every layer with its loops, its gradient with differences, and all with what the catalogue derives."""
-    known = results().values()
-    summary.agreements += follow(agreement.against_reference(SIZES, seed), "layers against loops", None)
-    stages: list[tuple[str, Iterable[Check]]] = [
-        ("properties", agreement.property_checks(SIZES, seed)),
-        ("gradients", agreement.gradient_checks(SIZES[:1], seed)),
-        ("derivatives", agreement.derivative_checks(known, seed)),
-        ("moments", agreement.moment_checks(known)),
-        ("wrong variances", agreement.rejections()),
-        ("counts", agreement.count_checks()),
+    stages: list[tuple[Any, ...]] = [  # the longest first, so that both processes end together
+        (agreement.gradient_checks, SIZES[:1], seed),
+        *((agreement.against_reference, (sizes,), seed) for sizes in SIZES),
+        (derived_checks, seed),
+        (agreement.property_checks, SIZES, seed),
+        (agreement.rejections,),
+        (agreement.count_checks,),
     ]
-    for words, checks in stages:
-        summary.checks += follow(checks, words, None)
+    return [pool.submit(found_by, *stage) for stage in stages]
+
+
+def found_by(stage: Callable[..., Iterable[Agreement | Check]], *arguments: Any) -> list[Agreement | Check]:
+    """Return all that a stage of the comparison yields."""
+    return list(stage(*arguments))
+
+
+def derived_checks(seed: int) -> Iterator[Check]:
+    """Compare compiled layers with the derivatives of the catalogue, and samples with its moments."""
+    known = results().values()
+    yield from agreement.derivative_checks(known, seed)
+    yield from agreement.moment_checks(known)
 
 
 def _counts(run: Run) -> Iterator[tuple[str, str, str]]:
@@ -196,17 +209,6 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
 
 
 # The proofs
-
-
-@contextmanager
-def _proving() -> Iterator[Iterator[Proof]]:
-    """Start the proofs of all results in a process of their own; yield them in order as they come."""
-    stop = (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the prover at once, without a word
-    with ProcessPoolExecutor(1, get_context("spawn"), initializer=signal.signal, initargs=stop) as pool:
-        try:
-            yield pool.map(prove, names())
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def prove(name: str) -> Proof:

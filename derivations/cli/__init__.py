@@ -14,6 +14,7 @@ from derivations.cli.counting import count_command
 from derivations.cli.rendering import render_command
 from derivations.cli.results import code_command, export_command, list_command, show_command, verify_command
 from derivations.cli.shared import clean_errors, folder_called, lines_kept
+from derivations.processes import announce
 
 __all__ = ["cli", "main"]
 
@@ -67,6 +68,7 @@ def run_command(file: str | None, out: str, seed: int) -> None:
     if file is not None and not Path(file).exists():
         known = ", ".join(name for name, command in cli.commands.items() if not command.hidden)
         raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
+    announce("numeric.job")
     from numeric.job import main_job  # the numeric side is needed by this command alone
 
     if not main_job(None if file is None else Path(file), folder_called(out), seed):

@@ -7,7 +7,7 @@ Assumes      a float16 or float32 is exactly a float64; 50 digits (169 bits) hol
 
 from collections.abc import Callable
 from functools import wraps
-from math import prod
+from math import isfinite, prod
 from numbers import Integral
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -95,13 +95,13 @@ def _convert(layer: str, name: str, array: Array, depth: int, leaf: Callable[[st
 
 def _number(layer: str, name: str, value: Any) -> Any:
     """Return the mpf equal to `value`; refuse NaN, infinities and what no float64 holds exactly."""
-    if isinstance(value, mp.mpf) and mp.isfinite(value):
+    if isinstance(value, mp.mpf) and (value.man or not value.exp):  # 0 has exponent 0; infinities and NaN have not
         return value
     if isinstance(value, Integral):
         return mp.mpf(int(value))
     try:
         exact = float(value)
-        if exact == value and mp.isfinite(exact):
+        if exact == value and isfinite(exact):
             return mp.mpf(exact)
     except (TypeError, ValueError, OverflowError):
         pass

@@ -1,7 +1,9 @@
 """The main job, with a small model: it does everything, refuses bad input before any work, and says what failed."""
 
 import io
+import os
 import re
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from importlib import metadata
 
@@ -25,14 +27,23 @@ SUBJECTS = [
 IDS = ["softmax.definition", "softmax.jacobian", "dot_product.variance"]
 
 
+class Here(Executor):
+    """An executor whose work is done in this process."""
+
+    def submit(self, work, /, *arguments, **named):
+        done = Future()
+        done.set_result(work(*arguments, **named))
+        return done
+
+
+@contextmanager
+def here(jobs):
+    yield Here()
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    """A small model, few results and small cases; the proofs stay in this process."""
-
-    @contextmanager
-    def proving():
-        yield map(prove, IDS)
-
+    """A small model, few results and small cases; all work stays in this process."""
     few = {name: cases.subjects()[name] for name in SUBJECTS}
     monkeypatch.setattr(cases, "subjects", lambda: few)
     monkeypatch.setattr("numeric.agreement.counts.subjects", lambda: few)
@@ -41,7 +52,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(job, "names", lambda: IDS)
     monkeypatch.setattr(job, "results", lambda: {name: get(name) for name in IDS})
     monkeypatch.setattr(job, "layers", lambda: {name: layer for name, (layer, _) in few.items()})
-    monkeypatch.setattr(job, "_proving", proving)
+    monkeypatch.setattr(job, "workers", here)
 
 
 @pytest.fixture
@@ -110,12 +121,10 @@ def test_progress_is_shown_on_standard_error_alone(quick, book, tmp_path, capsys
 
 @pytest.mark.parametrize("level", ["refuted", "unknown", "tested", "proved for sizes up to N"])
 def test_a_result_that_is_not_proved_fails_the_job_and_is_not_written(quick, book, tmp_path, monkeypatch, level):
+    def proof(name):
+        return Proof(name, level, ("step 2 is wrong",), 0.1) if name == IDS[1] else Proof(name, "definition", (), 0.1)
 
-    @contextmanager
-    def proving():
-        yield iter([Proof(IDS[0], "definition", (), 0.1), Proof(IDS[1], level, ("step 2 is wrong",), 0.1)])
-
-    monkeypatch.setattr(job, "_proving", proving)
+    monkeypatch.setattr(job, "prove", proof)
     passed, printed = done(book, tmp_path / "out")
     assert not passed
     assert f"{IDS[1]} is {level}: step 2 is wrong" in printed
@@ -165,9 +174,11 @@ def test_a_proof_says_what_the_judge_says():
 
 
 @pytest.mark.slow
-def test_proofs_run_in_a_process_of_their_own():
-    with job._proving() as proofs:
-        assert next(iter(proofs)).id == job.names()[0]
+def test_proofs_and_comparisons_run_in_other_processes():
+    with job.workers(1) as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()
+        assert next(pool.map(prove, IDS)).id == IDS[0]
+        assert all(check.passed for check in pool.submit(job.found_by, job.agreement.rejections).result())
 
 
 # Bad input
@@ -176,7 +187,7 @@ def test_proofs_run_in_a_process_of_their_own():
 @pytest.fixture
 def idle(monkeypatch):
     """Fail where any work is begun."""
-    for name in ("_run_model", "_proving", "_cross_check", "export"):
+    for name in ("_run_model", "_compared", "workers", "pages_of", "write_pages"):
         monkeypatch.setattr(job, name, lambda *given: pytest.fail("work was begun"))
 
 
@@ -220,7 +231,7 @@ def test_work_that_is_interrupted_leaves_nothing_behind(quick, book, tmp_path, m
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(job, "_cross_check", interrupted)
+    monkeypatch.setattr(job, "_run_model", interrupted)
     with pytest.raises(KeyboardInterrupt):
         done(book, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == [book.name]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from derivations.language.layer import Layer
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.views import latex, markdown
 
-__all__ = ["export", "write_files"]
+__all__ = ["Pages", "export", "pages_of", "write_files", "write_pages"]
 
 PREAMBLE = r"""\documentclass{article}
 \usepackage{amsmath,amssymb}
@@ -23,6 +24,19 @@ PREAMBLE = r"""\documentclass{article}
 \setcounter{MaxMatrixCols}{20}
 \begin{document}
 """
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages of results and layers by name, `layer-NAME` for a layer: in LaTeX and in Markdown."""
+
+    tex: Mapping[str, str]
+    markdown: Mapping[str, str]
+
+    def without(self, names: Collection[str]) -> Pages:
+        """Return the pages but for some."""
+        tex, pages = ({n: t for n, t in texts.items() if n not in names} for texts in (self.tex, self.markdown))
+        return Pages(tex, pages)
 
 
 def export(
@@ -40,14 +54,33 @@ def export(
     Assumes      `math` "fence" is Markdown's alone: the LaTeX files then use "equation"
     Raises       OSError where the folder cannot be written; then nothing is left half-written
     """
+    return write_pages(folder, pages_of(results, layers, notation, math, lang))
+
+
+def pages_of(
+    results: Mapping[str, Derivation],
+    layers: Mapping[str, Layer],
+    notation: str | Notation = "ours",
+    math: str = "dollars",
+    lang: str = "en",
+) -> Pages:
+    """Return the pages that `export` writes."""
     tex_math = "equation" if math == "fence" else math
     shown = {**results, **{f"layer-{name}": layer for name, layer in layers.items()}}
     tex = {name: latex(each, notation, steps=True, math=tex_math, lang=lang) for name, each in shown.items()}
     pages = {name: markdown(each, notation, steps=True, math=math, lang=lang) for name, each in shown.items()}
-    files = {f"latex/{name}.tex": text for name, text in tex.items()}
-    files |= {f"markdown/{name}.md": text for name, text in pages.items()}
-    files["derivations.tex"] = PREAMBLE + "".join(_sections(tex, r"\section*{{{}}}")) + "\\end{document}\n"
-    files["derivations.md"] = "# Derivations\n" + "".join(_sections(pages, "## {}"))
+    return Pages(tex, pages)
+
+
+def write_pages(folder: Path, pages: Pages) -> list[Path]:
+    """Write pages and the documents that hold them all to a folder; return the files.
+
+    Raises       OSError where the folder cannot be written; then nothing is left half-written
+    """
+    files = {f"latex/{name}.tex": text for name, text in pages.tex.items()}
+    files |= {f"markdown/{name}.md": text for name, text in pages.markdown.items()}
+    files["derivations.tex"] = PREAMBLE + "".join(_sections(pages.tex, r"\section*{{{}}}")) + "\\end{document}\n"
+    files["derivations.md"] = "# Derivations\n" + "".join(_sections(pages.markdown, "## {}"))
     return write_files(folder, files)
 
 
