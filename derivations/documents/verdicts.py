@@ -18,10 +18,10 @@ from typing import Literal
 from derivations.documents.passages import Passage, Place
 from derivations.language.proof import StepEvidence
 
-__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Said", "Verdict", "settled"]
+__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
 
-Said = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
-Verdict = Literal["proved", Said]
+Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
+Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
 
 
@@ -41,7 +41,7 @@ class Finding:
     `said` is a word, or the evidence of the judge: nothing else makes a finding that is proved.
     """
 
-    said: Said | StepEvidence
+    said: Unproved | StepEvidence
     check: str
     reason: str
     right: str | None = None

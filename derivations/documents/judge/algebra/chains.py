@@ -29,7 +29,7 @@ from derivations.documents.judge.algebra.moment_slips import moment_slip
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance, shown
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
-from derivations.documents.judge.algebra.proving import are_equal, proved, proved_if
+from derivations.documents.judge.algebra.proving import Sides, are_equal, decided
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet, is_moment, is_of_a_group
 from derivations.documents.judge.algebra.scalar_links import CHECK, by_algebra, is_rounded, ratio_of
 from derivations.documents.judge.algebra.scalars import in_one_order, scalar
@@ -84,6 +84,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if said:
         yield from said
         return
+    both_sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
@@ -96,12 +97,11 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     elif not (first.free_symbols or second.free_symbols):  # other numbers are a matter of arithmetic
         if any(True for side in (left, right) for _ in letters_of(side)):
             if first == second and not _has_idle_index(left, right):
-                yield _whatever_letters(left, right, scope)
+                yield decided(both_sides, "equal by algebra, whatever the letters are")
         elif first.is_Rational is not True and are_equal(first, second):
-            reason = "both sides are one number by algebra"
-            yield proved(left, right, scope, reason) or proved_if(left, right, scope, reason)
+            yield decided(both_sides, "both sides are one number by algebra")
     elif first.free_symbols and second.free_symbols:
-        found = tuple(by_algebra(left, right, first, second, scope, goes_on=link > 0))
+        found = tuple(by_algebra(both_sides, first, second, goes_on=link > 0))
         mixed = mixed_width(left, right, scope) if _may_mix(statement, found) else None
         if mixed is not None:
             yield Finding("wrong", CHECK, f"a width stands for another: {mixed[1]}", right=formula_text(mixed[0]))
@@ -116,17 +116,11 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
             yield from tuple(_mended(statement, left, right, scope)) or _of_sizes(first, second, statement)
     elif are_equal(first, second) or ratio_of(first, second) == 1:
         if not _has_idle_index(left, right):
-            yield _whatever_letters(left, right, scope)
+            yield decided(both_sides, "equal by algebra, whatever the letters are")
     else:
         vanishes = not any(isinstance(bare(side), Number) for side in (left, right))  # by a slip
         found = tuple(_mended(statement, left, right, scope)) if vanishes or is_normalisation(left, right) else ()
         yield from found or _of_sizes(first, second, statement)
-
-
-def _whatever_letters(left: Node, right: Node, scope: Scope) -> Finding:
-    """Return that two sides are equal from which the letters vanish."""
-    reason = "equal by algebra, whatever the letters are"
-    return proved(left, right, scope, reason) or proved_if(left, right, scope, "equal by algebra")
 
 
 def _with_moments(
@@ -135,9 +129,8 @@ def _with_moments(
     """Compare two sides of the same letters whose moments are what the section says."""
     first, second = scalar(left, scope), scalar(right, scope)
     if first is not None and second is not None and are_equal(first, second):
-        reason = f"equal by algebra with {', '.join(told)}"
-        found = proved(left, right, scope, reason, assumptions=told)
-        yield found or proved_if(left, right, scope, reason, told)
+        sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
+        yield decided(sides, f"equal by algebra with {', '.join(told)}", assumptions=told)
     elif {name.base for name in free_letters(left)} == {name.base for name in free_letters(right)}:
         yield from _mended(statement, left, right, scope)
 

@@ -40,12 +40,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class Literally:
-    """Two sides as they stand, with the conditions of both and the letters that are taken for sizes by spelling."""
+    """Two sides as they stand, the conditions of both, and the letters that are taken for sizes by their spelling."""
 
     left: Expr
     right: Expr
     conditions: tuple[Condition, ...]
-    guessed: tuple[str, ...]
+    sizes: tuple[str, ...]
 
 
 @dataclass

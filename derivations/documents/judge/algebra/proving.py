@@ -2,26 +2,28 @@ r"""What the judge of equality says of two scalars of a document: the only place
 
 Definition   both sides are given to the judge as they stand (`literal_scalars`), with no other assumption than that
              letters are real numbers, and those that the document makes sizes whole numbers of at least 1
-Result       `proved(left, right, scope, ...)` is a finding with the evidence of the judge, or None. `provisos(left,
-             right, scope)` are the conditions under which both sides are defined, as far as the judge does not settle
-             them: an equation that holds by rules which ignore them is conditional on them
+Result       `decided(sides, ...)` of an equation that holds by rules which ignore where its sides are defined: a
+             finding with the evidence of the judge, else one that is conditional on what is open. `provisos(sides)` are
+             the conditions under which both sides are defined, as far as the judge does not settle them
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sympy import Basic, Expr, Integer, Mul, Pow, Rational, exp, log
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.literal_scalars import Condition, Kind, Literally, literal
+from derivations.documents.judge.algebra.readings import guessed
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Node
 from derivations.documents.verdicts import Finding
 from derivations.language.derivation import Derivation
 from derivations.language.proof import prove_equal
 
-__all__ = ["are_equal", "proved", "proved_if", "provisos", "undefined_at", "weighed"]
+__all__ = ["Sides", "are_equal", "decided", "is_undefined", "provisos", "weighed"]
 
 CHECK = "chain"
 _SAID: Mapping[Kind, str] = {"nonzero": "is not 0", "positive": "is positive", "nonnegative": "is not negative"}
@@ -44,66 +46,72 @@ def weighed(first: Basic, second: Basic, source: Derivation | None = None, rule:
 # --- what the judge says of a document ---
 
 
-def proved(
-    left: Node,
-    right: Node,
-    scope: Scope,
-    reason: str = "both sides are equal by algebra",
-    values: Mapping[str, Expr] | None = None,
-    assumptions: tuple[str, ...] = (),
-) -> Finding | None:
-    """Return the finding that two sides are equal, where the judge proves it of them as they stand; else None."""
-    sides = literal(left, right, scope, values)
-    if sides is None:
-        return None
-    evidence = prove_equal(sides.left, sides.right)
-    return Finding(evidence, CHECK, reason, assumptions=assumptions) if evidence.level == "proved" else None
+@dataclass(frozen=True)
+class Sides:
+    """Two sides of a link, in what is known there, as they are written."""
+
+    left: Node
+    right: Node
+    scope: Scope
+    text: str
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """What is guessed where both are read as numbers."""
+        return guessed(self.left, self.right, self.scope, self.text)
+
+    def literally(self, values: Mapping[str, Expr] | None = None, *, by_spelling: bool = False) -> Literally | None:
+        """Return both as expressions in which nothing is cancelled."""
+        return literal(self.left, self.right, self.scope, values, guessed=by_spelling)
 
 
-def proved_if(left: Node, right: Node, scope: Scope, reason: str, assumptions: tuple[str, ...] = ()) -> Finding:
-    """Return what is said of two sides that rules make equal which ignore where a side is defined.
+def decided(
+    sides: Sides, reason: str, values: Mapping[str, Expr] | None = None, assumptions: tuple[str, ...] = ()
+) -> Finding:
+    """Return what is said of two sides that are equal by rules which ignore where a side is defined.
 
-    Conditional with the conditions that are open; unknown where the section gives a letter a value at which one of
-    them fails; holds where none is open, and the judge does not see it
+    Proved where the judge proves it of them as they stand; conditional on what is open and on what is guessed; unknown
+    where the section gives letters numbers at which a side is not defined; holds where nothing is open, and the judge
+    does not see it
     """
-    open_ones = provisos(left, right, scope)
-    if undefined_at(left, right, scope):
-        return Finding("unknown", CHECK, "a side is not defined at the numbers that the section sets")
-    assumptions = (*assumptions, *open_ones)
-    where = "wherever both are defined" if open_ones else "as far as they were cancelled"
+    found = sides.literally(values)
+    guesses = sides.guesses
+    if found is not None and not guesses:
+        evidence = prove_equal(found.left, found.right)
+        if evidence.level == "proved":
+            return Finding(evidence, CHECK, reason, assumptions=assumptions)
+    if is_undefined(sides):
+        return Finding("unknown", CHECK, "a side is not defined at the numbers that are given")
+    assumptions = (*assumptions, *guesses, *provisos(sides))
+    where = "wherever both sides are defined" if assumptions else "as far as common factors were cancelled"
     return Finding("conditional" if assumptions else "holds", CHECK, f"{reason}, {where}", assumptions=assumptions)
 
 
-def provisos(left: Node, right: Node, scope: Scope) -> tuple[str, ...]:
+def provisos(sides: Sides) -> tuple[str, ...]:
     """Return what must hold of letters so that both sides are defined, without what the judge knows."""
-    sides = literal(left, right, scope, guessed=True)
-    if sides is None:
-        return ("both sides are defined",)
-    said = (f"{formula_text(each.node, 'plain')} {_SAID[each.kind]}" for each in sides.conditions if not _settled(each))
-    return (*dict.fromkeys(said), *_sizes(sides))
+    found = sides.literally(by_spelling=True)
+    if found is None:
+        return ("every part of it is defined",)
+    said = (f"{formula_text(each.node, 'plain')} {_SAID[each.kind]}" for each in found.conditions if not _settled(each))
+    return (*dict.fromkeys(said), *(f"{key} is a whole number of at least 1" for key in found.sizes))
 
 
-def undefined_at(left: Node, right: Node, scope: Scope) -> bool:
-    """Say whether a side is not defined at the numbers that the section gives to its letters."""
-    sides = literal(left, right, scope)
-    for each in sides.conditions if sides is not None else ():
-        values = {letter: _number(str(letter), scope) for letter in each.value.free_symbols}
-        if not values or None in values.values():
-            continue
-        number = each.value.xreplace(values).doit()
-        fails = {"nonzero": number.is_zero, "positive": number.is_nonpositive, "nonnegative": number.is_negative}
-        if fails[each.kind]:
-            return True
+def is_undefined(sides: Sides) -> bool:
+    """Say whether a side is not defined at the numbers that it has, or that the section gives to its letters."""
+    found = sides.literally()
+    for each in found.conditions if found is not None else ():
+        values = {letter: _number(str(letter), sides.scope) for letter in each.value.free_symbols}
+        if None not in values.values():
+            number = each.value.xreplace(values).doit()
+            fails = {"nonzero": number.is_zero, "positive": number.is_nonpositive, "nonnegative": number.is_negative}
+            if fails[each.kind]:
+                return True
     return False
 
 
 def _number(key: str, scope: Scope) -> Expr | None:
     numbers = [value for value in scope.values_of(key) if value.is_Rational]
     return numbers[0] if len(numbers) == 1 else None
-
-
-def _sizes(sides: Literally) -> tuple[str, ...]:
-    return tuple(f"{key} is a whole number of at least 1" for key in sides.guessed)
 
 
 def _settled(condition: Condition) -> bool:

@@ -1,6 +1,6 @@
 r"""Two scalars with letters, compared by algebra: as they are, with what the section sets, with the usual sizes.
 
-Result       `by_algebra(left, right, first, second, scope, goes_on=...)`: proved, conditional where both sides are
+Result       `by_algebra(sides, first, second, goes_on=...)`: proved, conditional where both sides are
              defined or with the usual sizes, or wrong where no values could be meant for which it holds; `ratio_of`
              how many times one side is the other
 Assumes      an equation in other letters, or one that no chain leads to, may be a condition: only a constant ratio of
@@ -15,7 +15,7 @@ from itertools import islice
 from sympy import Expr, Float, Indexed, IndexedBase, Integer, Rational, Sum, Symbol, expand, primerange
 
 from derivations.documents.judge.algebra.moments import shown
-from derivations.documents.judge.algebra.proving import are_equal, proved, proved_if, weighed
+from derivations.documents.judge.algebra.proving import Sides, are_equal, decided, weighed
 from derivations.documents.judge.algebra.scalars import is_size, symbol
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name, Node, Number
@@ -30,11 +30,12 @@ LARGE = 1_000  # 0.5 d = 0.6 d is no matter of digits
 USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
 
 
-def by_algebra(left: Node, right: Node, first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Iterator[Finding]:
+def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Iterator[Finding]:
     """Yield what is found of two scalars with letters; `goes_on` where a chain came to the first of them."""
+    scope = sides.scope
     level, witness = weighed(first, second)
     if level == "proved":
-        yield proved(left, right, scope) or proved_if(left, right, scope, "both sides are equal by algebra")
+        yield decided(sides, "both sides are equal by algebra")
         return
     known = _values(first, scope) | _values(second, scope)
     if any(map(_is_long, (first.xreplace(known), second.xreplace(known)))):
@@ -43,13 +44,11 @@ def by_algebra(left: Node, right: Node, first: Expr, second: Expr, scope: Scope,
         taken = tuple(f"{name} = {value}" for name, value in known.items())
         reason = f"equal by algebra with {', '.join(taken)}"
         values = {str(name): value for name, value in known.items()}
-        found = proved(left, right, scope, reason, values, taken)
-        yield found or proved_if(left, right, scope, reason, taken)
+        yield decided(sides, reason, values, taken)
         return
     ratio = ratio_of(first, second)
     if ratio == 1:
-        reason = "both sides are one fraction in lowest terms"
-        yield proved(left, right, scope, reason) or proved_if(left, right, scope, reason)
+        yield decided(sides, "both sides are one fraction in lowest terms")
         return
     for relations in ((USUAL[0], USUAL[1]), (USUAL[2],), USUAL):
         pairs = [(expand(related(first, relations)), expand(related(second, relations)))]

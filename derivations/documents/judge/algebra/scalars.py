@@ -19,7 +19,14 @@ import sympy
 from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.documents.judge.algebra.scalar_growth import LARGEST_POWER, MOST_CIRCLES, bits_of, circles, grows
-from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, in_one_order, is_size, symbol
+from derivations.documents.judge.algebra.scalar_letters import (
+    EXPECTATIONS,
+    VARIANCES,
+    in_one_order,
+    is_of_differences,
+    is_size,
+    symbol,
+)
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import (
     Aggregate,
@@ -195,7 +202,7 @@ class Reading:
     def quotient(self, node: Quotient, bound: Any) -> Expr:
         """Return a quotient."""
         denominator = self.expression(node.denominator, bound)
-        if denominator == 0:
+        if denominator == 0 or is_of_differences(node):
             raise NoScalar
         return self.built(
             sympy.Mul, self.expression(node.numerator, bound), self.built(sympy.Pow, denominator, Integer(-1))

@@ -3,7 +3,8 @@
 Definition   a link `left = right` is about a concept by a word on its left or by the marks of its right side; its
              letters are given the roles of the concept, in every convention
 Result       holds, as the usual formula, where the judge of equality shows the right side equal to a form of the
-             concept, conditional where that form has an assumption; wrong where it equals none but one small edit makes it equal; else nothing
+             concept, conditional where that form has an assumption; wrong where it equals none but one small edit makes
+             it equal; else nothing
 Assumes      a false alarm is worse than a miss: formulas that are right and other than the usual ones are forms as well
 """
 

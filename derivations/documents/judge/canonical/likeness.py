@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from derivations.documents.verdicts import Said
+from derivations.documents.verdicts import Unproved
 
 __all__ = ["Likeness", "said_of", "usual_formula"]
 
 Likeness = Literal["usual", "conditional", "wrong"]
-_SAID: dict[Likeness, Said] = {"usual": "holds", "conditional": "conditional", "wrong": "wrong"}
+_SAID: dict[Likeness, Unproved] = {"usual": "holds", "conditional": "conditional", "wrong": "wrong"}
 
 
-def said_of(likeness: Likeness) -> Said:
+def said_of(likeness: Likeness) -> Unproved:
     """Return what a check says of a formula that is so like the usual one."""
     return _SAID[likeness]
 

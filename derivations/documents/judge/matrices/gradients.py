@@ -4,8 +4,8 @@ Definition   dA is the gradient of a loss by A, of the shape of A. From Y = P A 
              Y = P A^T R follows dA = R dY^T P; vectors are matrices of one row or one column
 Result       holds where the document defines Y so and the right side is that product, the same factors in the same
              order with the same transposes, letter by letter; conditional where the document defines no Y and one
-             order of the two factors has this gradient. Whatever Y is: holds where the right side has the values of the gradient, and
-             wrong where it has others and one slip makes the difference
+             order of the two factors has this gradient. Whatever Y is: holds where the right side has the values of
+             the gradient, and wrong where it has others and one slip makes the difference
 """
 
 from __future__ import annotations
