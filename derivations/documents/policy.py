@@ -24,7 +24,7 @@ __all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
 FITS = frozenset(
-    {"shapes.fit", "shapes.declared", "shapes.map", "naming", "meaning", "products", "entries.fit", "entries.naming"}
+    {"shapes.fit", "shapes.declared", "shapes.map", "naming.fit", "meaning", "products", "entries.fit", "entries.naming"}
 )
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
 _ANOTHER_ARRAY = "a letter stands for arrays of different shapes"

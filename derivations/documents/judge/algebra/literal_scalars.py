@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Literal
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derivations.documents.judge.algebra.scalar_letters import in_one_order, is_size
 from derivations.documents.judge.algebra.scalars import MOST_NODES, NoScalar, Reading, sizes_in
@@ -63,8 +63,13 @@ class _Literal(Reading):
         return operation(*parts, evaluate=False)
 
     def letter(self, name: Name) -> Expr:
-        if name.key in self.values:
-            return self.values[name.key]
+        value = self.values.get(name.key)
+        if value is not None:
+            return value.xreplace({each: self.of_its_kind(Name(str(each))) for each in value.free_symbols})
+        return self.of_its_kind(name)
+
+    def of_its_kind(self, name: Name) -> Symbol:
+        """Return the symbol of a letter: a size, or a real number."""
         if name.key in self.sizes or _is_said(name, self.scope):
             return size(name.key)
         if self.guess and is_size(name):
