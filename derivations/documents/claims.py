@@ -32,7 +32,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
     findings: list[Finding] = []
     for check in CHECKS:
         try:
-            findings.extend(of_its_kind(each, statement, link) for each in check(statement, link, scope))
+            findings.extend(of_its_kind(each, statement, link, scope) for each in check(statement, link, scope))
         except TooCostly:
             return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
         except Exception as error:

@@ -16,15 +16,26 @@ from dataclasses import replace
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.judge.arrays.left_sides import left_fits, word_of
 from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
+from derivations.documents.judge.canonical.recognition import ELEMENTARY
+from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Node
+from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
 FITS = frozenset(
-    {"shapes.fit", "shapes.declared", "shapes.map", "naming.fit", "meaning", "products", "entries.fit", "entries.naming"}
+    {
+        "shapes.fit",
+        "shapes.declared",
+        "shapes.map",
+        "naming.fit",
+        "meaning",
+        "products",
+        "entries.fit",
+        "entries.naming",
+    }
 )
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
 _ANOTHER_ARRAY = "a letter stands for arrays of different shapes"
@@ -36,7 +47,7 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     "shapes.map": _ANOTHER_ARRAY,
 }
 _WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
-_WORDS |= {word for word in LOSSES if len(word) > 1}
+_WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}
 _SYMBOLS = ("mean", "variance", "deviation", "rms", "width")  # of which one letter is the name: mu, sigma, d_k
 
 
@@ -52,22 +63,30 @@ def in_policy(finding: Finding) -> Finding:
     return finding
 
 
-def of_its_kind(finding: Finding, statement: Statement, link: int | None) -> Finding:
+def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope: Scope) -> Finding:
     """Return a finding with the id of its kind, which tells whether the left side names a usual formula."""
-    if finding.check != "canonical" or finding.verdict != "wrong" or _is_named(statement, link):
+    if finding.check != "canonical" or finding.verdict != "wrong" or _is_named(statement, link, scope):
         return finding
     return replace(finding, check=UNNAMED)
 
 
-def _is_named(statement: Statement, link: int | None) -> bool:
+def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:
+    """Say whether the first side, or the one on the left, names a usual formula."""
     if link is None:
         return False
     sides = statement.chain.sides
-    return any(_names(left, sides[link + 1]) for left in (sides[0], sides[link]))
+    return any(_names(left, sides[link + 1], scope) for left in (sides[0], sides[link]))
 
 
-def _names(left: Node, right: Node) -> bool:
-    """Say whether a left side names a usual formula: by a word in it, or as one letter that is the name of one."""
-    if any(word_of(part) in _WORDS for part in left.walk()):
+def _names(left: Node, right: Node, scope: Scope) -> bool:
+    """Say whether a side names a usual formula: by a word, by a letter that stands for one, or that is made by one.
+
+    After `y = softmax(x)` the derivative of y is that of softmax.
+    """
+    letters = [part for part in left.walk() if isinstance(part, Name)]
+    wholes = (Name(each.base) for each in letters if each.subscripts)
+    made = [each for each in map(scope.definition, (*letters, *wholes)) if each is not None]
+    if any(word_of(part) in _WORDS for side in (left, *made) for part in side.walk()):
         return True
-    return any(concept.left in _SYMBOLS and left_fits(concept, left, right) for concept in CONCEPTS)
+    kinds = (*_SYMBOLS, "even", "odd") if word_of(left) else _SYMBOLS  # PE
+    return any(concept.left in kinds and left_fits(concept, left, right) for concept in CONCEPTS)

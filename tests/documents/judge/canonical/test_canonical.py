@@ -139,9 +139,7 @@ def test_attention_may_lack_one_of_its_inputs() -> None:
     assert said.finding.verdict == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("formula", "verdict"), [(r"\frac{d_{model}}{h}", "holds"), (r"\frac{h}{d_{model}}", "wrong")]
-)
+@pytest.mark.parametrize(("formula", "verdict"), [(r"\frac{d_{model}}{h}", "holds"), (r"\frac{h}{d_{model}}", "wrong")])
 def test_a_letter_that_is_called_the_width_is_none_beside_that_of_the_width(formula: str, verdict: str) -> None:
     """Elsewhere in the section h is the width of the model; beside d_model it counts the heads."""
     text = f"We count $8 h^2$, where $h$: width of the model.\n\n- given $d_v = {formula}$"
