@@ -110,8 +110,10 @@ def is_undefined(sides: Sides) -> bool:
 
 
 def _number(key: str, scope: Scope) -> Expr | None:
-    numbers = [value for value in scope.values_of(key) if value.is_Rational]
-    return numbers[0] if len(numbers) == 1 else None
+    """Return the one number that the section gives to a letter."""
+    numbers = {value for value in scope.values_of(key) if value.is_Rational}
+    numbers |= {Rational(each.value.numerator, each.value.denominator) for each in scope.numbers_in_reach(key)}
+    return next(iter(numbers)) if len(numbers) == 1 else None
 
 
 def _settled(condition: Condition) -> bool:
