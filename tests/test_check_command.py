@@ -90,8 +90,10 @@ def test_standard_input():
     assert json.loads(result.stdout)["files"][0]["file"] == "<stdin>"
     assert run("-", "--stdin-format", "latex", "--json", text=r"\(2 + 3 = 7\)").exit_code == 1
     broken = run("-", text=b"\xff\x00 $2 + 3 = 7$")
-    assert broken.exit_code == 1
-    assert "byte 0 is not UTF-8" in broken.stderr
+    assert broken.exit_code == 2
+    assert broken.stderr.splitlines() == [
+        "<stdin>:1:1: byte 1 is a null, so this is no text; name a document, saved as UTF-8"
+    ]
     assert run("-", text=b" " * (MAX_FILE + 1)).exit_code == 2
 
 

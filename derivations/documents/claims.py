@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from derivations.documents.budget import TooCostly
 from derivations.documents.judge import CHECKS
 from derivations.documents.passages import Passage
+from derivations.documents.policy import in_policy, of_its_kind
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Claim, Finding, settled
@@ -31,7 +32,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
     findings: list[Finding] = []
     for check in CHECKS:
         try:
-            findings.extend(check(statement, link, scope))
+            findings.extend(of_its_kind(each, statement, link, scope) for each in check(statement, link, scope))
         except TooCostly:
             return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
         except Exception as error:
@@ -50,13 +51,17 @@ def stretch_of(statement: Statement, link: int | None) -> tuple[int, int]:
 
 
 def claim_of(passage: Passage, start: int, end: int, findings: Sequence[Finding]) -> Claim:
-    """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs."""
+    """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs.
+
+    What the checks found is what the policy lets them say.
+    """
+    findings = tuple(map(in_policy, findings))
     start, end = _in_pairs(passage.text, start, end)
     text = passage.text[start:end]
     start += len(text) - len(text.lstrip())
     text = text.strip()
     first, last = passage.place(start), passage.place(start + len(text))
-    return Claim(text, first, last, settled(findings), tuple(findings), passage)
+    return Claim(text, first, last, settled(findings), findings, passage)
 
 
 def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:

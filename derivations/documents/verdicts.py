@@ -1,10 +1,12 @@
 """What is said of a claim: a verdict with its reason, what would be right, and the assumptions it rests on.
 
-Definition   proved       equal, decided by the judge of equality, to a result of the catalogue or by exact algebra
-             holds        checked: the shapes fit, the numbers are right as printed
-             conditional  holds under the assumptions that are named
+Definition   proved       both sides are equal: the judge of equality proved it of the formula as it stands
+             holds        checked: the numbers are right as printed, or this is the usual formula of what is named
+             conditional  holds under the assumptions that are named, or differs from what is usual
              wrong        does not hold; the reason says why, and `right` what does
-             unknown      not understood, or nothing was claimed
+             unknown      not decided: not understood, nothing was claimed, or nothing but a fit was seen, which the
+                          reason says
+Raises       ValueError for a finding that is to be proved without the evidence of the judge
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from derivations.documents.passages import Passage, Place
+from derivations.language.proof import StepEvidence
 
-__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Verdict", "settled"]
+__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
 
-Verdict = Literal["proved", "holds", "conditional", "wrong", "unknown"]
+Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
+Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
 
 
@@ -32,15 +36,30 @@ class Repair:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check says of a claim; `check` is its id, by which it can be ignored."""
+    """What one check says of a claim; `check` is its id, by which it can be ignored.
 
-    verdict: Verdict
+    `said` is a word, or the evidence of the judge: nothing else makes a finding that is proved.
+    """
+
+    said: Unproved | StepEvidence
     check: str
     reason: str
     right: str | None = None
     result: str | None = None
     assumptions: tuple[str, ...] = ()
     repair: Repair | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse `proved` as a word, and evidence that is none."""
+        if isinstance(self.said, StepEvidence) and self.said.level != "proved":
+            raise ValueError(f"the judge says {self.said.level!r}: that proves no finding; say what the check saw")
+        if not isinstance(self.said, StepEvidence) and self.said not in VERDICTS[1:]:
+            raise ValueError(f"a check says {', '.join(VERDICTS[1:])}, not {self.said!r}: the judge alone proves")
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict in one word."""
+        return "proved" if isinstance(self.said, StepEvidence) else self.said
 
 
 @dataclass(frozen=True)

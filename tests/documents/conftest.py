@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from derivations.documents import budget
+from derivations.documents import budget, claims
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -17,3 +17,10 @@ def no_clock(request: pytest.FixtureRequest) -> Iterator[None]:
         if not getattr(request.module, "CLOCK", False):
             patch.setattr(budget, "MOST_SECONDS", inf)
         yield
+
+
+@pytest.fixture
+def before_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let claims say what the checks found, before `derivations.documents.policy`, which has tests of its own."""
+    monkeypatch.setattr(claims, "in_policy", lambda finding: finding)
+    monkeypatch.setattr(claims, "of_its_kind", lambda finding, *_: finding)

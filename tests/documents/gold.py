@@ -3,7 +3,7 @@
 Definition   a record of the file and a claim speak of the same if they stand on the same line and one text holds the
              other; where several claims do, the record is decided if all are, and wrong if one is
 Result       agreement: correct -> proved, holds or conditional; needs_assumption -> conditional, or an assumption is
-             named; imprecise -> conditional, or a repair is named; wrong -> wrong
+             named; imprecise -> conditional, or a repair is named; wrong -> an alarm. What only fits is not decided
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from derivations.documents.checking import check_file
 from derivations.documents.verdicts import Claim
+from tests.documents.said import ALARMS, DECIDED, in_a_word
 
 __all__ = ["CLAIMS", "DOCUMENTS", "KINDS", "Compared", "compared", "share"]
 
@@ -26,7 +27,15 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"  # a folder beside the c
 DOCUMENTS, CLAIMS = SHARED / "documents", SHARED / "gold" / "claims.json"
 KINDS = ("definition", "equality", "shape", "numeric")
 MARKS = re.compile(r"[\s$*`\\&]|mathbf|textcolor\{\w+\}|left|right")
-STRENGTH = ("wrong", "unknown", "conditional", "holds", "proved")  # several claims together: the first of these
+STRENGTH = (
+    "wrong",
+    "differs",
+    "unknown",
+    "fits",
+    "conditional",
+    "holds",
+    "proved",
+)  # several claims together: the first of these
 
 
 @dataclass(frozen=True)
@@ -39,13 +48,13 @@ class Compared:
     @property
     def verdict(self) -> str:
         """What the claims say together; "none" where there is no claim."""
-        said = {claim.finding.verdict for claim in self.claims}
+        said = {in_a_word(claim.finding) for claim in self.claims}
         return next((verdict for verdict in STRENGTH if verdict in said), "none")
 
     @property
     def agrees(self) -> bool:
         """Say whether that is what the file says."""
-        positive = self.verdict in ("proved", "holds", "conditional")
+        positive = self.verdict in DECIDED
         match self.record["verdict"]:
             case "correct":
                 return positive
@@ -53,9 +62,9 @@ class Compared:
                 return positive and any(claim.finding.assumptions for claim in self.claims)
             case "imprecise":
                 repaired = any(claim.finding.right for claim in self.claims)
-                return self.verdict == "conditional" or (self.verdict == "wrong" and repaired)
+                return self.verdict == "conditional" or (self.verdict in ALARMS and repaired)
             case "wrong":
-                return self.verdict == "wrong"
+                return self.verdict in ALARMS
         return not positive or self.verdict == "conditional"
 
 
@@ -84,11 +93,12 @@ def main() -> None:
     """Print the figures, and with -v what does not agree."""
     rows = [row for row in compared() if row.record["form"] == "formula"]
     for kind in KINDS:
-        agree, count = share(row for row in rows if row.record["kind"] == kind)
-        print(f"{kind:12} {agree:4} of {count}")
+        of_kind = [row for row in rows if row.record["kind"] == kind]
+        agree, count = share(of_kind)
+        print(f"{kind:12} {agree:4} of {count}, {sum(row.verdict == 'fits' for row in of_kind)} more seen to fit")
     agree, count = share(row for row in rows if row.record["kind"] in KINDS)
     print(f"{'together':12} {agree:4} of {count} = {agree / count:.1%}")
-    alarms = [row for row in rows if row.record["verdict"] == "correct" and row.verdict == "wrong"]
+    alarms = [row for row in rows if row.record["verdict"] == "correct" and row.verdict in ALARMS]
     print(f"correct and called wrong: {len(alarms)}")
     print("verdicts:", dict(Counter(row.verdict for row in rows)))
     for row in rows if "-v" in sys.argv else alarms:

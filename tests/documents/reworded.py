@@ -18,12 +18,13 @@ from derivations.documents.passages import Place
 from derivations.documents.verdicts import Claim
 from tests.documents.gold import DOCUMENTS, KINDS, MARKS, Compared, compared, share
 from tests.documents.rewording import Version, versions
+from tests.documents.said import ALARMS, DECIDED, in_a_word
 
 __all__ = ["SEED", "Change", "changes"]
 
 SEED = 6
 Answers = dict[tuple[str, Place, Place], Claim | None]
-POSITIVE = ("proved", "holds", "conditional")
+POSITIVE = (*DECIDED, "fits")
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,13 @@ class Change:
     @property
     def kind(self) -> str:
         """How the verdict changed."""
-        old = self.before.finding.verdict
-        new = self.after.finding.verdict if self.after is not None else "unknown"
+        old = in_a_word(self.before.finding)
+        new = in_a_word(self.after.finding) if self.after is not None else "unknown"
         if old == new:
             return "same"
-        if new == "wrong":
+        if new in ALARMS:
             return "made wrong"
-        if old == "wrong":
+        if old in ALARMS:
             return "missed" if new == "unknown" else "made right"
         return "other positive" if old in POSITIVE and new in POSITIVE else "lost" if new == "unknown" else "gained"
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.documents.gold import CLAIMS, DOCUMENTS, KINDS, Compared, compared, share
+from tests.documents.said import ALARMS
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,7 +20,7 @@ def rows() -> list[Compared]:
 
 
 def test_no_right_claim_is_called_wrong(rows: list[Compared]) -> None:
-    assert [row.record["id"] for row in rows if row.record["verdict"] == "correct" and row.verdict == "wrong"] == []
+    assert [row.record["id"] for row in rows if row.record["verdict"] == "correct" and row.verdict in ALARMS] == []
 
 
 def test_what_says_nothing_is_never_proved() -> None:
@@ -31,9 +32,12 @@ def test_what_says_nothing_is_never_proved() -> None:
 def test_the_wrong_formulas_are_found(rows: list[Compared]) -> None:
     wrong = {row.record["id"]: row.verdict for row in rows if row.record["verdict"] == "wrong"}
     assert [name for name, verdict in wrong.items() if verdict in ("proved", "holds")] == []
-    assert sum(verdict == "wrong" for verdict in wrong.values()) >= len(wrong) - 1  # 003-031 is said in words
+    assert sum(verdict in ALARMS for verdict in wrong.values()) >= len(wrong) - 1  # 003-031 is said in words
 
 
 def test_most_formulas_are_decided_alike(rows: list[Compared]) -> None:
-    agree, count = share(rows)
-    assert agree / count >= 0.5
+    """Equalities and numbers are; of definitions and shapes most are seen to fit, which decides nothing."""
+    agree, count = share(row for row in rows if row.record["kind"] in ("equality", "numeric"))
+    assert agree / count >= 0.65
+    others = [row for row in rows if row.record["kind"] in ("definition", "shape")]
+    assert sum(row.agrees or row.verdict == "fits" for row in others) / len(others) >= 0.8

@@ -9,7 +9,7 @@ from derivations.documents.verdicts import Finding, settled
 
 SHAPES = Finding("wrong", "shapes", "no product")
 NUMBER = Finding("wrong", "arithmetic", "2 + 3 is 5")
-KNOWN = Finding("proved", "canonical", "it is softmax", result="softmax.jacobian")
+KNOWN = Finding("holds", "canonical", "it is softmax", result="softmax.jacobian")
 
 
 def left_out(text: str, line: int, *findings: Finding, ids: tuple[str, ...] = (), cell: int | None = None) -> list[str]:

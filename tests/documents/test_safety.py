@@ -265,15 +265,23 @@ BYTES = {
     "broken UTF-8": b"Bytes: \xff\xfe\x80 $x = \xc3$\n\n",
     "null bytes": b"\0\0\0 $\0$\n\n",
     "half of a surrogate pair": b"\xed\xa0\x80 \n\n",
-    "escape sequences": b"\x1b[31m$x = 1$\x1b]0;title\x07\n\n",
 }
 
 
 @pytest.mark.parametrize("data", BYTES.values(), ids=BYTES.keys())
 @pytest.mark.parametrize("suffix", [".md", ".txt"])
-def test_bytes_that_are_no_text_do_not_hide_the_rest(data: bytes, suffix: str, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_said_and_nothing_is_read(data: bytes, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"document{suffix}"
     path.write_bytes(data + END.encode())
+    with within(SECONDS):
+        report = check_file(path)
+    assert (report.claims, len(report.problems)) == ((), 1)
+
+
+@pytest.mark.parametrize("suffix", [".md", ".txt"])
+def test_escape_sequences_do_not_hide_the_rest(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"document{suffix}"
+    path.write_bytes(b"\x1b[31m$x = 1$\x1b]0;title\x07\n\n" + END.encode())
     with within(SECONDS):
         assert found_the_end(check_file(path))
 

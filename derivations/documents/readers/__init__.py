@@ -41,8 +41,9 @@ def read_document(path: Path) -> Document:
     with path.open("rb") as stream:
         data = stream.read(MAX_FILE + 1)
     text, problems = decoded(data)
-    document = read_text(text, SUFFIXES.get(path.suffix.lower(), "markdown"), str(path))
-    return Document(document.file, document.blocks, (*problems, *document.problems))
+    if problems:
+        return Document(str(path), (), tuple(problems))
+    return read_text(text, SUFFIXES.get(path.suffix.lower(), "markdown"), str(path))
 
 
 def read_text(text: str, format: str, file: str = "") -> Document:

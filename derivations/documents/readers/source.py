@@ -134,19 +134,24 @@ def line_starts(text: str) -> Sequence[int]:
 
 
 def decoded(data: bytes) -> tuple[str, list[Problem]]:
-    """Return the text of a file, and what was wrong with it: not Unicode, too long."""
+    """Return the text of a file; no text, and why, where it is too long, not Unicode, or not text at all."""
     if len(data) > MAX_FILE:
         return "", [Problem(Place(1, 1), f"the file has {len(data)} bytes, over {MAX_FILE}; split it")]
     marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     encoding = "utf-16" if marked and b"\0" in data else "utf-8-sig"  # each space and end of a line holds a zero byte
+    null = data.find(b"\0") if encoding == "utf-8-sig" else -1
+    if null >= 0:
+        message = f"byte {null} is a null, so this is no text; name a document, saved as UTF-8"
+        return "", [Problem(Place(1, 1), message)]
     try:
         return data.decode(encoding), []
     except UnicodeDecodeError as error:
         before = data[: error.start].decode(encoding, "replace")
         line = before.count("\n") + 1
         place = Place(line, len(before) - before.rfind("\n"))
-        message = f"byte {error.start} is not {encoding.upper().removesuffix('-SIG')}; save the file as UTF-8"
-        return data.decode(encoding, "replace"), [Problem(place, message)]
+        name = encoding.upper().removesuffix("-SIG")
+        message = f"byte {error.start} is not {name}, and nothing was read; save the file as UTF-8"
+        return "", [Problem(place, message)]
 
 
 def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem]]:

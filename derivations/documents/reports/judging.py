@@ -58,9 +58,8 @@ def judge_file(path: Path, settings: Settings) -> Judged:
 
 
 def judge_text(text: str, form: str, file: str, settings: Settings, problems: Sequence[Problem] = ()) -> Judged:
-    """Judge the formulas of a text in a format that `check_text` knows; `problems` are those of reading the text."""
-    report = check_text(text, form, file, settings)
-    report = replace(report, problems=(*problems, *report.problems))
+    """Judge the formulas of a text in a format that `check_text` knows; where it has `problems`, it was not read."""
+    report = Report(file, (), tuple(problems)) if problems else check_text(text, form, file, settings)
     return _judged(report, Original(text, form == "notebook"), settings.ignored(Path(file)))
 
 

@@ -2,7 +2,7 @@
 
 Definition   a claim is shown with its place, the formula as it is written, the verdict, the reason, what would be
              right, what it assumes and where the result stands; by default if it is wrong or conditional
-Result       ends with a table: a row for each file, the share of its claims that were understood
+Result       ends with a table: a row for each file, the share of its claims that were decided
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.text import Text
 from derivations.documents.checking import Report
 from derivations.documents.passages import Place
 from derivations.documents.reports.plain import one_line, visible
-from derivations.documents.reports.totals import summary, understood
+from derivations.documents.reports.totals import decided, summary
 from derivations.documents.verdicts import VERDICTS, Claim
 
 __all__ = ["print_report"]
@@ -70,7 +70,7 @@ def _lines(claim: Claim) -> Iterator[Text]:
 def _table(reports: Sequence[Report]) -> Table:
     table = Table("file", title="claims", title_justify="left")
     table.columns[0].overflow = "fold"
-    for column in ("claims", *VERDICTS, "understood"):
+    for column in ("claims", *VERDICTS, "decided"):
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
         table.add_row(*_row(one_line(report.file), summary([report])))
@@ -83,4 +83,4 @@ def _table(reports: Sequence[Report]) -> Table:
 def _row(name: str, numbers: dict[str, int]) -> tuple[Text, ...]:
     cells = [Text(name), Text(str(numbers["claims"]))]
     cells += [Text(str(numbers[verdict]), COLOURS[verdict] if numbers[verdict] else "dim") for verdict in VERDICTS]
-    return (*cells, Text(understood(numbers)))
+    return (*cells, Text(decided(numbers)))

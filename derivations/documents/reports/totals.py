@@ -1,4 +1,4 @@
-"""How many claims there are of each verdict, and how many were understood."""
+"""How many claims there are of each verdict, and how many were decided."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from derivations.documents.checking import Report
 from derivations.documents.verdicts import VERDICTS
 
-__all__ = ["summary", "understood"]
+__all__ = ["decided", "summary"]
 
 
 def summary(reports: Iterable[Report]) -> dict[str, int]:
@@ -17,7 +17,7 @@ def summary(reports: Iterable[Report]) -> dict[str, int]:
     return {"claims": counts.total(), **{verdict: counts[verdict] for verdict in VERDICTS}}
 
 
-def understood(numbers: dict[str, int]) -> str:
+def decided(numbers: dict[str, int]) -> str:
     """Return the share of the claims that are not unknown."""
     claims = numbers["claims"]
     return f"{(claims - numbers['unknown']) / claims:.0%}" if claims else "-"

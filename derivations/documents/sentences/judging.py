@@ -60,5 +60,5 @@ def _chosen(readings: list[Spoken], found: list[list[Finding]]) -> list[Finding]
 
 
 def _assuming(finding: Finding, assumptions: tuple[str, ...]) -> Finding:
-    verdict = "conditional" if assumptions and finding.verdict in ("proved", "holds") else finding.verdict
-    return replace(finding, verdict=verdict, assumptions=(*assumptions, *finding.assumptions))
+    said = "conditional" if assumptions and finding.verdict in ("proved", "holds") else finding.said
+    return replace(finding, said=said, assumptions=(*assumptions, *finding.assumptions))

@@ -21,7 +21,7 @@ from derivations.documents.sentences.joined import Sentence
 from derivations.documents.sentences.places import NUMERALS, ORDINALS, number_of_word
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import List, MatrixLiteral
-from derivations.documents.verdicts import Finding, Verdict
+from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["Row", "check_shares", "row_in"]
 
@@ -106,7 +106,7 @@ def check_shares(text: str, row: Row | None) -> Iterator[tuple[int, int, Finding
     if rest:
         assumed = (*assumed, "the share without a place is that of a place that is left")
     if not other and len(shares) > 1 + bool(rest):
-        verdict: Verdict = "conditional" if assumed else "holds"
+        verdict: Unproved = "conditional" if assumed else "holds"
         reason = f"these are the entries of the row of weights on line {row.line}"
         yield start, end, Finding(verdict, CHECK, reason, assumptions=assumed)
     elif len(other) == 1 and len(named) > 2 and not assumed and not any(left):

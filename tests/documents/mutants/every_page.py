@@ -14,13 +14,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from multiprocessing import get_context
 
-from tests.documents.mutants.harness import Judged, all_mutants, judged, table_of
+from tests.documents.mutants.harness import CAUGHT, Judged, all_mutants, judged, table_of
 from tests.documents.mutants.texts import Text, documents
 
 __all__ = ["every_page", "main"]
 
 PROCESSES = 2
-CAUGHT = ("wrong", "elsewhere")
 
 
 def _of_page(page: Text) -> tuple[str, Counter[tuple[str, str]], list[str]]:

@@ -36,13 +36,15 @@ from tests.documents.mutants.places import Edit, edited, spots
 from tests.documents.mutants.printed_numbers import numbers_differ
 from tests.documents.mutants.random_letters import moments_agree
 from tests.documents.mutants.texts import SHARED, Target, Text, documents, targets
+from tests.documents.said import ALARMS, in_a_word
 
-__all__ = ["Judged", "Mutant", "all_mutants", "judged", "main", "mutants", "table", "table_of"]
+__all__ = ["CAUGHT", "Judged", "Mutant", "all_mutants", "judged", "main", "mutants", "table", "table_of"]
 
-COLUMNS = ("wrong", "elsewhere", "unknown", *(each for each in VERDICTS if each not in ("wrong", "unknown")))
+COLUMNS = (*ALARMS, "elsewhere", "fits", "unknown", *(each for each in VERDICTS if each not in ("wrong", "unknown")))
 MOST_OF_A_KIND = 3  # in one formula
 EQUIVALENT = (r"\iff", r"\Leftrightarrow", r"\Longleftrightarrow", "⟺", "⇔", "<=>")
 IF = r"\text{if}"
+CAUGHT = (*ALARMS, "elsewhere")
 ASSUMING = "Assuming "
 LINKS = ("chain", "matrices", "gradient")  # identities between two sides, of letters that the text declares
 IDENTITIES = ("canonical", "counting", "equation", *LINKS)
@@ -175,7 +177,7 @@ def judged(mutant: Mutant) -> Judged:
     """Judge a document with a mistake; where its section does not tell that it is wrong, the whole of it."""
     target = mutant.target
     found = _judged(mutant, target.text, target.claim)
-    if found.verdict in ("wrong", "elsewhere") or target.document is target.text:
+    if found.verdict in CAUGHT or target.document is target.text:
         return found
     return _judged(mutant, target.document, target.original)
 
@@ -188,18 +190,19 @@ def _judged(mutant: Mutant, text: Text, right: Claim) -> Judged:
     end = start + mutant.edit.end - mutant.edit.start
     claims = check_text(text.text[:start] + mutant.edit.written + text.text[end:], "markdown").claims
     own = [claim for claim in claims if _is_in(claim, passage)]
-    wrong = [claim for claim in own if claim.finding.verdict == "wrong"]
-    if wrong:
-        return Judged(mutant, "wrong", wrong[0].finding.reason)
-    before = {claim.text for claim in text.claims if claim.finding.verdict == "wrong"}
-    others = [claim for claim in claims if claim.finding.verdict == "wrong" and claim.text not in before]
+    for word in ALARMS:
+        alarm = next((claim.finding for claim in own if in_a_word(claim.finding) == word), None)
+        if alarm is not None:
+            return Judged(mutant, word, alarm.reason)
+    before = {claim.text for claim in text.claims if in_a_word(claim.finding) in ALARMS}
+    others = [claim for claim in claims if in_a_word(claim.finding) in ALARMS and claim.text not in before]
     if others:
         return Judged(mutant, "elsewhere", others[0].finding.reason)
     stood = [claim.start for claim in text.claims if _is_in(claim, passage)].index(right.start)
     same = own[stood] if stood < len(own) else None
     if same is None:
         return Judged(mutant, "unknown", "no claim")
-    return Judged(mutant, same.finding.verdict, same.finding.reason)
+    return Judged(mutant, in_a_word(same.finding), same.finding.reason)
 
 
 def _is_in(claim: Claim, passage: Passage) -> bool:
@@ -227,24 +230,25 @@ def _few_of_a_kind(found: Iterable[Mutant]) -> Iterator[Mutant]:
 
 
 def table(rows: Iterable[Judged]) -> str:
-    """Return kinds x verdicts, with the share that is called wrong."""
+    """Return kinds x verdicts, with the share that is called wrong or said to differ."""
     return table_of(Counter((row.mutant.kind, row.verdict) for row in rows))
 
 
 def table_of(counted: Mapping[tuple[str, str], int]) -> str:
-    """Return kinds x verdicts, with the share that is called wrong, from the number of each."""
+    """Return kinds x verdicts, with the share that is called wrong or said to differ, from the number of each."""
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     for (kind, verdict), number in counted.items():
         counts[kind][verdict] += number
     lines = [f"{'':32}" + "".join(f"{each:>12}" for each in (*COLUMNS, "share"))]
     for kind, count in counts.items():
         if count.total():
-            caught = (count["wrong"] + count["elsewhere"]) / count.total()
+            caught = sum(count[each] for each in CAUGHT) / count.total()
             lines.append(f"{kind:32}" + "".join(f"{count[each]:12}" for each in COLUMNS) + f"{caught:12.1%}")
     total = sum(counts.values(), Counter[str]())
     lines.append(f"{'together':32}" + "".join(f"{total[each]:12}" for each in COLUMNS))
-    caught_of_all = total["wrong"] + total["elsewhere"]
-    lines.append(f"called wrong: {caught_of_all} of {total.total()} = {caught_of_all / max(total.total(), 1):.1%}")
+    caught_of_all = sum(total[each] for each in CAUGHT)
+    percent = f"{caught_of_all} of {total.total()} = {caught_of_all / max(total.total(), 1):.1%}"
+    lines.append(f"called wrong, or said to differ from the usual: {percent}")
     return "\n".join(lines)
 
 
@@ -259,7 +263,7 @@ def main() -> None:
         asked[mutant.answer] += 1
         if mutant.answer == "different":
             rows.append(judged(mutant))
-            if "-v" in sys.argv and rows[-1].verdict not in ("wrong", "elsewhere"):
+            if "-v" in sys.argv and rows[-1].verdict not in CAUGHT:
                 print(rows[-1], flush=True)
     print(table(rows))
     print("the oracle:", dict(asked))

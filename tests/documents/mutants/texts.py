@@ -1,7 +1,7 @@
 """The texts that are judged, and what is right in them.
 
 Definition   a text is a document, a section of it, or a section with those above it; a target is a claim that is right,
-             in the smallest text in which it has the verdict that it has in the document
+             or seen to fit, in the smallest text in which it has the verdict that it has in the document
 Assumes      an expression that stands alone claims nothing that a mistake in it would make false, but for counts and
              shapes
 """
@@ -25,13 +25,14 @@ from derivations.documents.syntax import Chain, Name, Node, Number
 from derivations.documents.verdicts import Claim
 from tests.documents.mutants.oracle import Declared, declared_in
 from tests.documents.mutants.random_letters import Moments, moments_in
+from tests.documents.said import DECIDED, in_a_word
 
 __all__ = ["SHARED", "Target", "Text", "documents", "targets"]
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "documents"
 LINKED = ("arithmetic", "chain", "matrices")  # checks to which both sides of a link belong
-RIGHT = ("proved", "holds", "conditional")
+RIGHT = (*DECIDED, "fits")
 HEADING = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 
 
@@ -141,7 +142,7 @@ def targets(document: Text) -> Iterator[Target]:
     sections = list(_sections(document.text))
     known: dict[tuple[int, ...], Text] = {}
     for claim in document.claims:
-        if claim.finding.verdict not in RIGHT or claim.passage is None:
+        if in_a_word(claim.finding) not in RIGHT or claim.passage is None:
             continue  # what is not understood, or wrong as it is
         here = max(number for number, each in enumerate(sections) if each.line < claim.start.line)
         above = _above(sections, here)

@@ -1,8 +1,10 @@
 r"""Chains of scalars, link by link, decided by the judge of equality.
 
 Definition   a link `a = b` in a chain says that two expressions are equal for all values of their letters
-Result       proved       by algebra, or since one side is the other with a letter replaced by what defined it
-             conditional  with sizes related as is usual (d_k = d_model / h, d_ff = 4 d_model), or as expectation and
+Result       proved       by algebra: the judge proves the two sides equal as they stand
+             holds        one side is the other with a letter replaced by what defined it
+             conditional  where both sides are defined, with the conditions that are open; with sizes related as is
+                          usual (d_k = d_model / h, d_ff = 4 d_model), or as expectation and
                           variance of a product of independent components: the assumptions are named
              wrong        refuted by a witness, where no values could be meant for which it holds: the two sides are in
                           a constant ratio, or the link goes on with a chain in the same letters, or one slip makes an
@@ -27,6 +29,7 @@ from derivations.documents.judge.algebra.moment_slips import moment_slip
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance, shown
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
+from derivations.documents.judge.algebra.proving import Sides, are_equal, decided
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet, is_moment, is_of_a_group
 from derivations.documents.judge.algebra.scalar_links import CHECK, by_algebra, is_rounded, ratio_of
 from derivations.documents.judge.algebra.scalars import in_one_order, scalar
@@ -38,7 +41,6 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Product
 from derivations.documents.verdicts import Finding
-from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
 
 __all__ = ["check_chains"]
@@ -82,6 +84,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if said:
         yield from said
         return
+    both_sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
@@ -94,11 +97,11 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     elif not (first.free_symbols or second.free_symbols):  # other numbers are a matter of arithmetic
         if any(True for side in (left, right) for _ in letters_of(side)):
             if first == second and not _has_idle_index(left, right):
-                yield Finding("proved", CHECK, "equal by algebra, whatever the letters are")
-        elif first.is_Rational is not True and prove_equal(first, second).level == "proved":
-            yield Finding("proved", CHECK, "both sides are one number by algebra")
+                yield decided(both_sides, "equal by algebra, whatever the letters are")
+        elif first.is_Rational is not True and are_equal(first, second):
+            yield decided(both_sides, "both sides are one number by algebra")
     elif first.free_symbols and second.free_symbols:
-        found = tuple(by_algebra(first, second, scope, goes_on=link > 0))
+        found = tuple(by_algebra(both_sides, first, second, goes_on=link > 0))
         mixed = mixed_width(left, right, scope) if _may_mix(statement, found) else None
         if mixed is not None:
             yield Finding("wrong", CHECK, f"a width stands for another: {mixed[1]}", right=formula_text(mixed[0]))
@@ -111,9 +114,9 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
             yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
         else:
             yield from tuple(_mended(statement, left, right, scope)) or _of_sizes(first, second, statement)
-    elif prove_equal(first, second).level == "proved" or ratio_of(first, second) == 1:
+    elif are_equal(first, second) or ratio_of(first, second) == 1:
         if not _has_idle_index(left, right):
-            yield Finding("proved", CHECK, "equal by algebra, whatever the letters are")
+            yield decided(both_sides, "equal by algebra, whatever the letters are")
     else:
         vanishes = not any(isinstance(bare(side), Number) for side in (left, right))  # by a slip
         found = tuple(_mended(statement, left, right, scope)) if vanishes or is_normalisation(left, right) else ()
@@ -125,8 +128,9 @@ def _with_moments(
 ) -> Iterator[Finding]:
     """Compare two sides of the same letters whose moments are what the section says."""
     first, second = scalar(left, scope), scalar(right, scope)
-    if first is not None and second is not None and prove_equal(first, second).level == "proved":
-        yield Finding("proved", CHECK, f"equal by algebra with {', '.join(told)}", assumptions=told)
+    if first is not None and second is not None and are_equal(first, second):
+        sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
+        yield decided(sides, f"equal by algebra with {', '.join(told)}", assumptions=told)
     elif {name.base for name in free_letters(left)} == {name.base for name in free_letters(right)}:
         yield from _mended(statement, left, right, scope)
 
@@ -184,7 +188,7 @@ def _by_definition(statement: Statement, left: Node, right: Node, scope: Scope) 
     unfolded = list(_unfolded(left, right, scope))
     for key, whole, other in unfolded:
         if bare(whole) == bare(other):
-            yield Finding("proved", CHECK, f"{key} replaced by what defines it", result=None)
+            yield Finding("holds", CHECK, f"both sides are one formula with {key} replaced by what defines it")
             return
     if isinstance(left, Name) or isinstance(right, Name) or statement.passage.syntax == "code":
         return  # a letter is set, perhaps anew

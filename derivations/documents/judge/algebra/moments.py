@@ -16,6 +16,7 @@ from functools import lru_cache
 from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
 
 from derivations.documents.judge.algebra.dot_products import with_sums
+from derivations.documents.judge.algebra.proving import are_equal, weighed
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
 from derivations.documents.judge.algebra.scalars import scalar
 from derivations.documents.scope import Scope
@@ -24,7 +25,6 @@ from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 from derivations.dot_product import INDEPENDENT, UNCORRELATED, components, product
 from derivations.language.derivation import Derivation
-from derivations.language.proof import prove_equal
 from derivations.language.scalars import Expectation, Variance
 from derivations.symbols import d_k
 
@@ -72,7 +72,7 @@ def check_moments(first: Expr, second: Expr, *, unit: bool) -> Iterator[Finding]
         yield Finding("conditional", CHECK, "by independence", result=result, assumptions=given)
     elif not right.has(Variance, Expectation) and (unit or not (right.is_number and _is_plain(left))):
         value = _known(left, deviation)
-        if value is not None and prove_equal(value, right).level == "refuted":
+        if value is not None and weighed(value, right)[0] == "refuted":
             shown_value, shown_right = (shown(each.xreplace({d_k: length})) for each in (value, right))
             reason = f"where {given[0]} it is {shown_value}, not {shown_right}"
             yield Finding("wrong", CHECK, reason, right=shown_value, result=result)
@@ -125,7 +125,7 @@ def _in_numbers(value: Expr, number: Expr, scope: Scope, *, unit: bool) -> Itera
     if length is None or not length.is_Integer:
         return
     at_length, assumed = value.xreplace({d_k: length}), f"d_k = {length}"
-    if prove_equal(at_length, number).level == "proved":
+    if are_equal(at_length, number):
         given = ("components have mean 0 and variance 1", "products of different components are uncorrelated", assumed)
         yield Finding("conditional", CHECK, f"{shown(value)} with {assumed}", assumptions=given)
     elif unit:
@@ -153,7 +153,7 @@ def _deviation(right: Expr) -> Expr | None:
 def _equal(left: Expr, right: Expr, deviation: Expr) -> bool:
     """Say whether two sides are equal for components of mean 0 and of this standard deviation."""
     source = _source(deviation)
-    return any(prove_equal(left, right, source, rule).level == "proved" for rule in ("moments", "variance"))
+    return any(are_equal(left, right, source, rule) for rule in ("moments", "variance"))
 
 
 def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr, Expr] | None:

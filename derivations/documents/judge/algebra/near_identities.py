@@ -24,6 +24,7 @@ from derivations.documents.judge.algebra.free_letters import (
     may_be_means,
 )
 from derivations.documents.judge.algebra.normalisations import is_aggregate, is_exponential, is_normalisation
+from derivations.documents.judge.algebra.proving import are_equal
 from derivations.documents.judge.algebra.sampled import Sampler, tops_of
 from derivations.documents.judge.algebra.scalars import as_written, in_one_order, is_size, scalar
 from derivations.documents.judge.algebra.telling_apart import agree, differing, may_agree, same
@@ -31,7 +32,6 @@ from derivations.documents.judge.numbers.letters import bare, put
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Sum
-from derivations.language.proof import prove_equal
 
 __all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between"]
 
@@ -171,7 +171,7 @@ def _is_identity(edit: Node, other: Node, about: _About) -> bool:
     if cancels:
         return True
     first, second = scalar(edit, about.scope), scalar(other, about.scope)
-    return first is not None and second is not None and prove_equal(first, second).level == "proved"
+    return first is not None and second is not None and are_equal(first, second)
 
 
 def _is_regrouped(first: Node, second: Node) -> bool:

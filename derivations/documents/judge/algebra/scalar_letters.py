@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 from derivations.documents.scope import Scope
 from derivations.documents.scope.lexicon import WIDTHS
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Transpose
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Transpose
 from derivations.symbols import scalar, size
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "in_one_order",
     "is_moment",
     "is_of_a_group",
+    "is_of_differences",
     "is_size",
     "symbol",
 ]
@@ -36,6 +37,7 @@ _SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
 VARIANCES = frozenset({"Var", "var", "Variance", "𝕍", "V"})
 EXPECTATIONS = frozenset({"E", "𝔼", "Mean"})
 _SIZES_OF_CODE = frozenset("NDLHBTCP")
+_DIFFERENCES = frozenset({"d", "D", "Δ", "Delta", "δ", "delta", "∂", "∇"})
 _SIZE_BASES = frozenset("ndNLhHm")
 
 
@@ -53,6 +55,14 @@ def is_of_a_group(left: Node, right: Node, statement: Statement, scope: Scope) -
     return (
         any(Name("e") in product.factors for product in products) and GROUP.search(scope.words(statement)) is not None
     )
+
+
+def is_of_differences(node: Quotient) -> bool:
+    r"""Say whether a quotient is one of differentials or differences, `dy / dx`, in which nothing cancels."""
+    match node.numerator, node.denominator:
+        case Product(factors=(Name() as one, _, *_)), Product(factors=(Name() as other, _, *_)):
+            return one == other and one.key in _DIFFERENCES
+    return False
 
 
 def symbol(name: Name, *, sized: bool = False) -> Symbol:

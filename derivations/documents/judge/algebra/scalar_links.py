@@ -1,7 +1,8 @@
 r"""Two scalars with letters, compared by algebra: as they are, with what the section sets, with the usual sizes.
 
-Result       `by_algebra(first, second, scope, goes_on=...)`: proved, conditional with the usual sizes, or wrong where
-             no values could be meant for which it holds; `ratio_of` how many times one side is the other
+Result       `by_algebra(sides, first, second, goes_on=...)`: proved, conditional where both sides are
+             defined or with the usual sizes, or wrong where no values could be meant for which it holds; `ratio_of`
+             how many times one side is the other
 Assumes      an equation in other letters, or one that no chain leads to, may be a condition: only a constant ratio of
              the sides refutes it
 """
@@ -14,11 +15,11 @@ from itertools import islice
 from sympy import Expr, Float, Indexed, IndexedBase, Integer, Rational, Sum, Symbol, expand, primerange
 
 from derivations.documents.judge.algebra.moments import shown
+from derivations.documents.judge.algebra.proving import Sides, are_equal, decided, weighed
 from derivations.documents.judge.algebra.scalars import is_size, symbol
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name, Node, Number
 from derivations.documents.verdicts import Finding
-from derivations.language.proof import prove_equal
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
 __all__ = ["CHECK", "USUAL", "by_algebra", "is_rounded", "ratio_of", "related"]
@@ -29,34 +30,37 @@ LARGE = 1_000  # 0.5 d = 0.6 d is no matter of digits
 USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
 
 
-def by_algebra(first: Expr, second: Expr, scope: Scope, *, goes_on: bool) -> Iterator[Finding]:
+def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Iterator[Finding]:
     """Yield what is found of two scalars with letters; `goes_on` where a chain came to the first of them."""
-    found = prove_equal(first, second)
-    if found.level == "proved":
-        yield Finding("proved", CHECK, "both sides are equal by algebra")
+    scope = sides.scope
+    level, witness = weighed(first, second)
+    if level == "proved":
+        yield decided(sides, "both sides are equal by algebra")
         return
     known = _values(first, scope) | _values(second, scope)
     if any(map(_is_long, (first.xreplace(known), second.xreplace(known)))):
         known = {}
-    if known and prove_equal(first.xreplace(known), second.xreplace(known)).level == "proved":
+    if known and are_equal(first.xreplace(known), second.xreplace(known)):
         taken = tuple(f"{name} = {value}" for name, value in known.items())
-        yield Finding("proved", CHECK, f"equal by algebra with {', '.join(taken)}", assumptions=taken)
+        reason = f"equal by algebra with {', '.join(taken)}"
+        values = {str(name): value for name, value in known.items()}
+        yield decided(sides, reason, values, taken)
         return
     ratio = ratio_of(first, second)
     if ratio == 1:
-        yield Finding("proved", CHECK, "both sides are one fraction in lowest terms")
+        yield decided(sides, "both sides are one fraction in lowest terms")
         return
     for relations in ((USUAL[0], USUAL[1]), (USUAL[2],), USUAL):
         pairs = [(expand(related(first, relations)), expand(related(second, relations)))]
-        if pairs[0] != (expand(first), expand(second)) and prove_equal(*pairs[0]).level == "proved":
+        if pairs[0] != (expand(first), expand(second)) and are_equal(*pairs[0]):
             taken = tuple(f"{name} = {value}" for name, value in relations if {name} & _letters(first, second))
             yield Finding("conditional", CHECK, "equal by algebra with the usual sizes", assumptions=taken)
             return
-    if found.level == "refuted" or known:
+    if level == "refuted" or known:
         constant = ratio is not None and ratio.is_Rational
-        free = goes_on and found.level == "refuted" and _is_free(first, second, scope)
+        free = goes_on and level == "refuted" and _is_free(first, second, scope)
         if (constant or free) and not _agree_in_numbers(first, second):
-            reason = f"the left side is {ratio} times the right side" if constant else found.reason
+            reason = f"the left side is {ratio} times the right side" if constant else witness
             yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
         elif known and not constant:
             yield from _refuted_by_sizes(first, second, known)

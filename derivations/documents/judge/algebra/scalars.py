@@ -11,7 +11,7 @@ Raises       nothing; what is over the budget (nodes, powers) is not understood
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,14 @@ import sympy
 from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.documents.judge.algebra.scalar_growth import LARGEST_POWER, MOST_CIRCLES, bits_of, circles, grows
-from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, in_one_order, is_size, symbol
+from derivations.documents.judge.algebra.scalar_letters import (
+    EXPECTATIONS,
+    VARIANCES,
+    in_one_order,
+    is_of_differences,
+    is_size,
+    symbol,
+)
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import (
     Aggregate,
@@ -41,9 +48,22 @@ from derivations.language.expression import array
 from derivations.language.scalars import Expectation, Variance
 from derivations.symbols import index, size
 
-__all__ = ["EXPECTATIONS", "VARIANCES", "as_written", "in_one_order", "is_size", "scalar", "symbol"]
+__all__ = [
+    "EXPECTATIONS",
+    "MOST_NODES",
+    "VARIANCES",
+    "NoScalar",
+    "Range",
+    "Reading",
+    "as_written",
+    "in_one_order",
+    "is_size",
+    "scalar",
+    "sizes_in",
+    "symbol",
+]
 
-_MOST_NODES = 400
+MOST_NODES = 400
 _MOST_TERMS = 64  # of a sum with numbers for bounds
 _BITS = 4_000
 _NO_NUMBERS = frozenset({"infty", "∞", "inf", "infinity", "nan"})  # algebra does not hold for them
@@ -56,10 +76,11 @@ _FUNCTIONS: Mapping[str, Callable[[Expr], Expr]] = {
     "cos": sympy.cos,
     "tanh": sympy.tanh,
 }
+Range = tuple[Symbol, Expr, Expr]  # of a bound index: its symbol, its least value and how many it has
 _PLACE = Words("·")  # where an index stands that is no longer part of the name: a_{ij} and a_{ji} are two arrays
 
 
-class _NoScalar(Exception):
+class NoScalar(Exception):
     """What is no scalar, or is not understood."""
 
 
@@ -72,59 +93,68 @@ def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
 def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
     """Return the scalar that a node means, to be looked at and not multiplied out: it may be too large for that."""
     try:
-        parts = [part for _, part in zip(range(_MOST_NODES + 1), node.walk(), strict=False)]
-        if len(parts) > _MOST_NODES or not in_one_order(node, scope=scope):
+        parts = [part for _, part in zip(range(MOST_NODES + 1), node.walk(), strict=False)]
+        if len(parts) > MOST_NODES or not in_one_order(node, scope=scope):
             return None
-        found = _Reading(scope, _sizes(parts)).expression(node, {})
+        found = Reading(scope, sizes_in(parts)).expression(node, {})
         return found if circles(found) <= MOST_CIRCLES else None
-    except (_NoScalar, ArithmeticError, ValueError, TypeError, RecursionError):
+    except (NoScalar, ArithmeticError, ValueError, TypeError, RecursionError):
         return None
 
 
-def _sizes(parts: list[Node]) -> frozenset[str]:
+def sizes_in(parts: Iterable[Node]) -> frozenset[str]:
     """Return the letters that bound sums."""
     bounds = [part.upper for part in parts if isinstance(part, Aggregate) and part.upper is not None]
     return frozenset(each.key for bound in bounds for each in bound.walk() if isinstance(each, Name))
 
 
 @dataclass
-class _Reading:
+class Reading:
+    """Writes nodes as SymPy builds them, which cancels and collects without a word."""
+
     scope: Scope | None
     sizes: frozenset[str]
     lengths: dict[str, Expr] = field(default_factory=dict)  # of the arrays whose entries were read
 
-    def expression(self, node: Node, bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
+    def expression(self, node: Node, bound: Mapping[str, Range]) -> Expr:
         """Return a node; `bound` gives for an index its symbol, its least value and how many it has."""
         if type(node) not in _RULES:
-            raise _NoScalar
-        return _RULES[type(node)](self, node, bound)
+            raise NoScalar
+        found: Expr = getattr(self, _RULES[type(node)])(node, bound)
+        return found
 
     def number(self, node: Number, bound: Any) -> Expr:
+        """Return a rational number without a unit."""
         if node.unit or node.value.numerator.bit_length() + node.value.denominator.bit_length() > _BITS:
-            raise _NoScalar
+            raise NoScalar
         return Rational(node.value.numerator, node.value.denominator)
 
-    def name(self, node: Name, bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
+    def name(self, node: Name, bound: Mapping[str, Range]) -> Expr:
+        """Return a bound index, an entry, a constant or a letter."""
         if node.key in bound:
             place, least, _ = bound[node.key]
             return place + least
         if not node.base or node.base.lower() in _NO_NUMBERS:
-            raise _NoScalar
+            raise NoScalar
         used = [each for each in node.subscripts if isinstance(each, Name) and each.key in bound]
         if used:
             return self.entry(node, used, bound)
         if any(isinstance(part, Name) and part.key in bound for each in node.subscripts for part in each.walk()):
-            raise _NoScalar  # x_{i+1}: an entry at another place
+            raise NoScalar  # x_{i+1}: an entry at another place
         shape = self.scope.shape(node) if self.scope is not None else None
         if shape:
-            raise _NoScalar
+            raise NoScalar
         if node.key == "e":
             return sympy.E
         if node.key in ("π", "pi"):
             return sympy.pi
-        return symbol(node, sized=node.key in self.sizes)
+        return self.letter(node)
 
-    def entry(self, node: Name, used: list[Name], bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
+    def letter(self, name: Name) -> Expr:
+        """Return a letter that is no constant and no entry."""
+        return symbol(name, sized=name.key in self.sizes)
+
+    def entry(self, node: Name, used: list[Name], bound: Mapping[str, Range]) -> Expr:
         """Return the entry of an array at indices of sums around it; what else stands below is part of its name."""
         free = [each for each in node.subscripts if each not in used]
         last = node.subscripts[len(free) :]
@@ -136,62 +166,81 @@ class _Reading:
         key = f"{family}:{len(used)}"
         counts = tuple(count for _, _, count in places)
         if self.lengths.setdefault(key, sympy.Tuple(*counts)) != sympy.Tuple(*counts):
-            raise _NoScalar  # one array, two lengths
+            raise NoScalar  # one array, two lengths
         found: Any = array(family, *counts)
         return found[tuple(place for place, _, _ in places)] if len(places) > 1 else found[places[0][0]]
 
     def sum(self, node: Sum, bound: Any) -> Expr:
+        """Return a sum; plus or minus is none."""
         if 0 in node.signs:
-            raise _NoScalar
+            raise NoScalar
         pairs = zip(node.terms, node.signs, strict=True)
-        return sympy.Add(*(sign * self.expression(term, bound) for term, sign in pairs))
+        return self.built(sympy.Add, *(self.signed(sign, self.expression(term, bound)) for term, sign in pairs))
 
     def product(self, node: Product, bound: Any) -> Expr:
+        """Return a product of numbers."""
         if not set(node.operators) <= {"", "dot", "times", "star"}:
-            raise _NoScalar
+            raise NoScalar
         for function, operator, argument in zip(node.factors, node.operators, node.factors[1:], strict=False):
             called = isinstance(function, Call) and function.function.base != "exp"
             if called and not operator and not isinstance(argument, Call):
-                raise _NoScalar  # cos(m - n) t may mean the cosine of the product
-        return sympy.Mul(*(self.expression(each, bound) for each in node.factors))
+                raise NoScalar  # cos(m - n) t may mean the cosine of the product
+        return self.built(sympy.Mul, *(self.expression(each, bound) for each in node.factors))
 
     def negative(self, node: Negative, bound: Any) -> Expr:
-        return -self.expression(node.operand, bound)
+        """Return a number with the other sign."""
+        return self.signed(-1, self.expression(node.operand, bound))
+
+    def signed(self, sign: int, value: Expr) -> Expr:
+        """Return a number with a sign."""
+        return value if sign == 1 else self.built(sympy.Mul, Integer(sign), value)
+
+    def built(self, operation: Callable[..., Expr], *parts: Expr) -> Expr:
+        """Return a sum, a product, a power or a function."""
+        return operation(*parts)
 
     def quotient(self, node: Quotient, bound: Any) -> Expr:
+        """Return a quotient."""
         denominator = self.expression(node.denominator, bound)
-        if denominator == 0:
-            raise _NoScalar
-        return self.expression(node.numerator, bound) / denominator
+        if denominator == 0 or is_of_differences(node):
+            raise NoScalar
+        return self.built(
+            sympy.Mul, self.expression(node.numerator, bound), self.built(sympy.Pow, denominator, Integer(-1))
+        )
 
     def power(self, node: Power, bound: Any) -> Expr:
+        """Return a power within the budget."""
         base, exponent = self.expression(node.base, bound), self.expression(node.exponent, bound)
         if base.is_number and base != sympy.E:
             budget = exponent.is_Rational and abs(exponent.p) * bits_of(base) <= _BITS
         else:
             budget = not exponent.is_number or abs(exponent) <= LARGEST_POWER
         if not budget or base == 0:
-            raise _NoScalar
-        return base**exponent
+            raise NoScalar
+        return self.built(sympy.Pow, base, exponent)
 
     def root(self, node: Root, bound: Any) -> Expr:
+        """Return a root of a small degree."""
         degree = self.expression(node.degree, bound) if node.degree is not None else Integer(2)
         if not (degree.is_Integer and 1 < degree <= LARGEST_POWER):
-            raise _NoScalar
-        return self.expression(node.radicand, bound) ** (1 / degree)
+            raise NoScalar
+        return self.built(sympy.Pow, self.expression(node.radicand, bound), 1 / degree)
 
     def fence(self, node: Fence, bound: Any) -> Expr:
+        """Return what stands in brackets."""
         if node.bracket not in ("(", "[", "{", ""):
-            raise _NoScalar
+            raise NoScalar
         return self.expression(node.inside, bound)
 
     def annotated(self, node: Annotated, bound: Any) -> Expr:
+        """Return what a note stands beside."""
         return self.expression(node.of, bound)
 
     def call(self, node: Call, bound: Any) -> Expr:
+        """Return a function of one number, or a moment."""
         name = node.function
         if len(node.arguments) != 1 or name.subscripts or name.superscripts or name.primes:
-            raise _NoScalar
+            raise NoScalar
         (argument,) = node.arguments
         if name.base in VARIANCES:
             return Variance(self.expression(argument, bound))
@@ -199,27 +248,28 @@ class _Reading:
             return Expectation(self.expression(argument, bound))
         function = _FUNCTIONS.get(name.base)
         if function is None:
-            raise _NoScalar
+            raise NoScalar
         inside = self.expression(argument, bound)
         if inside.is_number and not inside.is_Rational:
-            raise _NoScalar  # towers of functions of numbers are left to enclosures
-        return function(inside)
+            raise NoScalar  # towers of functions of numbers are left to enclosures
+        return self.built(function, inside)
 
-    def aggregate(self, node: Aggregate, bound: Mapping[str, tuple[Symbol, Expr, Expr]]) -> Expr:
+    def aggregate(self, node: Aggregate, bound: Mapping[str, Range]) -> Expr:
+        """Return a sum over an index, or a moment."""
         if node.kind.lower() in ("var", "e") and not node.index:
             return (Variance if node.kind.lower() == "var" else Expectation)(self.expression(node.body, bound))
         if node.kind != "sum" or len(node.index) != 1 or node.over is not None:
-            raise _NoScalar
+            raise NoScalar
         key = node.index[0].key
         least, count = self.range(node, bound)
         if key in bound or not (count.is_Symbol or (count.is_Integer and count >= 1)):
-            raise _NoScalar  # an empty range, or one of which nothing is known
+            raise NoScalar  # an empty range, or one of which nothing is known
         place = index(key)
         body = self.expression(node.body, {**bound, key: (place, least, count)})
         if place not in body.free_symbols:
-            return count * body
+            return self.built(sympy.Mul, count, body)
         if count.is_Integer and count > _MOST_TERMS:
-            raise _NoScalar
+            raise NoScalar
         return sympy.Sum(body, (place, 0, count - 1))
 
     def range(self, node: Aggregate, bound: Any) -> tuple[Expr, Expr]:
@@ -227,25 +277,25 @@ class _Reading:
         if node.lower is not None and node.upper is not None:
             least, most = self.expression(node.lower, bound), self.expression(node.upper, bound)
             if not (least.is_Integer and (most.is_integer or most.is_Integer)):
-                raise _NoScalar
+                raise NoScalar
             return least, sympy.expand(most - least + 1)
         names = [part for part in node.body.walk() if isinstance(part, Name) and node.index[0] in part.subscripts]
         if node.lower is not None or node.upper is not None or not names:
-            raise _NoScalar
+            raise NoScalar
         return Integer(1), size(min(f"{each.base}:{each.subscripts.index(node.index[0])}" for each in names))
 
 
-_RULES: Mapping[type[Node], Callable[[_Reading, Any, Any], Expr]] = {
-    Number: _Reading.number,
-    Name: _Reading.name,
-    Sum: _Reading.sum,
-    Product: _Reading.product,
-    Negative: _Reading.negative,
-    Quotient: _Reading.quotient,
-    Power: _Reading.power,
-    Root: _Reading.root,
-    Fence: _Reading.fence,
-    Annotated: _Reading.annotated,
-    Call: _Reading.call,
-    Aggregate: _Reading.aggregate,
+_RULES: Mapping[type[Node], str] = {
+    Number: "number",
+    Name: "name",
+    Sum: "sum",
+    Product: "product",
+    Negative: "negative",
+    Quotient: "quotient",
+    Power: "power",
+    Root: "root",
+    Fence: "fence",
+    Annotated: "annotated",
+    Call: "call",
+    Aggregate: "aggregate",
 }

@@ -2,8 +2,9 @@
 
 Definition   a link `left = right` is about a concept by a word on its left or by the marks of its right side; its
              letters are given the roles of the concept, in every convention
-Result       proved where the judge of equality shows the right side equal to a form of the concept, conditional where
-             that form has an assumption; wrong where it equals none but one small edit makes it equal; else nothing
+Result       holds, as the usual formula, where the judge of equality shows the right side equal to a form of the
+             concept, conditional where that form has an assumption; wrong where it equals none but one small edit makes
+             it equal; else nothing
 Assumes      a false alarm is worse than a miss: formulas that are right and other than the usual ones are forms as well
 """
 
@@ -17,6 +18,7 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.left_sides import word_of
 from derivations.documents.judge.canonical.cancelled import cancelled, shows_how
 from derivations.documents.judge.canonical.comparing_forms import INPUTS, Known, judged
+from derivations.documents.judge.canonical.likeness import said_of
 from derivations.documents.judge.canonical.mending import Judged
 from derivations.documents.judge.canonical.structures import by_structure
 from derivations.documents.judge.canonical.surroundings import Compared, in_its_surroundings
@@ -50,7 +52,7 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     seen = by_structure(left, right, scope)
     if seen is not None:
         shown = None if seen.right is None else link_text(left, seen.right, statement)
-        yield Finding(seen.verdict, CHECK, seen.reason, shown, seen.result, seen.assumed)
+        yield Finding(said_of(seen.verdict), CHECK, seen.reason, shown, seen.result, seen.assumed)
         return
     first = statement.chain.sides[0]
     subject = first if link and (isinstance(left, Name) or isinstance(first, Call)) else left
@@ -68,7 +70,7 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     refined = in_its_surroundings(found, Compared(left, right, statement, scope))
     if refined is not None:
         shown = None if refined.mended is None else link_text(left, refined.mended, statement)
-        yield Finding(refined.verdict, CHECK, refined.reason, shown, refined.result, refined.assumed)
+        yield Finding(said_of(refined.verdict), CHECK, refined.reason, shown, refined.result, refined.assumed)
 
 
 def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
@@ -77,11 +79,11 @@ def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
         return
     seen = by_structure(None, node, scope)
     if seen is not None:
-        yield Finding(seen.verdict, CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
+        yield Finding(said_of(seen.verdict), CHECK, seen.reason, result=seen.result, assumptions=seen.assumed)
     elif any(isinstance(part, Call) and word_of(part) == "softmax" for part in _factors(node)):
         found = judged(Name(""), node, _foreign(scope, node), _said(scope, node), scope.convention)
-        if found is not None and found.verdict == "proved":
-            yield Finding("proved", CHECK, found.reason, result=found.result, assumptions=found.assumed)
+        if found is not None and found.verdict == "usual":
+            yield Finding("holds", CHECK, found.reason, result=found.result, assumptions=found.assumed)
 
 
 def _factors(node: Node) -> tuple[Node, ...]:
@@ -93,11 +95,11 @@ def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Ju
     if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
         return None
     found = judged(replace(function, indices=name.subscripts), right, *known)
-    return found if found is not None and found.verdict == "proved" else None
+    return found if found is not None and found.verdict == "usual" else None
 
 
 def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, of which the next link is proved.
+    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, that the next link writes out.
 
     Entry j of the function is no entry i of the name; an entry of it written as softmax(x_i) is meant so.
     """
@@ -107,24 +109,24 @@ def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     function = sides[1]
     if isinstance(function, Call | Entry) and word_of(function) not in ("", word_of(sides[0])):
         for finding in check_canonical(statement, 1, scope):
-            if finding.verdict == "proved":
+            if finding.verdict == "holds":
                 yield _name_given(sides[0], function, finding)
 
 
-def _name_given(name: Name, function: Call | Entry, proved: Finding) -> Finding:
-    """Say that a name is given to a function of which the next link is proved."""
-    reason = f"a name is given to what the next link is proved of: {proved.reason}"
+def _name_given(name: Name, function: Call | Entry, written: Finding) -> Finding:
+    """Say that a name is given to a function that the next link writes out."""
+    reason = f"a name is given to what the next link writes out: {written.reason}"
     places = name.subscripts
     if isinstance(function, Entry) and places and function.indices != places:
         given, taken = (
             ", ".join(formula_text(each, "plain") for each in indices) for indices in (places, function.indices)
         )
-        return Finding("wrong", CHECK, f"entry {given} is named, and entry {taken} is given", result=proved.result)
+        return Finding("wrong", CHECK, f"entry {given} is named, and entry {taken} is given", result=written.result)
     argument = function.arguments[0] if isinstance(function, Call) and len(function.arguments) == 1 else None
     if places and isinstance(argument, Name) and argument.subscripts == places and word_of(function) == "softmax":
         meant = f"{formula_text(function, 'plain')} is the entry at that place of the softmax of all"
-        return Finding("conditional", CHECK, reason, result=proved.result, assumptions=(meant,))
-    return Finding("holds", CHECK, reason, result=proved.result)
+        return Finding("conditional", CHECK, reason, result=written.result, assumptions=(meant,))
+    return Finding("holds", CHECK, reason, result=written.result)
 
 
 def _foreign(scope: Scope, right: Node) -> frozenset[str]:

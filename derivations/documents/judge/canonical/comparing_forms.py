@@ -20,6 +20,7 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.left_sides import plain, word_of
 from derivations.documents.judge.canonical.assigning import Assignment, assignments
 from derivations.documents.judge.canonical.labelled_heads import without_labels
+from derivations.documents.judge.canonical.likeness import usual_formula
 from derivations.documents.judge.canonical.matching import Match, equal_forms
 from derivations.documents.judge.canonical.mending import NAMED, Judged, repaired
 from derivations.documents.judge.canonical.probabilities import with_entries
@@ -84,7 +85,7 @@ def judged(
     other = of_the_same_entry(left, right)
     if other is not None:
         found = judged(left, other, foreign, said, convention)
-        if found is None or found.verdict != "proved":
+        if found is None or found.verdict != "usual":
             return None
         return Judged("wrong", "the two sides are of other entries", other, found.result)
     lettered, functions = in_letters(right)
@@ -101,7 +102,7 @@ def judged(
     strays = is_of_another_entry(left, right)
     tried: list[tuple[Concept, Assignment]] = []
     best: tuple[Concept, Match] | None = None
-    unproved = False
+    unsure = False
     for concept in candidates:
         for assignment in islice(assignments(formula, concept, foreign, said), 96):
             if not concept.lenient:
@@ -109,8 +110,8 @@ def judged(
             for match in equal_forms(right, assignment):
                 if strays and not match.form.places:  # a form that has places was asked for them
                     continue
-                if not match.proved:
-                    unproved = True
+                if not match.same:
+                    unsure = True
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue  # another activation than the one that is named
@@ -122,7 +123,7 @@ def judged(
                 return _equal(*best, convention, named=bool(by_word))
     if best is not None:
         return _equal(*best, convention, named=bool(by_word))
-    if unproved or not is_one_formula(right):  # it may well be right
+    if unsure or not is_one_formula(right):  # it may well be right
         return None
     if not by_word and _is_made_of_a_softmax(right, tried):
         return None
@@ -159,7 +160,7 @@ def _is_made_of_a_softmax(right: Node, tried: list[tuple[Concept, Assignment]]) 
     parts: dict[str, list[Node]] = {"softmax": [*inside], "log-softmax": [Negative(right)]}
     told = [(concept.title.partition(" of ")[0], assignment) for concept, assignment in tried]
     pairs = ((part, each) for title, each in told for part in parts.get(title, ()))
-    return any(match.proved for part, each in islice(pairs, MOST_PAIRS) for match in equal_forms(part, each))
+    return any(match.same for part, each in islice(pairs, MOST_PAIRS) for match in equal_forms(part, each))
 
 
 def _is_doubled(arguments: tuple[Node, ...], right: Node) -> bool:
@@ -170,7 +171,7 @@ def _is_doubled(arguments: tuple[Node, ...], right: Node) -> bool:
 
 def _equal(concept: Concept, match: Match, convention: str | None, *, named: bool) -> Judged:
     """Say that a formula is a form of a concept, with what is assumed."""
-    form, reason, assumed = match.form, f"this is {concept.title}", match.form.assumed
+    form, reason, assumed = match.form, usual_formula(concept.title), match.form.assumed
     if form.title == BARE and named:
         assumed = ("gamma is 1 and beta is 0", *assumed)
     whole = form.has_matrices and (isinstance(form.value, Array) or bool(form.rows))
@@ -184,4 +185,4 @@ def _equal(concept: Concept, match: Match, convention: str | None, *, named: boo
         return Judged("conditional", reason, None, form.result, assumed)
     if form.assumed or (form.title == BARE and named):
         return Judged("conditional", f"{reason} if {assumed[-1]}", None, form.result, assumed)
-    return Judged("proved", reason, None, form.result, assumed)
+    return Judged("usual", reason, None, form.result, assumed)

@@ -72,7 +72,7 @@ def matched(right: Node, told: tuple[Meaning, list[str]], equation: Equation, sc
         return None
     printed = {part.value for part in right.walk() if isinstance(part, Number)}
     allowed = tuple(form for form in equation.forms if _is_allowed(form, meaning, scope) and _is_printed(form, printed))
-    return next((match for match in equal_forms(right, assignment_of(meaning, allowed)) if match.proved), None)
+    return next((match for match in equal_forms(right, assignment_of(meaning, allowed)) if match.same), None)
 
 
 def _is_printed(form: Form, printed: set[Fraction]) -> bool:

@@ -16,6 +16,7 @@ from sympy import Basic, Expr, Gt, Indexed, Sum, Symbol, log
 from derivations.documents.canon.forms import Form, Value
 from derivations.documents.canon.sampling import Numbers, numbers
 from derivations.documents.canon.scalar_sampling import NoNumber
+from derivations.documents.judge.algebra.proving import are_equal
 from derivations.documents.judge.arrays.arrays import NotRead, Reader
 from derivations.documents.judge.arrays.entry_numbers import EntryNumbers, NotEntries
 from derivations.documents.judge.canonical.assigning import ROW, Assignment
@@ -23,7 +24,6 @@ from derivations.documents.judge.canonical.entry_places import same_places
 from derivations.documents.syntax import Node
 from derivations.language.derivation import Assumption, claim, derivation, step
 from derivations.language.expression import Array, Member
-from derivations.language.proof import prove_equal
 from derivations.language.shapes import ShapeError, total
 from derivations.symbols import index, n
 
@@ -37,11 +37,11 @@ NOT_BUILT = (
 
 @dataclass(frozen=True)
 class Match:
-    """A form that a formula equals; not `proved` where quick numbers alone say so."""
+    """A form that a formula equals; not the `same` where quick numbers alone say so."""
 
     form: Form
     assignment: Assignment
-    proved: bool = True
+    same: bool = True
 
 
 def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = None) -> Iterator[Match]:
@@ -54,7 +54,7 @@ def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = Non
         return  # what cannot be built is nothing that is known
     for form, target in assignment.targets:
         if _alike(found, _target_numbers(target)) and same_places(right, form, assignment):
-            yield Match(form, assignment, _proved(value, target))
+            yield Match(form, assignment, _same(value, target))
 
 
 def reader_of(assignment: Assignment) -> Reader:
@@ -106,8 +106,8 @@ def _alike(first: Numbers, second: Numbers | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _proved(value: Value, target: Value) -> bool:
-    """Ask the judge."""
+def _same(value: Value, target: Value) -> bool:
+    """Say whether two expressions are the same, or the judge proves them equal: neither proves what was read so."""
     if value == target:
         return True
     if isinstance(value, Array) is not isinstance(target, Array):
@@ -123,7 +123,7 @@ def _proved(value: Value, target: Value) -> bool:
     whole = derivation(
         "a formula of a document", claim(value, step("algebra", target)), ranges=ranges, assuming=assumed
     )
-    return prove_equal(value, target, whole).level == "proved"
+    return are_equal(value, target, whole)
 
 
 def _entry(value: Value) -> Value:

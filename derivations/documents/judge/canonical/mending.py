@@ -21,10 +21,10 @@ from derivations.documents.canon.role_letters import PLACE
 from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.arrays.formula_letters import Formula, names_in
 from derivations.documents.judge.canonical.assigning import Assignment
+from derivations.documents.judge.canonical.likeness import Likeness
 from derivations.documents.judge.canonical.matching import Filter, equal_forms, reader_of, reads
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Sum
-from derivations.documents.verdicts import Verdict
 
 __all__ = ["NAMED", "Judged", "letter_of", "repaired"]
 
@@ -37,7 +37,7 @@ FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
 class Judged(NamedTuple):
     """What is said of a right side; `mended` is the right side without its slip, `result` a name of the catalogue."""
 
-    verdict: Verdict
+    verdict: Likeness
     reason: str
     mended: Node | None = None
     result: str | None = None
@@ -74,7 +74,7 @@ def repaired(
             for match in equal_forms(edited, assignment, reader):
                 turns = match.form.has_matrices or bool(match.form.places)
                 against = assignment.columns and convention == "rows" and turns
-                if not match.proved:
+                if not match.same:
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue

@@ -2,7 +2,7 @@ r"""Equations between numbers, name by name: the steps of an optimiser, a learni
 
 Definition   every name of the right side plays the role that its spelling tells; where a spelling tells nothing, names
              are tried in every order if the shape of the equation is that of a recurrence, or of a name with a hat
-Result       holds where the judge of equality shows the right side equal to a form (proved where the catalogue has it),
+Result       holds where the judge of equality shows the right side equal to a form,
              conditional where that form assumes something; wrong where one small edit, or one name for another, makes
              it equal, and words or letters of the document tell that this equation is meant
 """
@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, permutations
-from typing import Literal
 
 from derivations.documents.canon.edits import edits
 from derivations.documents.canon.equations import SAID_ELSEWHERE, Equation
@@ -34,6 +33,7 @@ from derivations.documents.judge.canonical.equation_roles import (
     names_of,
     symbols_of,
 )
+from derivations.documents.judge.canonical.likeness import usual_formula
 from derivations.documents.judge.canonical.matching import Filter, Match, equal_forms, reader_of
 from derivations.documents.judge.canonical.mending import letter_of
 from derivations.documents.judge.canonical.spellings import left_spelling, running, spelled, step_before
@@ -89,10 +89,9 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
 def _right(title: str, match: Match) -> Finding:
     form = match.form
     if form.assumed:
-        return Finding("conditional", CHECK, f"this is {title} if {form.assumed[0]}", None, form.result or None,
+        return Finding("conditional", CHECK, f"{usual_formula(title)} if {form.assumed[0]}", None, form.result or None,
                        form.assumed)  # fmt: skip
-    verdict: Literal["proved", "holds"] = "proved" if form.result else "holds"
-    return Finding(verdict, CHECK, f"this is {title}", result=form.result or None)
+    return Finding("holds", CHECK, usual_formula(title), result=form.result or None)
 
 
 def _by_shape(left: Node, right: Node, names: dict[str, Name], scope: Scope) -> Iterator[Finding]:
@@ -118,8 +117,8 @@ def _by_shape(left: Node, right: Node, names: dict[str, Name], scope: Scope) -> 
             for order in islice(permutations(roles), MOST_ORDERS):
                 meaning: Meaning = {start: symbols[first]}
                 meaning |= {key: symbols[role] for key, role in zip(rest, order, strict=True)}
-                if any(match.proved for match in equal_forms(right, assignment_of(meaning, (form,)))):
-                    yield Finding("holds", CHECK, f"in other letters this is {equation.title}")
+                if any(match.same for match in equal_forms(right, assignment_of(meaning, (form,)))):
+                    yield Finding("holds", CHECK, f"in other letters {usual_formula(equation.title)}")
                     return
 
 
@@ -155,7 +154,7 @@ def _mended(
             continue  # steps that are counted from 0
         if equation.slips and not any(words in slip for words in equation.slips):
             continue
-        if likely.may_equal(edited) and any(match.proved for match in equal_forms(edited, assignment, reader)):
+        if likely.may_equal(edited) and any(match.same for match in equal_forms(edited, assignment, reader)):
             return slip, edited
     return None
 
@@ -196,7 +195,7 @@ def _renamed(
             if meant is None:
                 continue
             whole = meaning | {untold[0]: symbols[role]}
-            if any(match.proved for match in equal_forms(right, assignment_of(whole, equation.forms))):
+            if any(match.same for match in equal_forms(right, assignment_of(whole, equation.forms))):
                 return f"{meant.key} belongs where {name.key} stands", renamed(right, {name: meant})
     return None
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derivations.documents.judge.arrays.arrays import function_word
+from derivations.documents.judge.canonical.likeness import Likeness
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.syntax import Call, Name, Node, Sum
-from derivations.documents.verdicts import Verdict
 
 __all__ = ["POST_NORM", "SUBLAYERS", "Seen", "branch_of", "is_norm", "residual"]
 
@@ -36,7 +36,7 @@ POST_NORM = "residual.post_norm"
 class Seen:
     """What the structure of a formula tells."""
 
-    verdict: Verdict
+    verdict: Likeness
     reason: str
     result: str
     assumed: tuple[str, ...] = ()
@@ -49,16 +49,16 @@ def residual(node: Node, scope: Scope) -> Seen | None:
         inner = node.arguments[0]
         if branch_of(inner) == "plain":
             reason = "this is a residual sum with its norm behind it"
-            return Seen("proved", reason, POST_NORM, _unsaid(node, scope))
+            return Seen("usual", reason, POST_NORM, _unsaid(node, scope))
         return _of_letters(node, inner, scope)
     match branch_of(node):
         case "plain":
             reason = "this is a residual sum: the input is added to what is made of it"
-            return Seen("proved", reason, POST_NORM)
+            return Seen("usual", reason, POST_NORM)
         case "normalised":
             norm = next(part for part in node.walk() if isinstance(part, Call) and is_norm(part))
             reason = "this is a residual sum whose branch sees the normalised input"
-            return Seen("proved", reason, "residual.pre_norm", _unsaid(norm, scope))
+            return Seen("usual", reason, "residual.pre_norm", _unsaid(norm, scope))
     return None
 
 
@@ -69,7 +69,7 @@ def _of_letters(norm: Call, inner: Node, scope: Scope) -> Seen | None:
             assumed = _unsaid(norm, scope)
             if not (_is_made_of(first, second, scope) or _is_made_of(second, first, scope)):
                 assumed = (*assumed, f"{second.key} is what a sub-layer makes of {first.key}, or the other way round")
-            verdict: Verdict = "conditional" if assumed else "proved"
+            verdict: Likeness = "conditional" if assumed else "usual"
             reason = f"this is a residual sum of {first.key} and {second.key} with its norm behind it (post-norm)"
             return Seen(verdict, reason, POST_NORM, assumed)
     return None

@@ -1,8 +1,8 @@
 r"""Matrices that turn a pair of entries by an angle: the rows (cos a, -sin a) and (sin a, cos a).
 
 Definition   a matrix of two rows with the cosine or the sine of one angle in every place
-Result       proved where it turns a column (the rotary encoding) or a row, which is the other way (the shift of the
-             sinusoidal encoding); wrong where its rows are not orthogonal, so that it turns nothing, and where one
+Result       the usual one where it turns a column (the rotary encoding) or a row, which is the other way (the shift of
+             the sinusoidal encoding); wrong where its rows are not orthogonal, so that it turns nothing, and where one
              place has another angle than the three others, of the same letters; nothing otherwise
 """
 
@@ -34,9 +34,9 @@ def rotation(left: Node | None, right: MatrixLiteral) -> Seen | None:
     if len(set(angles)) != 1:
         return _of_another_angle(angles) if waves in (FORWARD, BACK) else None
     if waves == FORWARD:
-        return Seen("proved", "this matrix turns a column by the angle", ROTARY)
+        return Seen("usual", "this matrix turns a column by the angle", ROTARY)
     if waves == BACK:
-        return Seen("proved", "this matrix turns a row by the angle, and a column the other way", SHIFT)
+        return Seen("usual", "this matrix turns a row by the angle, and a column the other way", SHIFT)
     name = left.function if isinstance(left, Call) else left.factors[0] if isinstance(left, Product) else left
     called = isinstance(name, Name) and name.base in ("R", "Rot", "rot", "rotation")
     if called and [wave.strip("-") for wave in waves] == ["cos", "sin", "sin", "cos"] and not _is_orthogonal(waves):

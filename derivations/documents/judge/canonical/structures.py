@@ -81,7 +81,7 @@ def _width(left: Name, right: Quotient) -> Seen | None:
 def _mask(left: Node | None, right: Cases) -> Seen | None:
     shown = shown_keys(left, right)
     if shown == "≤":
-        return Seen("proved", "this is the causal mask: no position sees a later one", CAUSAL)
+        return Seen("usual", "this is the causal mask: no position sees a later one", CAUSAL)
     if shown == ">":
         reason = "this mask shows later positions alone: 0 and minus infinity have changed places"
         return Seen("wrong", reason, CAUSAL)

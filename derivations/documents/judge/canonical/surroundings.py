@@ -156,16 +156,16 @@ def _of_a_variance(found: Judged, link: Compared) -> Judged | None:
 
 def _of_heads(found: Judged, link: Compared) -> Judged | None:
     """Say what the inputs of heads are; two heads in one formula are none."""
-    if found.verdict == "proved" and mixes_heads(link.left, link.right):
+    if found.verdict == "usual" and mixes_heads(link.left, link.right):
         return None
-    if found.verdict != "proved" or found.result not in HEADS:
+    if found.verdict != "usual" or found.result not in HEADS:
         return found
     return _assuming(found, *other_inputs(link.statement, link.left, plain(link.right), link.scope))
 
 
 def _of_rows(found: Judged, link: Compared) -> Judged:
     """Say that a letter whose product y^T y is a matrix is a row."""
-    if found.verdict != "proved" or found.result != "softmax.jacobian_matrix":
+    if found.verdict != "usual" or found.result != "softmax.jacobian_matrix":
         return found
     return _assuming(found, *(f"{each} is a row" for each in _rows(link.right)))
 
@@ -179,7 +179,7 @@ def _rows(right: Node) -> Iterator[str]:
 
 def _without_epsilon(found: Judged, link: Compared) -> Judged:
     """Say that epsilon is 0 where a root of a variance has none, and the document speaks of it elsewhere."""
-    if found.verdict != "proved" or found.result not in NORMS or is_deviation(link.left):
+    if found.verdict != "usual" or found.result not in NORMS or is_deviation(link.left):
         return found
     letters = {part.key for part in link.right.walk() if isinstance(part, Name)}
     rooted = any(isinstance(part, Root) for part in link.right.walk())
@@ -239,7 +239,7 @@ def _scaled(node: Any, width: Name) -> Any:
 
 def _of_temperature(found: Judged, link: Compared) -> Judged:
     """Say that logits are multiplied by what the text calls a temperature."""
-    letter = multiplies(link.right) if found.verdict == "proved" and found.result == TEMPERED else None
+    letter = multiplies(link.right) if found.verdict == "usual" and found.result == TEMPERED else None
     words = link.scope.words(link.statement).lower()
     if letter is None or not any(word in words for word in WARM) or any(word in words for word in RECIPROCAL):
         return found

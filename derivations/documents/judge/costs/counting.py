@@ -44,7 +44,7 @@ from derivations.documents.judge.costs.training_compute import check_training
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, Words
-from derivations.documents.verdicts import Finding, Verdict
+from derivations.documents.verdicts import Finding, Unproved
 from derivations.symbols import d_k, d_model, d_v
 
 __all__ = ["check_counting"]
@@ -181,7 +181,7 @@ def _judged(count: _Count) -> Iterator[Finding]:
                 assumed = agreement(each, cost.value, count.quantity, training=count.training, hidden=count.hidden)
                 if assumed is not None:
                     assumptions = (*assumed, *more)
-                    verdict: Verdict = "conditional" if assumptions else "holds"
+                    verdict: Unproved = "conditional" if assumptions else "holds"
                     reason = f"the {count.quantity} of: {cost.of}"
                     yield Finding(verdict, CHECK, reason, result=cost.result, assumptions=assumptions)
                     return

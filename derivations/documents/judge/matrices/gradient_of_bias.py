@@ -1,6 +1,6 @@
 r"""The gradient by a bias: `\partial L/\partial b = \sum_i \partial L/\partial y_i`, one summand for every row.
 
-Result       proved where the document adds the bias to every row, conditional where it does not say; wrong where the
+Result       holds where the document adds the bias to every row, conditional where it does not say; wrong where the
              sum leaves out the last row of as many as there are
 Assumes      all rows have a gradient, unless they are said to predict what follows them
 """
@@ -53,9 +53,7 @@ def gradient_of_bias(by: Name, right: Aggregate, statement: Statement, scope: Sc
             yield Finding("wrong", _CHECK, f"{reason}, and the last is left out", result="linear.gradient")
         return
     assumption = () if added else (f"{by.key} is added to every row",)
-    yield Finding(
-        "proved" if added else "conditional", _CHECK, reason, result="linear.gradient", assumptions=assumption
-    )
+    yield Finding("holds" if added else "conditional", _CHECK, reason, result="linear.gradient", assumptions=assumption)
 
 
 def _without_indices(name: Name) -> Name:

@@ -2,10 +2,10 @@ r"""Gradients of products of matrices: `\partial L/\partial W = X^T \partial L/\
 
 Definition   dA is the gradient of a loss by A, of the shape of A. From Y = P A R follows dA = P^T dY R^T, and from
              Y = P A^T R follows dA = R dY^T P; vectors are matrices of one row or one column
-Result       proved where the document defines Y so and the right side is that product, the same factors in the same
-             order with the same transposes; conditional where the document defines no Y and one order of the two
-             factors has this gradient. Whatever Y is: holds where the right side has the values of the gradient, and
-             wrong where it has others and one slip makes the difference
+Result       holds where the document defines Y so and the right side is that product, the same factors in the same
+             order with the same transposes, letter by letter; conditional where the document defines no Y and one
+             order of the two factors has this gradient. Whatever Y is: holds where the right side has the values of
+             the gradient, and wrong where it has others and one slip makes the difference
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def check_gradients(statement: Statement, link: int | None, scope: Scope) -> Ite
         yield from chain(numbers, gradient_of_bias(by, right, statement, scope))
     else:
         found = next(_of_product(by, right, statement, scope), None)
-        is_proved = found is not None and found.verdict == "proved"
-        yield from islice(chain(() if is_proved else numbers, filter(None, (found,))), 1)
+        is_usual = found is not None and found.verdict == "holds"
+        yield from islice(chain(() if is_usual else numbers, filter(None, (found,))), 1)
 
 
 def _of_product(by: Name, right: Node, statement: Statement, scope: Scope) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def _of_product(by: Name, right: Node, statement: Statement, scope: Scope) -> It
     expected = [each for each in (_expected(by, outer[0], made, scope) for made in definitions) if each is not None]
     if claimed in expected:
         reason = f"this is the gradient of {outer[0].key}, which is defined as a product, by {by.key}"
-        yield Finding("proved", _CHECK, reason, result="gradient.product")
+        yield Finding("holds", _CHECK, reason, result="gradient.product")
     elif in_other_layout(claimed) in expected:
         assumption = "the derivative by a matrix has the shape of its transpose (numerator layout)"
         reason = f"this is the gradient of {outer[0].key} by {by.key} in the other layout"

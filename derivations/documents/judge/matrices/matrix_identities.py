@@ -21,6 +21,7 @@ from derivations.documents.canon.matrix_slips import indices_of as indices_below
 from derivations.documents.canon.matrix_slips import matrix_edits
 from derivations.documents.canon.places import Edit
 from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.scalar_letters import is_of_differences
 from derivations.documents.judge.arrays.array_reading import function_word, indices_of
 from derivations.documents.judge.matrices.matrix_equations import COST, Equation, has_entries, numbers_set, unfolded
 from derivations.documents.judge.matrices.matrix_letters import ORTHOGONAL, letters_in_order, readings
@@ -39,6 +40,7 @@ from derivations.documents.syntax import (
     Number,
     Power,
     Product,
+    Quotient,
     Root,
     Transpose,
     Words,
@@ -66,6 +68,8 @@ def check_matrix_identities(statement: Statement, link: int | None, scope: Scope
         return
     left, right = statement.chain.sides[link : link + 2]
     if isinstance(left, Name) or isinstance(right, Name) or not _is_of_matrices(left, right):
+        return
+    if any(isinstance(part, Quotient) and is_of_differences(part) for side in (left, right) for part in side.walk()):
         return
     budget = current_budget()
     if budget.steps - budget.spent < COST or is_condition(statement):

@@ -96,7 +96,7 @@ def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Fi
     without = tuple(_decided(link))
     if without and all(each.verdict != "wrong" for each in without):
         both = f"{scaled.text.partition(' ')[2]} belongs to both sides"
-        return tuple(replace(each, verdict="conditional", assumptions=(*each.assumptions, both)) for each in without)
+        return tuple(replace(each, said="conditional", assumptions=(*each.assumptions, both)) for each in without)
     value = question.enclosures(question.left if question.right is scaled else question.right)
     nothing_left = value is not None and abs(value[0].middle) < scaled.half_unit  # it would be printed as 0
     return without if nothing_left and without else found

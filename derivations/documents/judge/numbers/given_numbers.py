@@ -47,7 +47,7 @@ def best_of(found: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
         return found[0] if all(found) else ()
     if right is found[0]:
         return right
-    return tuple(replace(each, verdict="conditional", assumptions=(*each.assumptions, OF_SEVERAL)) for each in right)
+    return tuple(replace(each, said="conditional", assumptions=(*each.assumptions, OF_SEVERAL)) for each in right)
 
 
 def _letters(node: Node) -> Iterator[str]:

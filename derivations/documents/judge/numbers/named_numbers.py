@@ -103,7 +103,9 @@ def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scop
         reason = f"1 - {name.key} is used, and of 1 - {decimal(value, 12)} one digit is left"
         yield Finding("conditional", CHECK, reason, assumptions=("one digit of the difference from 1 is enough",))
     elif _may_be(name, value, scope):
-        yield Finding("holds", CHECK, f"{name.key} names the number {decimal(value)}, and nothing contradicts it")
+        yield Finding(
+            "holds", "naming.fit", f"{name.key} names the number {decimal(value)}, and nothing contradicts it"
+        )
 
 
 # --- an entry of a softmax ---

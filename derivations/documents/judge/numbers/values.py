@@ -179,7 +179,10 @@ class _Evaluation:
             if whole and self.letters(node.base) is not None:
                 raise NoNumber  # the square of a letter, or of Euler's number
             return exponential(exponent)
-        return power(self.value(node.base, bound, depth), exponent)
+        base = self.value(node.base, bound, depth)
+        if base == 0 and exponent == 0:
+            raise NoNumber  # what 0^0 is, is a convention
+        return power(base, exponent)
 
     def root(self, node: Root, bound: Mapping[str, Fraction], depth: int) -> Value:
         degree = self.value(node.degree, bound, depth) if node.degree is not None else Fraction(2)

@@ -25,7 +25,7 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["check_entries"]
 
-CHECK = "entries"
+CHECK, NAMING, FIT = "entries", "entries.naming", "entries.fit"
 
 
 def check_entries(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -59,14 +59,14 @@ def _of_lines(first: Line, second: Line, scope: Scope) -> Iterator[Finding]:
     if first.kind == second.kind and first.place == second.place:
         letter = next((each for each in (first, second) if each.by_custom), None)
         reason = f"both are {first.text}" if letter is None else f"it names {first.text}"
-        yield Finding("holds", CHECK, reason)
+        yield Finding("holds", CHECK if letter is None else NAMING, reason)
         return
     same_index = first.place == second.place
     if TOKENS in (first.matrix, second.matrix):
         yield from _of_token(first, second)
     if same_index and first.by_custom != second.by_custom and _is_free(first, scope) and _is_free(second, scope):
         known = _known(first, second)
-        yield Finding("holds", CHECK, f"it names {known.text}")
+        yield Finding("holds", NAMING, f"it names {known.text}")
         return
     if first.matrix.key != second.matrix.key:
         return
@@ -169,7 +169,7 @@ def _of_product(node: Node, scope: Scope) -> Iterator[Finding]:
     relation = scope.compare(lengths[0], lengths[1]).relation
     sizes = " and ".join(f"{each.text} has {size_text(size)}" for each, size in zip(lines, lengths, strict=True))
     if relation == "equal":
-        yield Finding("holds", CHECK, f"the dot product is defined: {sizes} entries")
+        yield Finding("holds", FIT, f"the dot product is defined: {sizes} entries")
     elif relation == "different":
         yield Finding("wrong", CHECK, f"lines of different lengths have no dot product: {sizes} entries")
 

@@ -19,7 +19,7 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["rows_below_each_other"]
 
-CHECK = "naming"
+CHECK, FIT = "naming", "naming.fit"
 
 
 def rows_below_each_other(left: Node, right: MatrixLiteral, statement: Statement, scope: Scope) -> Iterator[Finding]:
@@ -39,9 +39,9 @@ def rows_below_each_other(left: Node, right: MatrixLiteral, statement: Statement
     if bool(function) != bool(own):
         return
     if not function and (marked or scope.convention != "columns"):
-        yield Finding("holds", CHECK, f"the rows of {whole.key} are {names[0].base}_1, {names[0].base}_2, ...")
+        yield Finding("holds", FIT, f"the rows of {whole.key} are {names[0].base}_1, {names[0].base}_2, ...")
     elif function == own:
-        yield Finding("holds", CHECK, f"{own} acts on every row of {whole.key}")
+        yield Finding("holds", FIT, f"{own} acts on every row of {whole.key}")
     elif function:
         assumption = f"{own} of one row is {function}"
         yield Finding("conditional", CHECK, f"{own} acts on every row of {whole.key}", assumptions=(assumption,))

@@ -40,7 +40,7 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["check_namings"]
 
-_CHECK = "naming"
+_FIT = "naming.fit"  # nothing more is seen of a name
 _UNDERSTOOD = (Name, Number, Product, Sum, Fence, Call, Transpose, Quotient, Root, List, Dots)
 
 
@@ -58,7 +58,7 @@ def check_namings(statement: Statement, link: int | None, scope: Scope) -> Itera
         found = fit((left, right), scope, statement.passage.syntax == "code")
         if not found.clashes and not found.inference.conditions and not found.aside:
             name = source((left,), statement)
-            yield Finding("holds", _CHECK, f"it names {name}, and nothing contradicts it")
+            yield Finding("holds", _FIT, f"it names {name}, and nothing contradicts it")
 
 
 # --- numbers ---
@@ -70,7 +70,7 @@ def _of_setting(left: Name, right: Number, scope: Scope) -> Iterator[Finding]:
         return
     said = size_of(right)
     if all(value == said for value in scope.values_of(left.key)):
-        yield Finding("holds", _CHECK, f"it sets {left.key}, and nothing contradicts it")
+        yield Finding("holds", _FIT, f"it sets {left.key}, and nothing contradicts it")
 
 
 # --- formulas ---

@@ -22,9 +22,9 @@ def verdict(formula: str) -> str:
 @pytest.mark.parametrize(
     ("formula", "expected"),
     [
-        (r"\mu_i = \frac{1}{d} \sum_{j=1}^{d} X_{ij}", "proved"),
-        (r"\mu_t = \frac{1}{H} \sum_{i=1}^{H} h_{t,i}", "proved"),
-        (r"\sigma_i^2 = \frac{1}{d} \sum_{j=1}^{d} (X_{ij} - \mu_i)^2", "proved"),
+        (r"\mu_i = \frac{1}{d} \sum_{j=1}^{d} X_{ij}", "holds"),
+        (r"\mu_t = \frac{1}{H} \sum_{i=1}^{H} h_{t,i}", "holds"),
+        (r"\sigma_i^2 = \frac{1}{d} \sum_{j=1}^{d} (X_{ij} - \mu_i)^2", "holds"),
         (r"\mu_j = \frac{1}{n} \sum_{i=1}^{n} X_{ij}", "conditional"),
         (r"\sigma_j^2 = \frac{1}{m} \sum_{i=1}^{m} (x_{ij} - \mu_j)^2", "conditional"),
         (r"\sigma_i^2 = \frac{1}{d-1} \sum_{j=1}^{d} (X_{ij} - \mu_i)^2", "conditional"),
@@ -63,6 +63,6 @@ def test_other_sums_are_left(formula: str) -> None:
 
 def test_a_norm_without_epsilon_is_proved_only_where_nothing_speaks_of_it() -> None:
     formula = r"\hat{x}_i = \frac{x_i - \mu}{\sqrt{\sigma^2}}"
-    assert verdict(formula) == "proved"
+    assert verdict(formula) == "holds"
     found = said(formula, r"A small $\epsilon = 10^{-5}$ keeps the divisor from 0.")
     assert (found.verdict, found.assumptions) == ("conditional", ("epsilon is 0",))

@@ -29,7 +29,7 @@ ATTENTION = r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{QK^T}{\sqrt{
 def test_the_result_of_the_catalogue_is_named() -> None:
     finding = judged(ATTENTION % "d_k")
     assert finding is not None
-    assert (finding.verdict, finding.result, finding.right) == ("proved", "attention.definition", None)
+    assert (finding.verdict, finding.result, finding.right) == ("holds", "attention.definition", None)
 
 
 def test_a_slip_is_named_and_mended() -> None:
@@ -45,10 +45,10 @@ def test_a_slip_is_named_and_mended() -> None:
 def test_another_width_under_the_root_is_wrong_where_the_keys_have_their_own() -> None:
     """sqrt(d_model) is right for one head as wide as the model, and wrong where K is declared n x d_k."""
     text = ATTENTION % r"d_{\text{model}}"
-    assert judged(text).verdict == "proved"
+    assert judged(text).verdict == "holds"
     declared = FakeScope(shapes={"K": (Symbol("n"), Symbol("d_k"))})
     assert judged(text, declared).verdict == "wrong"
-    assert judged(ATTENTION % "d_k", declared).verdict == "proved"
+    assert judged(ATTENTION % "d_k", declared).verdict == "holds"
 
 
 def test_unscaled_attention_is_conditional() -> None:
@@ -62,11 +62,11 @@ def test_columns_are_a_convention_and_named() -> None:
     text = r"\text{FFN}(x) = W_2 \max(0, W_1 x + b_1) + b_2"
     finding = judged(text)
     assert finding is not None
-    assert finding.verdict == "proved"
+    assert finding.verdict == "holds"
     assert finding.assumptions == ("positions are columns",)
     assert (
         judged(text, FakeScope(convention="rows")) is None
-        or judged(text, FakeScope(convention="rows")).verdict != "proved"
+        or judged(text, FakeScope(convention="rows")).verdict != "holds"
     )
 
 
@@ -76,7 +76,7 @@ def test_softmax_of_one_score_is_1() -> None:
     assert (finding.verdict, finding.result) == ("wrong", "attention.scalar_softmax_is_one")
     over_keys = judged(r"a_{ij} = \text{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
     assert over_keys is not None
-    assert (over_keys.verdict, over_keys.result) == ("proved", "attention.weights")
+    assert (over_keys.verdict, over_keys.result) == ("holds", "attention.weights")
 
 
 def test_letters_that_the_prose_explains() -> None:
@@ -85,10 +85,10 @@ def test_letters_that_the_prose_explains() -> None:
     said = FakeScope(meanings={"P": "query", "R": "key", "U": "value", "g": "key width"})
     assert judged(text, said).verdict == "wrong"
     said = FakeScope(meanings={"R": "query", "P": "key", "U": "value", "g": "key width"})
-    assert judged(text, said).verdict == "proved"
+    assert judged(text, said).verdict == "holds"
 
 
-@pytest.mark.parametrize("axis, verdict", [("-1", "proved"), ("0", "wrong")])
+@pytest.mark.parametrize("axis, verdict", [("-1", "holds"), ("0", "wrong")])
 def test_the_axis_of_softmax(axis: str, verdict: str) -> None:
     finding = judged(f"out = softmax(Q @ K.T / sqrt(d_k), dim={axis}) @ V", syntax="code")
     assert finding is not None
@@ -139,9 +139,7 @@ def test_attention_may_lack_one_of_its_inputs() -> None:
     assert said.finding.verdict == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("formula", "verdict"), [(r"\frac{d_{model}}{h}", "proved"), (r"\frac{h}{d_{model}}", "wrong")]
-)
+@pytest.mark.parametrize(("formula", "verdict"), [(r"\frac{d_{model}}{h}", "holds"), (r"\frac{h}{d_{model}}", "wrong")])
 def test_a_letter_that_is_called_the_width_is_none_beside_that_of_the_width(formula: str, verdict: str) -> None:
     """Elsewhere in the section h is the width of the model; beside d_model it counts the heads."""
     text = f"We count $8 h^2$, where $h$: width of the model.\n\n- given $d_v = {formula}$"

@@ -19,7 +19,7 @@ def last(text: str) -> Claim:
     "words", ["The causal mask is", "因果掩码为", "因果遮罩為", "因果マスクは", "An autoregressive mask:"]
 )
 def test_a_turned_inequality_is_wrong_where_queries_are_rows(words: str) -> None:
-    assert last(f"{ROWS}\n\n{words}\n\n{RIGHT}").finding.verdict == "proved"
+    assert last(f"{ROWS}\n\n{words}\n\n{RIGHT}").finding.verdict == "holds"
     found = last(f"{ROWS}\n\n{words}\n\n{TURNED}").finding
     assert found.verdict == "wrong"
     assert "turned" in found.reason

@@ -35,7 +35,7 @@ def judged(formula: str) -> Finding:
 )
 def test_places_that_fit(formula: str) -> None:
     """Places may be left out, and others may stand in front of all."""
-    assert judged(formula).verdict == "proved"
+    assert judged(formula).verdict == "holds"
 
 
 def test_places_in_the_other_order_are_a_convention() -> None:
@@ -100,17 +100,17 @@ def test_a_term_that_is_subtracted_from_itself(formula: str, verdict: str) -> No
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     [
-        (r"PE_{(pos, 2i)} = \sin(pos / 10000^{2i / d})", "proved"),
-        (r"PE_{(i, 2j)} = \sin(i / 10000^{2j / d})", "proved"),
+        (r"PE_{(pos, 2i)} = \sin(pos / 10000^{2i / d})", "holds"),
+        (r"PE_{(i, 2j)} = \sin(i / 10000^{2j / d})", "holds"),
         (r"PE_{(pos, 2i)} = \sin(pos / 10000^{2j / d})", "wrong"),
         (r"PE_{(i, 2j)} = \sin(j / 10000^{2j / d})", "wrong"),
         (r"PE_{(t, 2i)} = \sin(pos / 10000^{2i / d})", "unknown"),  # the position in other letters
-        (r"\frac{\partial y_a}{\partial x_b} = y_a (\delta_{ab} - y_b)", "proved"),
+        (r"\frac{\partial y_a}{\partial x_b} = y_a (\delta_{ab} - y_b)", "holds"),
         (r"\frac{\partial y_i}{\partial x_j} = y_i (\delta_{ij} - y_k)", "wrong"),
         (r"\frac{\partial y_a}{\partial x_b} = y_a (\delta_{ik} - y_b)", "unknown"),
         (r"\text{softmax}(x)_t = \frac{e^{x_i}}{\sum_j e^{x_j}}", "wrong"),
-        (r"\text{softmax}(x)_j = \frac{e^{x_j}}{\sum_i e^{x_i}}", "proved"),
-        (r"o_t = \sum_s a_{ts} v_s", "proved"),
+        (r"\text{softmax}(x)_j = \frac{e^{x_j}}{\sum_i e^{x_i}}", "holds"),
+        (r"o_t = \sum_s a_{ts} v_s", "holds"),
         (r"o_t = \sum_s a_{is} v_s", "wrong"),
         (r"a_{st} = \frac{\exp(q_i k_t^T)}{\sum_l \exp(q_i k_l^T)}", "unknown"),
     ],

@@ -30,7 +30,7 @@ def test_a_norm_that_is_not_defined_is_assumed_to_act_on_rows() -> None:
 )
 def test_sublayers_one_after_the_other(formula: str, result: str) -> None:
     finding = last(formula)
-    assert (finding.verdict, finding.result) == ("proved", result)
+    assert (finding.verdict, finding.result) == ("holds", result)
     assert finding.assumptions
 
 
@@ -40,15 +40,15 @@ def test_another_sum_is_no_residual_sum(formula: str) -> None:
 
 
 def test_letters_of_inputs_that_mean_projections_elsewhere() -> None:
-    assert last(ONE_HEAD).verdict == "proved"
+    assert last(ONE_HEAD).verdict == "holds"
     finding = last(ONE_HEAD, PROJECTED)
     assert (finding.verdict, finding.result) == ("conditional", "multi_head.one_head")
     assert "inputs of the heads" in finding.assumptions[0]
 
 
 def test_heads_that_are_made_of_other_letters() -> None:
-    assert last(ALL_HEADS).verdict == "proved"
-    assert last(ALL_HEADS, f"${ONE_HEAD}$").verdict == "proved"
+    assert last(ALL_HEADS).verdict == "holds"
+    assert last(ALL_HEADS, f"${ONE_HEAD}$").verdict == "holds"
     assert last(ALL_HEADS, HEADS).verdict == "conditional"
 
 

@@ -19,14 +19,14 @@ def finding(formula: str, before: str = NORM) -> Finding:
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     [
-        (r"y_i = \gamma_i \hat{x}_i + \beta_i", "proved"),
-        (r"Y = \gamma \odot \hat{X} + \beta", "proved"),
-        (r"Y_{ik} = \gamma_k \hat{X}_{ik} + \beta_k", "proved"),
+        (r"y_i = \gamma_i \hat{x}_i + \beta_i", "holds"),
+        (r"Y = \gamma \odot \hat{X} + \beta", "holds"),
+        (r"Y_{ik} = \gamma_k \hat{X}_{ik} + \beta_k", "holds"),
         (r"y_i = \beta_i \hat{x}_i + \gamma_i", "conditional"),
         (r"y_i = \gamma_i \hat{x}_i", "conditional"),
-        (r"y = \frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} * \gamma + \beta", "proved"),
-        (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2}", "proved"),
-        (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2 + \epsilon}", "proved"),
+        (r"y = \frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} * \gamma + \beta", "holds"),
+        (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2}", "holds"),
+        (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2 + \epsilon}", "holds"),
         (r"\sigma = \sqrt{\frac{1}{d - 1} \sum_{i=1}^d (x_i - \mu)^2}", "conditional"),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_sum_from_0_may_count_all_entries() -> None:
     entries = r"\text{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=0}^{n} e^{x_j}}"
     assert finding(entries).verdict == "conditional"
     assert finding(entries, r"For $x \in \mathbb{R}^n$").verdict == "wrong"
-    assert finding(r"\mu = \frac{1}{n} \sum_{j=0}^{n-1} x_j").verdict == "proved"
+    assert finding(r"\mu = \frac{1}{n} \sum_{j=0}^{n-1} x_j").verdict == "holds"
 
 
 def test_a_mean_divides_by_as_many_as_it_sums() -> None:
@@ -107,17 +107,17 @@ def test_a_mean_divides_by_as_many_as_it_sums() -> None:
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     [
-        (r"\theta_i = 10000^{-2i/d}", "proved"),
-        (r"\theta_j = 500000^{-2j/d_h}", "proved"),
-        (r"\omega_k = \frac{1}{10000^{2k/d}}", "proved"),
-        (r"\theta_i = b^{-2i/d}", "proved"),
+        (r"\theta_i = 10000^{-2i/d}", "holds"),
+        (r"\theta_j = 500000^{-2j/d_h}", "holds"),
+        (r"\omega_k = \frac{1}{10000^{2k/d}}", "holds"),
+        (r"\theta_i = b^{-2i/d}", "holds"),
         (r"\theta_i = 10000^{-2(i-1)/d}", "conditional"),
         (r"\theta_i = 10000^{-2d/i}", "wrong"),
         (r"\theta_i = 10000^{-2i}", "wrong"),
         (r"\theta_i = 10000^{-i/d}", "unknown"),
         (r"\theta_i = 10000^{-4i/d}", "unknown"),
         (r"\theta_i = 10000^{-3i/d}", "unknown"),  # no base of 1000000
-        (r"\theta_i = 1000000^{-2i/d}", "proved"),
+        (r"\theta_i = 1000000^{-2i/d}", "holds"),
         (r"\theta_i = 12345^{-2i/d}", "unknown"),
     ],
 )

@@ -14,14 +14,14 @@ def verdict(formula: str) -> str:
 @pytest.mark.parametrize(
     ("formula", "expected"),
     [
-        (r"o = \text{softmax}\left(\frac{q K^T}{\sqrt{d_k}}\right) V", "proved"),
-        (r"o_t = \text{softmax}\left(\frac{q_t K^T}{\sqrt{d_k}}\right) V", "proved"),
-        (r"a_i = \text{softmax}\left(\frac{q_i K^T}{\sqrt{d_k}}\right)", "proved"),
+        (r"o = \text{softmax}\left(\frac{q K^T}{\sqrt{d_k}}\right) V", "holds"),
+        (r"o_t = \text{softmax}\left(\frac{q_t K^T}{\sqrt{d_k}}\right) V", "holds"),
+        (r"a_i = \text{softmax}\left(\frac{q_i K^T}{\sqrt{d_k}}\right)", "holds"),
         (r"\alpha = \text{softmax}\left(\frac{K q}{\sqrt{d_k}}\right)", "conditional"),
-        (r"\alpha = \text{softmax}\left(\frac{K^T q}{\sqrt{d_k}}\right)", "proved"),
+        (r"\alpha = \text{softmax}\left(\frac{K^T q}{\sqrt{d_k}}\right)", "holds"),
         (r"o_t = V^T \text{softmax}\left(\frac{K q_t}{\sqrt{d_k}}\right)", "conditional"),
-        (r"\alpha_{ij} = \text{softmax}_j(e_{ij})", "proved"),
-        (r"a_{t,s} = \text{softmax}_s\left(\frac{q_t^T k_s}{\sqrt{d_k}}\right)", "proved"),
+        (r"\alpha_{ij} = \text{softmax}_j(e_{ij})", "holds"),
+        (r"a_{t,s} = \text{softmax}_s\left(\frac{q_t^T k_s}{\sqrt{d_k}}\right)", "holds"),
     ],
 )
 def test_what_is_right_is_seen(formula: str, expected: str) -> None:

@@ -8,10 +8,10 @@ from tests.documents.judge.claims import last
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     [
-        (r"A_{ij} = \frac{\exp(S_{ij})}{\sum_{k=1}^{n} \exp(S_{ik})}", "proved"),
-        (r"\alpha_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}", "proved"),
-        (r"A_{ts} = \frac{\exp(S_{ts})}{\sum_{u=1}^{T} \exp(S_{tu})}", "proved"),
-        (r"p_{ti} = \frac{\exp(z_{ti}/\tau)}{\sum_{v} \exp(z_{tv}/\tau)}", "proved"),
+        (r"A_{ij} = \frac{\exp(S_{ij})}{\sum_{k=1}^{n} \exp(S_{ik})}", "holds"),
+        (r"\alpha_{ij} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}}", "holds"),
+        (r"A_{ts} = \frac{\exp(S_{ts})}{\sum_{u=1}^{T} \exp(S_{tu})}", "holds"),
+        (r"p_{ti} = \frac{\exp(z_{ti}/\tau)}{\sum_{v} \exp(z_{tv}/\tau)}", "holds"),
         (r"A_{ij} = \frac{\exp(S_{ij})}{\sum_{k} \exp(S_{kj})}", "conditional"),
         (r"p_{ij} = \frac{\exp(s_{ij})}{\sum_{k,l} \exp(s_{kl})}", "unknown"),
         (r"A_{ij} = \frac{S_{ij}}{\sum_{k} \exp(S_{ik})}", "wrong"),

@@ -24,19 +24,19 @@ def judged(text: str) -> list[list[Finding]]:
 @pytest.mark.parametrize(
     ("text", "verdict", "result"),
     [
-        (r"y = x + \text{FFN}(x)", "proved", "residual.post_norm"),
-        (r"\text{LayerNorm}(x + \text{Sublayer}(x))", "proved", "residual.post_norm"),
-        (r"u = z + \text{MHA}(\text{LN}(z), \text{LN}(z), \text{LN}(z))", "proved", "residual.pre_norm"),
-        (r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & \text{otherwise} \end{cases}", "proved", MASK),
-        (r"B_{st} = \begin{cases} -\infty & t > s \\ 0 & t \le s \end{cases}", "proved", MASK),
+        (r"y = x + \text{FFN}(x)", "holds", "residual.post_norm"),
+        (r"\text{LayerNorm}(x + \text{Sublayer}(x))", "holds", "residual.post_norm"),
+        (r"u = z + \text{MHA}(\text{LN}(z), \text{LN}(z), \text{LN}(z))", "holds", "residual.pre_norm"),
+        (r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & \text{otherwise} \end{cases}", "holds", MASK),
+        (r"B_{st} = \begin{cases} -\infty & t > s \\ 0 & t \le s \end{cases}", "holds", MASK),
         (r"M_{ij} = \begin{cases} -\infty & j \le i \\ 0 & \text{otherwise} \end{cases}", "wrong", MASK),
-        (r"q \cdot k = \sum_{i=1}^{d_k} q_i k_i", "proved", "dot_product.definition"),
-        (r"\mathbf{a}^T \mathbf{b} = \sum_i a_i b_i", "proved", "dot_product.definition"),
+        (r"q \cdot k = \sum_{i=1}^{d_k} q_i k_i", "holds", "dot_product.definition"),
+        (r"\mathbf{a}^T \mathbf{b} = \sum_i a_i b_i", "holds", "dot_product.definition"),
         (r"q \cdot k = \sum_{i=1}^{d_k} q_i k_j", "wrong", "dot_product.definition"),
-        (r"(A B^T)_{ij} = \sum_l A_{il} B_{jl}", "proved", "attention.scores"),
+        (r"(A B^T)_{ij} = \sum_l A_{il} B_{jl}", "holds", "attention.scores"),
         (r"(Q K^T)_{ij} = \sum_l Q_{il} K_{lj}", "wrong", "attention.scores"),
-        (r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}", "proved", "attention.scores"),
-        (r"\text{softmax}\left(\frac{Q K^T}{\sqrt{d_k}}\right)", "proved", "attention.definition"),
+        (r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}", "holds", "attention.scores"),
+        (r"\text{softmax}\left(\frac{Q K^T}{\sqrt{d_k}}\right)", "holds", "attention.definition"),
     ],
 )  # fmt: skip
 def test_what_is_said(text: str, verdict: str, result: str) -> None:
@@ -68,7 +68,7 @@ def test_a_name_for_a_function_that_the_next_link_gives() -> None:
     """The first link of y_i = softmax(x)_i = ... holds; it does not where the next link is wrong."""
     named, formula = judged(r"y_i = \text{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}")
     assert [each.verdict for each in named] == ["holds"]
-    assert [each.verdict for each in formula] == ["proved"]
+    assert [each.verdict for each in formula] == ["holds"]
     named, formula = judged(r"y_i = \text{softmax}(x)_i = \frac{x_i}{\sum_{j=1}^{n} e^{x_j}}")
     assert not any(each.verdict == "holds" for each in named)
     assert [each.verdict for each in formula] == ["wrong"]
@@ -89,9 +89,9 @@ def test_x_and_hat_x_in_either_case_are_no_mistake() -> None:
         (r"PE_{(pos, 2i)} = \sin(pos \, \omega_i)", None),
         (r"d_k = d_v / h", "wrong"),
         (r"d_h = d_k / h", None),  # where d_k is the width of all keys together
-        (r"d_k = d_{model} / h", "proved"),
+        (r"d_k = d_{model} / h", "holds"),
         (r"\text{ReLU}(z_{i1}) = \max(0, z_{j1})", "wrong"),
-        (r"\text{ReLU}(z_{i1}) = \max(0, z_{i1})", "proved"),
+        (r"\text{ReLU}(z_{i1}) = \max(0, z_{i1})", "holds"),
         (r"y_i = \text{softmax}(x)_j = \frac{e^{x_i}}{\sum_j e^{x_j}}", "wrong"),
         (r"y_i = \text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_j}}", "holds"),
         (r"y_i = \text{softmax}(x_i) = \frac{e^{x_i}}{\sum_j e^{x_j}}", "conditional"),

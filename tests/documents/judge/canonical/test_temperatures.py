@@ -12,10 +12,10 @@ from tests.documents.judge.claims import last
     [
         (r"With a temperature $\tau$:", r"p_i = \frac{\exp(\tau z_i)}{\sum_j \exp(\tau z_j)}", "wrong"),
         ("温度 $T$：", r"p_i = \frac{e^{z_i T}}{\sum_j e^{z_j T}}", "wrong"),
-        (r"With a temperature $\tau$:", r"p_i = \frac{\exp(z_i / \tau)}{\sum_j \exp(z_j / \tau)}", "proved"),
-        (r"With an inverse temperature $\beta$:", r"p_i = \frac{\exp(\beta z_i)}{\sum_j \exp(\beta z_j)}", "proved"),
-        (r"With the inverse temperature $T$:", r"p_i = \frac{\exp(T z_i)}{\sum_j \exp(T z_j)}", "proved"),
-        ("", r"p_i = \frac{\exp(T z_i)}{\sum_j \exp(T z_j)}", "proved"),
+        (r"With a temperature $\tau$:", r"p_i = \frac{\exp(z_i / \tau)}{\sum_j \exp(z_j / \tau)}", "holds"),
+        (r"With an inverse temperature $\beta$:", r"p_i = \frac{\exp(\beta z_i)}{\sum_j \exp(\beta z_j)}", "holds"),
+        (r"With the inverse temperature $T$:", r"p_i = \frac{\exp(T z_i)}{\sum_j \exp(T z_j)}", "holds"),
+        ("", r"p_i = \frac{\exp(T z_i)}{\sum_j \exp(T z_j)}", "holds"),
     ],
 )
 def test_scores_are_divided_by_a_temperature(before: str, formula: str, verdict: str) -> None:

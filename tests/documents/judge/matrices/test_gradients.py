@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.judge.claims import last
+from tests.documents.judge.claims import last, last_claim
 
 ROWS, COLUMNS = "$Y = X W + b$", "$y = W x + b$"
 SCORES, OUTPUT = r"$S = \frac{Q K^T}{\sqrt{d_k}}$", "$O = A V$"
@@ -13,24 +13,25 @@ SCORES, OUTPUT = r"$S = \frac{Q K^T}{\sqrt{d_k}}$", "$O = A V$"
 @pytest.mark.parametrize(
     ("before", "formula", "verdict"),
     [
-        (ROWS, r"\frac{\partial L}{\partial W} = X^T \frac{\partial L}{\partial Y}", "proved"),
-        (ROWS, r"\frac{\partial L}{\partial X} = \frac{\partial L}{\partial Y} W^T", "proved"),
-        (ROWS, r"dX = dY W^T", "proved"),
-        (ROWS, r"\frac{\partial L}{\partial b} = \sum_{i=1}^{n} \frac{\partial L}{\partial y_i}", "proved"),
-        (COLUMNS, r"\frac{\partial L}{\partial W} = \frac{\partial L}{\partial y} x^T", "proved"),
-        (COLUMNS, r"\nabla_x L = W^T \nabla_y L", "proved"),
-        (COLUMNS, r"\frac{\partial L}{\partial b} = \frac{\partial L}{\partial y}", "proved"),
+        (ROWS, r"\frac{\partial L}{\partial W} = X^T \frac{\partial L}{\partial Y}", "holds"),
+        (ROWS, r"\frac{\partial L}{\partial X} = \frac{\partial L}{\partial Y} W^T", "holds"),
+        (ROWS, r"dX = dY W^T", "holds"),
+        (ROWS, r"\frac{\partial L}{\partial b} = \sum_{i=1}^{n} \frac{\partial L}{\partial y_i}", "holds"),
+        (COLUMNS, r"\frac{\partial L}{\partial W} = \frac{\partial L}{\partial y} x^T", "holds"),
+        (COLUMNS, r"\nabla_x L = W^T \nabla_y L", "holds"),
+        (COLUMNS, r"\frac{\partial L}{\partial b} = \frac{\partial L}{\partial y}", "holds"),
         (COLUMNS, r"\frac{\partial L}{\partial x} = \frac{\partial L}{\partial y} W", "conditional"),
-        (SCORES, r"dQ = \frac{1}{\sqrt{d_k}} dS K", "proved"),
-        (SCORES, r"dK = dS^T Q / \sqrt{d_k}", "proved"),
-        (OUTPUT, r"dV = A^T dO", "proved"),
+        (SCORES, r"dQ = \frac{1}{\sqrt{d_k}} dS K", "holds"),
+        (SCORES, r"dK = dS^T Q / \sqrt{d_k}", "holds"),
+        (OUTPUT, r"dV = A^T dO", "holds"),
         ("", r"\frac{\partial L}{\partial W} = X^T \frac{\partial L}{\partial Y}", "conditional"),
         ("", r"\frac{\partial L}{\partial X} = W^T \frac{\partial L}{\partial Y}", "conditional"),
     ],
 )
 def test_what_is_right(before: str, formula: str, verdict: str) -> None:
-    finding = last(formula, before)
-    assert (finding.check, finding.verdict) == ("gradient", verdict)
+    claim = last_claim(formula, before)
+    finding = next(each for each in claim.findings if each.check == "gradient")
+    assert (finding.verdict, claim.finding.verdict) == (verdict, verdict)
     assert bool(finding.assumptions) is (verdict == "conditional")
 
 
@@ -50,7 +51,7 @@ def test_another_product_of_the_letters_is_wrong(before: str, formula: str) -> N
     finding = last(formula, before)
     assert finding.verdict == "wrong"
     assert finding.right is not None
-    assert "√" in finding.right or last(finding.right, before).verdict == "proved"
+    assert "√" in finding.right or last(finding.right, before).verdict == "holds"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,29 @@
+"""How a formula stands to the usual one that it is recognised as: the same, the same under an assumption, or not it.
+
+Definition   usual        equal to a form of the concept once letters have their usual roles
+             conditional  equal to one that assumes something
+             wrong        one slip away from one
+Result       `said_of(likeness)` is what a check may say of it: that a formula is the usual one is checked, and no
+             proof of what a document says, since letters were given their roles by spelling
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from derivations.documents.verdicts import Unproved
+
+__all__ = ["Likeness", "said_of", "usual_formula"]
+
+Likeness = Literal["usual", "conditional", "wrong"]
+_SAID: dict[Likeness, Unproved] = {"usual": "holds", "conditional": "conditional", "wrong": "wrong"}
+
+
+def said_of(likeness: Likeness) -> Unproved:
+    """Return what a check says of a formula that is so like the usual one."""
+    return _SAID[likeness]
+
+
+def usual_formula(title: str) -> str:
+    """Return the remark that a formula is the usual one."""
+    return f"this is the usual formula of {title}"
