@@ -10,7 +10,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Shape, avoiding, require
 from derivations.language.scalars import Iverson
-from derivations.language.shapes import Blocks, Pair, Place, Sized, axis, flat, pair, shape_text, sum_along
+from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
 
 __all__ = ["ColumnBlock", "Concatenate", "Explicit", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
 
@@ -82,6 +82,9 @@ class Tabulated(Array):
 
     def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
         """Build the array whose entries the formula gives, one argument for each axis."""
+        require(
+            isinstance(formula, Lambda), lambda: f"a table needs a formula, such as Lambda(i, i**2), not {formula!r}"
+        )
         return super().__new__(cls, formula, *map(axis, shape))
 
     @property
@@ -111,7 +114,12 @@ class Explicit(Array):
 
     def __new__(cls, matrix: Any) -> Array:
         """Build the array from nested lists or a SymPy matrix."""
-        return super().__new__(cls, ImmutableDenseMatrix(matrix))
+        try:
+            entries = ImmutableDenseMatrix(matrix)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ShapeError(f"an array is written out as a list of rows of expressions, not {matrix!r}") from error
+        require(all(isinstance(entry, Expr) for entry in entries.flat()), lambda: f"{matrix!r} holds no expressions")
+        return super().__new__(cls, entries)
 
     def _infer(self) -> Shape:
         return tuple(map(Integer, self.args[0].shape))

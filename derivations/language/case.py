@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol
+from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol, true
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities
@@ -140,6 +140,10 @@ class Case:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
         anything = {index: Symbol(f"any\N{NO-BREAK SPACE}{index.name}", integer=True) for index in assumption.ranges}
         statement, context = replace_free(assumption.statement, anything), self.context
+        if statement == true:
+            return
+        if type(statement) not in _SIGNS and not isinstance(statement, Eq):
+            raise Undecided(f"the assumption {statement} is false as it stands: nothing follows from it")
         left, right = statement.args
         if (
             isinstance(statement, Ge)

@@ -21,6 +21,7 @@ from sympy import (
     Ne,
     Pow,
     Symbol,
+    SympifyError,
     sympify,
 )
 from sympy import Tuple as Sequence
@@ -81,7 +82,11 @@ class Array(Displayed, Basic):
     def __new__(cls, *args: Any) -> Array:
         """Build the node and check its shape."""
         node = super().__new__(cls, *args)
-        node._shape = node._infer()
+        try:
+            node._shape = node._infer()
+        except AttributeError as error:  # a part that is no array has no shape
+            given = ", ".join(f"{part} of type {type(part).__name__}" for part in args)
+            raise ShapeError(f"{cls.__name__} is built from arrays and expressions, not from {given}") from error
         return node
 
     @property
@@ -149,7 +154,7 @@ class Array(Displayed, Basic):
         require(
             len(places) == 1, lambda: f"{self}[{places}]: give one place (a member) or {len(self.shape)} (an entry)"
         )
-        return Member(self, sympify(places[0], strict=True))
+        return Member(self, flat(_place(places[0], self.shape[0])) if self.shape else Integer(0))
 
     __iter__ = None  # an axis has a symbolic size: there is nothing to count through
 
@@ -189,13 +194,20 @@ class Array(Displayed, Basic):
         return Scaled(Integer(-1), self)
 
 
-def _place(place: Any, along: Axis) -> Place:
+def _place(given: Any, along: Axis) -> Place:
+    place = given
     if isinstance(place, tuple) and not isinstance(place, Pair):
-        require(isinstance(along, Blocks), lambda: f"the pair {place} needs an axis of blocks, not one of size {along}")
+        require(isinstance(along, Blocks), lambda: f"the pair {given} needs an axis of blocks, not one of size {along}")
+        require(len(given) == 2, lambda: f"a place on an axis of blocks is a pair (block, place), not {given}")
         place = Pair(sympify(place[0], strict=True), sympify(place[1], strict=True), along.size)
     if isinstance(place, Pair):
         return place
-    place = sympify(place, strict=True)
+    try:
+        place = sympify(place, strict=True)
+    except SympifyError:
+        place = None
+    if not isinstance(place, Expr):
+        raise ShapeError(f"a place is an integer expression, or a pair of them on an axis of blocks, not {given!r}")
     size = total(along)
     if isinstance(place, Integer) and (place < 0 or (isinstance(size, Integer) and place >= size)):
         raise ShapeError(f"place {place} lies outside an axis of size {size} (places count from 0)")
@@ -217,6 +229,8 @@ class Variable(Array):
 
     def __new__(cls, name: str | Str, shape: Any, kind: str | Str = "real") -> Array:
         """Build the variable `name` of the given shape and kind."""
+        if not isinstance(name, Str) and not (isinstance(name, str) and name):
+            raise ShapeError(f"the name of an array is text, such as 'X', not {name!r}")
         name, kind = (part if isinstance(part, Str) else Str(part) for part in (name, kind))
         return super().__new__(cls, name, Sequence(*map(axis, shape)), kind)
 

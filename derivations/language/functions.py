@@ -26,6 +26,7 @@ from sympy import (
     exp,
     log,
     sqrt,
+    sympify,
 )
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
@@ -93,6 +94,9 @@ class Named(Basic):
 
 def named(name: str, formula: Any, *variables: Symbol) -> Named:
     """Return the elementwise function `name` with the given formula in the given variables."""
+    formula = sympify(formula)
+    if not isinstance(name, str) or not isinstance(formula, Expr) or not all(isinstance(v, Symbol) for v in variables):
+        raise TypeError(f"a function has a name, a formula and its variables, not {name!r}, {formula!r}, {variables!r}")
     function = Named(name, Lambda(variables, formula))
     _check_name(function)
     return function

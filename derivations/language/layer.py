@@ -6,7 +6,7 @@ name, with weights of its own; applied to arrays it is an expression like any ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sympy import Basic, Expr, Indexed, Symbol, sympify
@@ -103,15 +103,18 @@ class Equations:
 
     def __call__(self, name: str, over: tuple[Symbol, Sized] | None = None) -> Any:
         """Announce the next equation, so that an error in its right-hand side can name it."""
+        require(isinstance(name, str) and bool(name), lambda: f"an equation defines a name such as 'S', not {name!r}")
         current_equation.set(name)
 
         def define(value: Array) -> Variable:
+            require(isinstance(value, Array), lambda: f"its right-hand side is an array, not {value!r}")
             kind = value.kind
             if over is None:
                 variable = target = Variable(name, value.shape, kind)
                 equation = Equation(target, value)
             else:
                 variable = Variable(name, (over[1], *value.shape), kind)
+                require(isinstance(over[0], Symbol), lambda: f"the index of a family is a symbol, not {over[0]!r}")
                 equation = Equation(Member(variable, over[0]), value, over[0], axis(over[1]))
             current_equation.set(None)
             self._equations.append(equation)
@@ -132,8 +135,11 @@ class Layer(Shown, Basic):
 
     def __new__(cls, name: str | Str, inputs: Any, parameters: Any, equations: Any, output: Any) -> Layer:
         """Build the layer and check that every name is known where it is used."""
+        require(isinstance(name, str | Str), lambda: f"the name of a layer is text, not {name!r}")
         name = name if isinstance(name, Str) else Str(name)
-        output = output if isinstance(output, Variable) else Sequence(*output)
+        inputs, parameters = _all_of(Variable, inputs, "inputs"), _all_of(Variable, parameters, "parameters")
+        equations = _all_of(Equation, equations, "equations")
+        output = output if isinstance(output, Variable) else Sequence(*_all_of(Variable, output, "outputs"))
         layer = super().__new__(cls, name, Sequence(*inputs), Sequence(*parameters), Sequence(*equations), output)
         known = {*layer.inputs, *layer.parameters}
         for equation in layer.equations:
@@ -258,6 +264,14 @@ class Layer(Shown, Basic):
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"{self.name}({', '.join(v.name for v in self.inputs)})"
+
+
+def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
+    """Return the parts of a layer, each of one kind."""
+    found = tuple(parts) if isinstance(parts, Iterable) and not isinstance(parts, str) else (parts,)
+    wrong = [part for part in found if not isinstance(part, kind)]
+    require(not wrong, lambda: f"the {what} of a layer are of type {kind.__name__}, not {wrong[0]!r}")
+    return found
 
 
 class Gradient(Layer):

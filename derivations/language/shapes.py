@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 
-from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
+from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, SympifyError, expand, sympify
 
 from derivations.language.binding import fresh_index
 
@@ -81,7 +81,12 @@ def axis(value: Sized) -> Axis:
         return value
     if isinstance(value, bool):
         raise ShapeError(f"a size must be an integer >= 1, not {value}")
-    result = sympify(value, strict=True)
+    try:
+        result = sympify(value, strict=True)
+    except SympifyError:
+        result = None
+    if not isinstance(result, Expr):
+        raise ShapeError(f"a size is an integer >= 1 or an expression in sizes, not {value!r}")
     if result.is_number and not (isinstance(result, Integer) and result >= 1):
         raise ShapeError(f"a size must be an integer >= 1, not {value}")
     return result

@@ -14,6 +14,7 @@ import sympy
 from sympy import Basic, Derivative, Dummy, Expr, Indexed, KroneckerDelta, Ne, Subs, Sum, Symbol, Wild
 from sympy import Tuple as Sequence
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.costs import Count
@@ -54,6 +55,7 @@ from derivations.language.normal_form.terms import (
     subtract,
 )
 from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.shapes import shape_text
 
 __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 
@@ -72,6 +74,10 @@ def read(expression: Basic, context: Context) -> Poly:
         return rule(expression, context)
     if isinstance(expression, Array) and expression.shape == ():
         return read(expression.entry(), context)
+    if isinstance(expression, Boolean):
+        raise Undecided(f"{expression} is a relation or a truth value, where a number is needed")
+    if isinstance(expression, Array):
+        raise Undecided(f"{expression} is an array of shape {shape_text(expression.shape)}, where a number is needed")
     raise Undecided(f"{type(expression).__name__} is not in the language of the judge: {expression}")
 
 
