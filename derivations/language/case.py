@@ -18,6 +18,7 @@ from derivations.language.certificates import Bound, Inequalities
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.domains import partial_entries
 from derivations.language.expression import Array
+from derivations.language.internal import Internal
 from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer, is_stated
@@ -138,7 +139,7 @@ class Case:
 
     def assume(self, assumption: Assumption) -> None:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
-        anything = {index: Symbol(f"any\N{NO-BREAK SPACE}{index.name}", integer=True) for index in assumption.ranges}
+        anything = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
         statement, context = replace_free(assumption.statement, anything), self.context
         if statement == true:
             return
@@ -260,7 +261,7 @@ def places_of(case: Case, *axes: Axis) -> list[Any]:
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
         indices = []
         for size in sizes:
-            indices.append(Symbol(f"place\N{NO-BREAK SPACE}{len(case.places) + 1}", integer=True))  # nobody writes so
+            indices.append(Internal(f"place {len(case.places) + 1}", integer=True))
             case.places.append(indices[-1])
             case.open_range(indices[-1], size)
         places.append(Pair(indices[0], indices[1], along.size) if isinstance(along, Blocks) else indices[0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial, wraps
 from typing import Any, overload
 
-from sympy import Basic, Expr, Limit, Symbol, false, sympify, true
+from sympy import Basic, Expr, Limit, Symbol, false, true
 
 from derivations.language.binding import replace_free
 from derivations.language.layer import Equation, Layer

@@ -33,7 +33,16 @@ from derivations.language.normal_form.algebra import (
     sine,
     unit_step,
 )
-from derivations.language.normal_form.context import INTEGER, Condition, Context, Undecided
+from derivations.language.internal import MARK, Internal, Unwritten
+from derivations.language.normal_form.context import (
+    COMPLEX,
+    INTEGER,
+    NONNEGATIVE,
+    POSITIVE,
+    Condition,
+    Context,
+    Undecided,
+)
 from derivations.language.normal_form.derivative import derivative
 from derivations.language.normal_form.integers import (
     always_nonnegative,
@@ -41,7 +50,6 @@ from derivations.language.normal_form.integers import (
     is_integer,
     order_indicator,
 )
-from derivations.language.normal_form.signs import COMPLEX
 from derivations.language.normal_form.sums import close, expectation, function, settle, substitute, times
 from derivations.language.normal_form.terms import (
     ONE,
@@ -100,7 +108,21 @@ def symbol_atom(symbol: Symbol) -> Atom:
         signature = "nonnegative"
     else:
         signature = "real" if symbol.is_real else "complex"
-    return ("sym", symbol.name, signature)
+    return ("sym", MARK + symbol.name if isinstance(symbol, Internal) else _plain(symbol.name), signature)
+
+
+def _plain(name: str) -> str:
+    """Return a name that a person has written, which must not be one of the judge's own."""
+    if MARK in name:
+        raise Undecided(f"the name {name!r} holds the control character {MARK!r}: choose another name")
+    return name
+
+
+def _marked(name: str, declared: Any) -> str:
+    """Return the name of an array or a function with marks for what was declared of it."""
+    sign = POSITIVE if declared.is_positive else NONNEGATIVE if declared.is_nonnegative else ""
+    kind = INTEGER if declared.is_integer else "" if declared.is_real else COMPLEX
+    return f"{_plain(name)}{sign}{kind}"
 
 
 def _symbol(expression: Symbol, context: Context) -> Poly:
@@ -215,7 +237,7 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     if define is not None:
         at = tuple(read(place, context) for place in expression.indices)
         return _once(label, at, lambda: define(*expression.indices), context)
-    name += INTEGER if label.is_integer else "" if label.is_real else COMPLEX
+    name = _marked(name, label)
     places = tuple(read(place, context) for place in expression.indices)
     for place, size in zip(places, expression.base.shape or (), strict=False):
         if not is_integer(place, context):
@@ -330,7 +352,7 @@ def _shown(entry: Indexed, context: Context) -> Poly:
         return subtract(ONE, difference_indicator(read(entry, context), context))
     if define is not None or not label.is_integer:
         raise Undecided(f"a bracket of {name}, which is no mask")
-    return single(("true", name, tuple(read(place, context) for place in entry.indices)))
+    return single(("true", _plain(name), tuple(read(place, context) for place in entry.indices)))
 
 
 def _derivative(expression: Derivative, context: Context) -> Poly:
@@ -351,7 +373,7 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
     if any(not variable.is_Symbol or variable.is_integer for variable in variables) or not declared_real(values):
         raise Undecided(f"a value put in for something that is no real scalar: {expression}")
     context.serial += 1
-    names = {v: Symbol(f"argument\xa0{context.serial} {number}", real=True) for number, v in enumerate(variables)}
+    names = {v: Internal(f"argument {context.serial} {number}", real=True) for number, v in enumerate(variables)}
     before = len(context.conditions)
     value = read(replace_free(inner, names), context)
     points = {symbol_atom(names[v]): read(point, context) for v, point in zip(variables, values, strict=True)}
@@ -430,8 +452,8 @@ def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
         for bound in bounds:
             if not always_nonnegative(bound, context):
                 context.keep("in range", bound)
-    elif not (expression.is_real or expression.is_integer):
-        name += COMPLEX
+    else:
+        name = MARK + name if isinstance(expression.func, Unwritten) else _marked(name, expression)
     return function(name, 0 if len(places) == 1 else (0,) * len(places), places, context)
 
 
