@@ -40,10 +40,11 @@ from derivations.language.normal_form.terms import (
 )
 from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
-from derivations.language.premises import check_definitions, refuse_twins
+from derivations.language.premises import check_definitions, refuse_twins, sizes_of
 from derivations.language.rules import Rule
 from derivations.language.scalars import declared_real
 from derivations.language.shapes import Axis, Blocks, Pair, join, split, total
+from derivations.language.statements import Conformable
 
 __all__ = ["Case", "common_places", "places_of"]
 
@@ -58,7 +59,8 @@ class Case:
         self.previous, self.step, self.rule = previous, step, rule
         self.claim, self.derivation = claim, derivation
         self.context = Context(features=rule.features)
-        refuse_twins(previous, step.expression, *step.certificate, derivation, claim)
+        statement = tuple(p for p in (previous, step.expression, *step.certificate) if not isinstance(p, Conformable))
+        refuse_twins(statement, derivation, claim.given)
         check_definitions(derivation.definitions)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.context.scalar_definitions = {
@@ -80,6 +82,7 @@ class Case:
         self.assumptions = (*derivation.assumptions, *claim.given)
         for assumption in self.assumptions:
             self.assume(assumption)
+        self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
         """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
@@ -111,6 +114,13 @@ class Case:
         for part in parts:
             if not declared_real(part):
                 raise Undecided(f"{part} is not seen to be real")
+
+    def require_sizes(self, *sizes: Expr) -> None:
+        """Keep the condition that sizes are not negative: with one that is, there is no array."""
+        for size in sizes:
+            number = read(size, self.context)
+            if not always_nonnegative(number, self.context):
+                self.context.keep("nonnegative", number)
 
     def speaks_of(self, variable: Symbol) -> bool:
         """Say whether an assumption speaks of a variable, be it through a definition, or a definition gives it."""

@@ -114,6 +114,7 @@ def by_rank(case: Case) -> str | None:
     matrix = rank.args[0]
     case.keep_domains(matrix)
     inner = [matrix.args[0].shape[-1]] if type(matrix).__name__ == "Product" else []
+    case.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
     if any(case.equal(total(size), bound) for size in (*matrix.shape, *inner)):
         return None
     return f"{bound} is neither the inner size nor a size of {matrix}"
