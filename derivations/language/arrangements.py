@@ -78,8 +78,6 @@ class SumOver(_OfFamily):
 class Tabulated(Array):
     """An array given by a formula for its entries: `Tabulated(Lambda((i, j), f), n, m)` has f in row i, column j."""
 
-    unchecked = True
-
     def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
         """Build the array whose entries the formula gives, one argument for each axis."""
         require(
@@ -109,8 +107,6 @@ class Tabulated(Array):
 
 class Explicit(Array):
     """An array written out: a SymPy matrix of numbers or expressions."""
-
-    unchecked = True
 
     def __new__(cls, matrix: Any) -> Array:
         """Build the array from nested lists or a SymPy matrix."""
@@ -145,8 +141,6 @@ def column_block(wide: Array, block: Expr) -> Array:
 
 class ColumnBlock(Array):
     """The columns of one block: places block * size, ..., block * size + size - 1."""
-
-    unchecked = True
 
     def _infer(self) -> Shape:
         return (*self.args[0].shape[:-1], self.args[0].shape[-1].size)

@@ -144,6 +144,8 @@ def _sum_positive(expression: Add, use: Inequalities) -> bool:
 
 
 def _zero_or_one(expression: Basic) -> bool:
+    if isinstance(expression, Within):
+        return _zero_or_one(expression.args[0])
     if isinstance(expression, (KroneckerDelta, Iverson)):
         return True
     if isinstance(expression, Add) and len(expression.args) == 2 and expression.args[0] == 1:

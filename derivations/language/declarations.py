@@ -12,7 +12,7 @@ from functools import lru_cache
 from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
-__all__ = ["PLACE", "REAL", "admitted", "admits", "facts_of", "is_size"]
+__all__ = ["PLACE", "REAL", "admits", "admitted", "facts_of", "is_size"]
 
 REAL: Mapping[str, bool] = Symbol("x", real=True).assumptions0
 PLACE: Mapping[str, bool] = Symbol("i", integer=True, nonnegative=True).assumptions0

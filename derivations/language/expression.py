@@ -40,6 +40,8 @@ from derivations.language.shapes import (
     axis,
     flat,
     join,
+    lying,
+    on_axis,
     same_size,
     shape_text,
     split,
@@ -99,7 +101,6 @@ class Array(Displayed, Basic):
         """What the entries are: "real", "boolean" or "integer"."""
         return "real"
 
-    unchecked: ClassVar[bool] = False  # whether an entry can forget one of its places
     binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
 
     @property
@@ -129,21 +130,28 @@ class Array(Displayed, Basic):
         given = [_place(p, a) for p, a in zip(places, self.shape, strict=True)]
         if isinstance(self, Variable):
             return self.entry_at(given)
-        read = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
-        pairs = [place for place, _ in read]
-        value = Deferred(self, *pairs) if is_deferring() else self.entry_at(pairs)
-        for rest, size in (guard for _, guard in read if guard):
-            value = Within(value, rest, size)
-        return value
+        pairs = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
+        return Deferred(self, *pairs) if is_deferring() else self._within(pairs)
 
     def entry_at(self, given: list[Place]) -> Expr:
         """Return the entry at places that are checked already."""
-        value = self._entry(*given)
-        if self.unchecked:  # a place that is no mere index must be seen to lie on its axis
-            for place, along in zip(given, self.shape, strict=True):
-                number = flat(place)
-                if not (number.is_Symbol and not number.is_positive) and not isinstance(place, Integer | Pair):
-                    value = Within(value, number, total(along))
+        return self._entry(*given)
+
+    def _within(self, given: list[Place]) -> Expr:
+        """Return the entry, which counts only where each place lies on its axis.
+
+        An entry can forget a place: a mask of ones is 1 everywhere. So what is not seen to be checked elsewhere, as an
+        index of a sum or as a place of a variable in the entry, is kept with it.
+        """
+        wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
+        with lying(wanted) as new:
+            value = self._entry(*given)
+        open_places = [own for own in new if not _is_inside(*own)]
+        if open_places:
+            entries = value.atoms(Indexed)
+            held = {own for e in entries for own in zip(e.indices, e.base.shape or (), strict=False)}
+            for place, size in (own for own in open_places if own not in held):
+                value = Within(value, place, size)
         return value
 
     def __getitem__(self, places: Any) -> Any:
@@ -214,14 +222,16 @@ def _place(given: Any, along: Axis) -> Place:
     return place
 
 
-def _split(place: Place, along: Axis) -> tuple[Place, tuple[Expr, Expr] | None]:
-    """Return a place such as 2 k + j on an axis of blocks as a pair, and what must be seen to lie within a block."""
+def _split(place: Place, along: Axis) -> Place:
+    """Return a place such as 2 k + j on an axis of blocks as a pair, of which it must be seen that it is one."""
     if not isinstance(along, Blocks) or isinstance(place, Pair | Integer):
-        return place, None
+        return place
     block, rest = split(place, along.size)
-    if block == 0:
-        return place, None
-    return Pair(block, rest, along.size), None if rest == 0 else (rest, along.size)
+    return place if block == 0 else Pair(block, rest, along.size)
+
+
+def _is_inside(place: Expr, size: Expr) -> bool:
+    return isinstance(place, Integer) and isinstance(size, Integer) and bool(0 <= place < size)
 
 
 class Variable(Array):
@@ -396,8 +406,6 @@ class Transpose(Array):
 class RowBroadcast(Array):
     """A vector repeated as every row of a matrix of `size` rows: 1 b^T."""
 
-    unchecked = True
-
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` rows, each equal to the vector."""
         return super().__new__(cls, vector, axis(size))
@@ -424,8 +432,6 @@ class RowBroadcast(Array):
 
 class ColumnBroadcast(Array):
     """A vector repeated as every column of a matrix of `size` columns: v 1^T."""
-
-    unchecked = True
 
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` columns, each equal to the vector."""

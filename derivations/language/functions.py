@@ -192,8 +192,6 @@ class Both(Array):
 class _OfPositions(Array):
     """A mask that lets positions see one another, as many as its first argument says."""
 
-    unchecked = True
-
     def _infer(self) -> Shape:
         return (self.args[0], self.args[0])
 
@@ -314,8 +312,6 @@ class RowMean(RowSum):
 
 class Interleave(Array):
     """Columns of two arrays in turn: even columns from the first, odd columns from the second."""
-
-    unchecked = True
 
     def _infer(self) -> Shape:
         *rows, pairs = _common("interleaving", self.args)

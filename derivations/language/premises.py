@@ -11,7 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from derivations.language.binding import free_symbols
 from derivations.language.declarations import PLACE, admitted, facts_of, is_size
-from derivations.language.derivation import Assumption, Claim, Derivation
+from derivations.language.derivation import Assumption, Derivation
 from derivations.language.expression import Variable
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.normal_form.context import Undecided

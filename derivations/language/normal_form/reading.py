@@ -20,6 +20,7 @@ from derivations.language.binding import free_symbols, replace_free
 from derivations.language.costs import Count
 from derivations.language.deferred import Deferred
 from derivations.language.expression import Array
+from derivations.language.internal import MARK, Internal, Unwritten
 from derivations.language.normal_form.algebra import (
     IMAGINARY,
     PI,
@@ -33,7 +34,6 @@ from derivations.language.normal_form.algebra import (
     sine,
     unit_step,
 )
-from derivations.language.internal import MARK, Internal, Unwritten
 from derivations.language.normal_form.context import (
     COMPLEX,
     INTEGER,
@@ -63,7 +63,7 @@ from derivations.language.normal_form.terms import (
     subtract,
 )
 from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
-from derivations.language.shapes import shape_text
+from derivations.language.shapes import on_axis, shape_text
 
 __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 
@@ -212,11 +212,19 @@ def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
 
 
 def _deferred(expression: Deferred, context: Context) -> Poly:
+    """Return an entry, which every place of it must name: this is where all entries of arrays are read."""
     array, *places = expression.args
     at = tuple(
         tuple(read(p, context) for p in (place if isinstance(place, Sequence) else (place,))) for place in places
     )
-    return _once(array, at, expression.now, context)
+
+    def entry() -> Expr:
+        for place, along in zip(expression.places, array.shape, strict=True):
+            for number, size in on_axis(place, along):
+                keep_in_range(limit(number, context), read(size, context), context)
+        return expression.now()
+
+    return _once(array, at, entry, context)
 
 
 def _once(what: Any, at: tuple[Any, ...], value: Callable[[], Expr], context: Context) -> Poly:
