@@ -8,6 +8,7 @@ from sympy import Basic, Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, La
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
+from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Shape, avoiding, require
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
@@ -54,7 +55,7 @@ class Concatenate(_OfFamily):
     def _entry(self, *places: Place) -> Expr:
         body, over, _ = self.args
         column = pair(places[-1], self.shape[-1])
-        return replace_free(body, {over: column.block}).entry(*places[:-1], column.place)
+        return at_places(body, {over: column.block}).entry(*places[:-1], column.place)
 
 
 class SumOver(_OfFamily):
@@ -71,7 +72,7 @@ class SumOver(_OfFamily):
     def _entry(self, *places: Place) -> Expr:
         body, over, size = self.args
         return sum_along(
-            size, lambda p: replace_free(body, {over: flat(p)}).entry(*places), avoiding(body, places) | {over}
+            size, lambda p: at_places(body, {over: flat(p)}).entry(*places), avoiding(body, places) | {over}
         )
 
 
@@ -102,7 +103,7 @@ class Tabulated(Array):
 
     def _entry(self, *places: Place) -> Expr:
         formula = self.args[0]
-        return replace_free(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
+        return at_places(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
 
 
 class Explicit(Array):

@@ -15,6 +15,7 @@ from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol, tru
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities
+from derivations.language.declarations import at_places
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.domains import partial_entries
 from derivations.language.expression import Array
@@ -149,6 +150,8 @@ class Case:
 
     def assume(self, assumption: Assumption) -> None:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
+        for index in assumption.ranges:
+            at_places(index, {index: index})  # its declaration must admit all of its values
         anything = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
         statement, context = replace_free(assumption.statement, anything), self.context
         if statement == true:

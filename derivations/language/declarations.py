@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-__all__ = ["PLACE", "REAL", "admits", "admitted", "facts_of", "is_size"]
+from derivations.language.binding import replace_free
+from derivations.language.shapes import ShapeError
 
-REAL: Mapping[str, bool] = Symbol("x", real=True).assumptions0
+__all__ = ["PLACE", "admitted", "at_places", "demands", "facts_of", "is_size"]
+
 PLACE: Mapping[str, bool] = Symbol("i", integer=True, nonnegative=True).assumptions0
 _SIZE: Mapping[str, bool] = Symbol("n", integer=True, positive=True).assumptions0
 
@@ -25,9 +28,27 @@ def admitted(declared: Mapping[str, bool], facts: Mapping[str, bool]) -> bool:
 
 
 @lru_cache(maxsize=1 << 10)
-def admits(symbol: Symbol, kind: str) -> bool:
-    """Say whether a symbol may stand for every real number ("real"), or for every place of an axis ("place")."""
-    return admitted(symbol.assumptions0, {"real": REAL, "place": PLACE}[kind])
+def demands(symbol: Symbol) -> tuple[str, ...] | None:
+    """Return what a real number must be for a symbol to stand for it; None where no side condition says it."""
+    for demand in _DEMANDS:
+        if admitted(symbol.assumptions0, Symbol("x", real=True, **dict.fromkeys(demand, True)).assumptions0):
+            return demand
+    return None
+
+
+_SIGNS = ("nonzero", "nonnegative", "positive")
+_DEMANDS = ((), *((sign,) for sign in _SIGNS), ("integer",), *(("integer", sign) for sign in _SIGNS))
+
+
+def at_places(body: Any, places: Mapping[Symbol, Expr]) -> Any:
+    """Return an expression with indices replaced by places of axes, which each index must be declared to admit.
+
+    Raises `ShapeError` for an index that does not.
+    """
+    for index in places:
+        if not admitted(index.assumptions0, PLACE):
+            raise ShapeError(f"the index {index} counts from 0: declare it an integer and nothing more, as `index`")
+    return replace_free(body, places)
 
 
 def facts_of(value: AppliedUndef) -> dict[str, bool]:

@@ -15,6 +15,7 @@ from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
+from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Member, Shape, Variable, require
 from derivations.language.shapes import (
     Axis,
@@ -22,6 +23,7 @@ from derivations.language.shapes import (
     Sized,
     axis,
     current_equation,
+    flat,
     same_size,
     shape_text,
     total,
@@ -80,7 +82,7 @@ class Equation(Displayed, Basic):
         """Return the right-hand side of one entry of the defined variable, a family's index first."""
         if self.over is None:
             return self.value.entry(*places)
-        return replace_free(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
+        return at_places(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         family = f"  for {self.over[0]} < {self.over[1]}" if self.over else ""
@@ -296,7 +298,7 @@ class _Family(Array):
 
     def _entry(self, *places: Any) -> Expr:
         body, over, _ = self.args
-        return replace_free(body, {over: places[0]}).entry(*places[1:])
+        return at_places(body, {over: flat(places[0])}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"({self.args[0]} for {self.args[1]} < {self.args[2]})"

@@ -10,7 +10,7 @@ from sympy import Basic, Expr, Function, I, Integer, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["MASK", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
+__all__ = ["MASK", "Admitted", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
 
 
 def declared_real(expression: Basic) -> bool:
@@ -65,6 +65,13 @@ class Within(Function):
 
     def _eval_is_real(self) -> bool | None:
         return self.args[0].is_real
+
+
+class Admitted(Within):
+    """A value that counts only where what was put in for a variable is what the variable was declared to be.
+
+    `Admitted(value, put in, kind)`, where the kind is that of a side condition, such as "positive".
+    """
 
 
 class Rounded(Function):

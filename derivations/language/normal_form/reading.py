@@ -18,6 +18,7 @@ from sympy.logic.boolalg import Boolean
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.costs import Count
+from derivations.language.declarations import demands
 from derivations.language.deferred import Deferred
 from derivations.language.expression import Array
 from derivations.language.internal import MARK, Internal, Unwritten
@@ -31,6 +32,7 @@ from derivations.language.normal_form.algebra import (
     odd_function,
     positive_part,
     power,
+    require,
     sine,
     unit_step,
 )
@@ -62,7 +64,7 @@ from derivations.language.normal_form.terms import (
     single,
     subtract,
 )
-from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.scalars import Admitted, Expectation, Iverson, Variance, Within, declared_real
 from derivations.language.shapes import on_axis, shape_text
 
 __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
@@ -350,6 +352,20 @@ def _within(expression: Within, context: Context) -> Poly:
     return read(value, context)
 
 
+def _admitted(expression: Admitted, context: Context) -> Poly:
+    value, put_in, kind = expression.args
+    _demand(kind.name, read(put_in, context), context)
+    return read(value, context)
+
+
+def _demand(kind: str, p: Poly, context: Context) -> None:
+    """Keep what was declared of a variable as a condition on what is put in for it."""
+    if kind != "integer":
+        require(kind, p, context)
+    elif not is_integer(p, context):
+        context.keep("integer", p)
+
+
 def _shown(entry: Indexed, context: Context) -> Poly:
     name = entry.base.label.name
     define = context.definitions.get(name)
@@ -385,6 +401,12 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
     before = len(context.conditions)
     value = read(replace_free(inner, names), context)
     points = {symbol_atom(names[v]): read(point, context) for v, point in zip(variables, values, strict=True)}
+    for variable, point in zip(variables, points.values(), strict=True):
+        wanted = demands(variable)
+        if wanted is None:
+            raise Undecided(f"a value put in for {variable}, whose declaration no side condition says: {expression}")
+        for kind in wanted:
+            _demand(kind, point, context)
     if any(contains(condition.of, atom) for condition in context.conditions[before:] for atom in points):
         raise Undecided(f"a side condition on a variable that is put in: {expression}")
     return substitute(value, points, context)
@@ -490,6 +512,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Sum: _sum,
     KroneckerDelta: _delta,
     Iverson: _iverson,
+    Admitted: _admitted,
     Within: _within,
     Derivative: _derivative,
     Subs: _evaluated,
