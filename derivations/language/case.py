@@ -65,7 +65,10 @@ class Case:
         check_definitions(derivation.definitions)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.context.scalar_definitions = {
-            e.variable.base.label: partial(self.unfold, e) for e in derivation.definitions if not e.variable.shape
+            symbol: partial(self.unfold, e)
+            for e in derivation.definitions
+            if not e.variable.shape
+            for symbol in (e.variable.entry(), e.variable.base.label)
         }
         self.context.booleans = {e.variable.name for e in derivation.definitions if e.variable.kind == "boolean"}
         self.inequalities = Inequalities(self.context)

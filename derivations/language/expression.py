@@ -54,6 +54,7 @@ __all__ = [
     "Array",
     "ColumnBroadcast",
     "Member",
+    "OnlyEntry",
     "Plus",
     "Product",
     "RowBroadcast",
@@ -234,6 +235,12 @@ def _is_inside(place: Expr, size: Expr) -> bool:
     return isinstance(place, Integer) and isinstance(size, Integer) and bool(0 <= place < size)
 
 
+class OnlyEntry(Symbol):
+    """The entry of an array of rank 0: a symbol that, as entries are and other symbols are not, may be random."""
+
+    __slots__ = ()
+
+
 class Variable(Array):
     """A named array: an input, a parameter, or the result of an equation."""
 
@@ -266,6 +273,8 @@ class Variable(Array):
         return self.name
 
     def _entry(self, *places: Place) -> Expr:
+        if not places and self.kind == "real":
+            return OnlyEntry(self.name, real=True)
         entry = Indexed(self.base, *map(flat, places)) if places else self.base.label
         return Iverson(Ne(entry, 0, evaluate=False)) if self.kind == "boolean" else entry
 

@@ -12,7 +12,7 @@ from sympy.core.function import AppliedUndef
 from derivations.language.binding import free_symbols
 from derivations.language.declarations import PLACE, admitted, facts_of, is_size
 from derivations.language.derivation import Assumption, Derivation
-from derivations.language.expression import Variable
+from derivations.language.expression import OnlyEntry, Variable
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.normal_form.context import Undecided
 from derivations.language.normal_form.reading import symbol_atom
@@ -127,7 +127,8 @@ def _names(expression: Basic) -> Names:
     """Return everything in an expression that has a name, with the key under which there may be one of it."""
     found: dict[Any, _Name] = {}
     for symbol in free_symbols(expression) | {s for s in expression.atoms(Symbol) if not s.is_commutative}:
-        found[symbol] = _Name("symbol", symbol.name, symbol.assumptions0)
+        only = isinstance(symbol, OnlyEntry)
+        found[symbol] = _Name("array" if only else "symbol", symbol.name, symbol.assumptions0, () if only else None)
     for node in _outside_layers(expression):
         if isinstance(node, AppliedUndef):
             found[node.func] = _Name("function", node.func.__name__, facts_of(node))
@@ -148,7 +149,7 @@ def _key(name: _Name) -> tuple[str, ...]:
 
 def _array(name: str, variable: Variable) -> _Name:
     if not variable.shape:  # its one entry is the symbol of that name
-        return _Name("symbol", name, variable.base.label.assumptions0)
+        return _Name("array", name, _declared(variable.base), ())
     return _Name("array", name, _declared(variable.base), tuple(map(total, variable.shape)))
 
 

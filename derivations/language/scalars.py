@@ -41,7 +41,7 @@ class Iverson(Function):
 
 
 class Expectation(Function):
-    """The expectation E[x] of a random scalar; array entries are random; masks, sizes and scalar symbols are not."""
+    """The expectation E[x] of a random scalar; entries of arrays of any rank are random; masks and symbols are not."""
 
     nargs = 1
 

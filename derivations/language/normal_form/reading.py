@@ -20,7 +20,7 @@ from derivations.language.binding import free_symbols, replace_free
 from derivations.language.costs import Count
 from derivations.language.declarations import demands
 from derivations.language.deferred import Deferred
-from derivations.language.expression import Array
+from derivations.language.expression import Array, OnlyEntry
 from derivations.language.internal import MARK, Internal, Unwritten
 from derivations.language.normal_form.algebra import (
     IMAGINARY,
@@ -100,6 +100,8 @@ def _rule_for(kind: type[Basic]) -> Callable[[Any, Context], Poly] | None:
 @lru_cache(maxsize=1 << 12)
 def symbol_atom(symbol: Symbol) -> Atom:
     """Return the atom of a symbol; the signature keeps what was declared of it."""
+    if isinstance(symbol, OnlyEntry):
+        return ("x", _marked(symbol.name, symbol), ())
     if isinstance(symbol, Dummy | Wild):
         raise Undecided(f"{symbol} has no name of its own: take a symbol")
     if symbol.is_integer:
