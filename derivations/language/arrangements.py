@@ -10,7 +10,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.binding import replace_free
 from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Shape, avoiding, require
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Iverson, Within
 from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
 
 __all__ = ["ColumnBlock", "Concatenate", "Explicit", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
@@ -169,6 +169,6 @@ class PlacedBlock(Array):
         return f"block({self.args[0]}, {self.args[1]})"
 
     def _entry(self, *places: Place) -> Expr:
-        body, block, _ = self.args
+        body, block, count = self.args
         column = pair(places[-1], self.shape[-1])
-        return KroneckerDelta(column.block, block) * body.entry(*places[:-1], column.place)
+        return Within(KroneckerDelta(column.block, block) * body.entry(*places[:-1], column.place), block, count)

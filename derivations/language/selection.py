@@ -14,7 +14,6 @@ from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, sympi
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Shape, Variable, avoiding, require
-from derivations.language.scalars import Within
 from derivations.language.shapes import (
     Blocks,
     Pair,
@@ -227,8 +226,7 @@ class Chosen(Array):
 
     def _entry(self, *places: Place) -> Expr:
         table, numbers = self.args
-        number = numbers.entry(*places[1:])
-        return Within(table.entry(number, places[0]), number, total(table.shape[0]))
+        return table.entry(numbers.entry(*places[1:]), places[0])
 
 
 class AddedEntries(Array):
@@ -259,8 +257,7 @@ class AddedEntries(Array):
             return KroneckerDelta(numbers.entry(row, column), flat(places[0])) * matrices.entry(places[1], row, column)
 
         rows, columns = numbers.shape
-        value = sum_along(rows, lambda r: sum_along(columns, lambda c: held(r, c), avoid), avoid)
-        return Within(value, flat(places[0]), total(self.shape[0]))
+        return sum_along(rows, lambda r: sum_along(columns, lambda c: held(r, c), avoid), avoid)
 
 
 class RelativeBuckets(Array):
