@@ -377,7 +377,7 @@ def derivation(
 
     `ranges` gives the number of values of each free index, `bijections` name, inverse and size of permutations.
     """
-    definitions = about.equations if isinstance(about, Layer) else about
+    definitions = about.equations if isinstance(about, Layer) else _all(Equation, about)
     stated = assuming if isinstance(assuming, Iterable) and not isinstance(assuming, str) else (assuming,)
     assumptions = tuple(a if isinstance(a, Assumption) else Assumption(a) for a in stated)
-    return Derivation("", title, claims, definitions, ranges or {}, assumptions, source, bijections)
+    return Derivation("", title, claims, definitions, ranges or {}, assumptions, source, _as_bijections(bijections))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -170,11 +170,10 @@ def _outside_layers(expression: Basic) -> set[Basic]:
 
 def _weights(node: Apply, path: str) -> Iterator[tuple[str, Variable]]:
     """Yield the weights of a layer that is applied under a name, by the names that they have outside."""
-    inner = f"{path}{node.name}."
-    if isinstance(node, Repeat):
-        return  # the copies have names of their own, by their numbers
-    for parameter in node.layer.parameters:
-        if parameter.name not in node.bound:
-            yield f"{inner}{parameter.name}", parameter
-    for each in node.layer.parts.values():
-        yield from _weights(each, inner)
+    copies: Iterable[str] = [node.name]
+    if isinstance(node, Repeat):  # the copies have names of their own, by their numbers, once there is a number of them
+        copies = (f"{node.name}.{number}" for number in range(int(node.count) if node.count.is_Integer else 0))
+    for inner in (f"{path}{copy}." for copy in copies):
+        yield from ((f"{inner}{p.name}", p) for p in node.layer.parameters if p.name not in node.bound)
+        for each in node.layer.parts.values():
+            yield from _weights(each, inner)

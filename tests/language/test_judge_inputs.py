@@ -230,7 +230,7 @@ def test_what_has_no_meaning_is_answered_in_a_sentence(door: str) -> None:
         except (TypeError, ValueError) as error:
             said = [str(error)]
         else:
-            said = list(getattr(found, "failures", ())) + [getattr(found, "reason", "")]
+            said = [*getattr(found, "failures", ()), getattr(found, "reason", "")]
         assert not [text for text in said if any(inside in text for inside in _INSIDE)], odd
 
 

@@ -334,7 +334,7 @@ def test_too_few_buckets_are_refused(build: Callable) -> None:
 def test_an_entry_of_numbers_is_a_number_and_a_proof_knows_nothing_of_it() -> None:
     assert RelativeBuckets(5, 11, 32, 128, True)[2, 7] == 21
     buckets = RelativeBuckets(n, n, 32, 128, True)
-    assert says(buckets[i, i], 0, ranges={i: n}) == "proved"
+    assert says(buckets[i, i], 0, ranges={i: n}) == "definition"
     assert says(buckets[i, j], buckets[j, i], ranges={i: n, j: n}) == "unknown"
 
 
