@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial, wraps
+from functools import cache, partial, wraps
 from typing import Any, overload
 
 from sympy import Basic, Expr, Limit, Symbol, false, true
@@ -169,7 +169,7 @@ class Derivation(Shown):
         """The steps of the (first) claim."""
         return self.claims[0].steps
 
-    @cached_property
+    @property
     def evidence(self) -> Any:
         """What the judge says of the claims; decided at the first use, for this object alone."""
         return VIEWS["evidence"](self)

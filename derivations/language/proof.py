@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sympy import Basic
 
@@ -62,6 +62,7 @@ class Evidence:
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that it was decided for
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -79,15 +80,26 @@ def judge(derivation: Derivation) -> Evidence:
     """Decide every step of a derivation, once; the result has the level of its weakest step."""
     if not isinstance(derivation, Derivation):
         raise TypeError(f"the judge decides a derivation, not {shown(derivation)}: build one with `derivation`")
-    known = derivation.__dict__.get("evidence")
-    if isinstance(known, Evidence):
+    known = derivation.__dict__.get(_KEPT)
+    if isinstance(known, Evidence) and known.of is derivation:
         return known
-    claims = [_decided(claim, derivation) for claim in derivation.claims]
+    claims = tuple(_decided(claim, derivation) for claim in derivation.claims)
+    evidence = Evidence(_weakest(claims), claims, derivation)
+    object.__setattr__(derivation, _KEPT, evidence)
+    return evidence
+
+
+_KEPT = "_decided"  # under this name a derivation keeps its evidence
+
+
+def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
+    """Return the level of the weakest step; claims without steps, and no claims, are unknown."""
     steps = [step for steps in claims for step in steps]
-    if steps and all(claims) and all(step.level == "proved" and step.rule == "definition" for step in steps):
-        return Evidence("definition", tuple(claims))
-    level = min((step.level for step in steps), key=LEVELS.index) if all(claims) and steps else "unknown"
-    return Evidence(level, tuple(claims))
+    if not steps or not all(claims):
+        return "unknown"
+    if all(step.level == "proved" and step.rule == "definition" for step in steps):
+        return "definition"
+    return min((step.level for step in steps), key=LEVELS.index)
 
 
 def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:

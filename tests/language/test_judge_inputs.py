@@ -99,6 +99,15 @@ def test_evidence_does_not_outlive_what_it_was_given_for() -> None:
     assert again == right and again.ranges == {i: n} and hash(again.ranges) == hash(right.ranges)
 
 
+def test_evidence_of_another_derivation_is_no_evidence() -> None:
+    """A derivation keeps the evidence that the judge gave for that very object, and takes no other."""
+    right, wrong = (derivation("", claim(s, step("algebra", s + number))) for number in (0, 1))
+    assert judge(right) is right.evidence
+    wrong.__dict__.update(right.__dict__ | {"claims": wrong.claims, "evidence": right.evidence})
+    assert wrong.evidence.level == judge(wrong).level == "refuted"
+    assert pickle.loads(pickle.dumps(right)).evidence.level == "proved"
+
+
 def test_lists_that_change_later_change_nothing() -> None:
     """A derivation keeps what it was built from."""
     steps = [step("algebra", s)]
