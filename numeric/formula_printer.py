@@ -66,6 +66,11 @@ class _Quotients:
 
     emptyPrinter = _print_not_supported
 
+    def _print_Within(self, expr: Expr) -> str:
+        return f"({self._print(expr.args[0])})"  # what a proof asks of the places, a compiled layer has
+
+    _print_Admitted = _print_Within
+
     def _print_Indexed(self, expr: Expr) -> str:
         raise CompileError(f"the entry {expr} stands in a scalar: write the equation with whole arrays")
 

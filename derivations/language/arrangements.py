@@ -10,7 +10,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.binding import replace_free
 from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Shape, avoiding, require
-from derivations.language.scalars import Iverson, Within
+from derivations.language.scalars import Iverson, Within, without_conditions
 from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
 
 __all__ = ["ColumnBlock", "Concatenate", "Explicit", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
@@ -89,7 +89,7 @@ class Tabulated(Array):
     @property
     def is_mask(self) -> bool:
         """Say whether the formula is a product of brackets, so that every entry is 0 or 1."""
-        return all(isinstance(factor, Iverson) for factor in Mul.make_args(self.args[0].expr))
+        return all(isinstance(factor, Iverson) for factor in Mul.make_args(without_conditions(self.args[0].expr)))
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1

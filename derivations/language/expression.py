@@ -240,6 +240,9 @@ class OnlyEntry(Symbol):
 
     __slots__ = ()
 
+    def _sympyrepr(self, printer: Any) -> str:
+        return str(printer._print(Symbol(self.name, real=True)))
+
 
 class Variable(Array):
     """A named array: an input, a parameter, or the result of an equation."""

@@ -4,13 +4,25 @@
 as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates itself: the judge does.
 """
 
+from functools import lru_cache
 from typing import Any
 
-from sympy import Basic, Expr, Function, I, Integer, Symbol
+from sympy import Basic, Expr, Function, I, Integer, Max, Min, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["MASK", "Admitted", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
+__all__ = [
+    "MASK",
+    "Admitted",
+    "Expectation",
+    "Iverson",
+    "Rounded",
+    "Variance",
+    "Within",
+    "declared_real",
+    "without_conditions",
+]
 
 
 def declared_real(expression: Basic) -> bool:
@@ -72,6 +84,19 @@ class Admitted(Within):
 
     `Admitted(value, put in, kind)`, where the kind is that of a side condition, such as "positive".
     """
+
+
+@lru_cache(maxsize=1 << 13)
+def without_conditions(expression: Any) -> Any:
+    """Return an expression as it is printed and compiled: without the conditions that only a proof asks for."""
+    if isinstance(expression, Within):
+        return without_conditions(expression.args[0])
+    if getattr(expression, "closed", False) or not expression.has(Within):
+        return expression
+    parts = [without_conditions(part) for part in expression.args]
+    if isinstance(expression, Max | Min | Relational):  # SymPy would decide what it compares
+        return expression.func(*parts, evaluate=False)
+    return expression.func(*parts)
 
 
 class Rounded(Function):
