@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol, true
+from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Mod, Ne, Symbol, true
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities
@@ -43,7 +43,7 @@ from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
 from derivations.language.premises import check_definitions, refuse_twins, sizes_of
 from derivations.language.rules import Rule
-from derivations.language.scalars import declared_real
+from derivations.language.scalars import Within, declared_real
 from derivations.language.shapes import Axis, Blocks, Pair, join, split, total
 from derivations.language.statements import Conformable
 
@@ -84,8 +84,8 @@ class Case:
                 self.context.inverses[here] = there
                 self.context.ranges[("fun", here)] = limits
         self.assumptions = (*derivation.assumptions, *claim.given)
-        for assumption in self.assumptions:
-            self.assume(assumption)
+        for assumption in sorted(self.assumptions, key=lambda a: a.statement.has(Indexed, Within)):
+            self.assume(assumption)  # those about sizes first: the others may speak of places by number
         self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
@@ -183,6 +183,9 @@ class Case:
                 self._assume_multiple(left)
                 return
             low, high = read(right, context), read(left, context)
+            nowhere = [c for c in context.conditions if c.kind == "in range" and not _covered(c, context)]
+            if nowhere:
+                raise Undecided(f"the assumption {statement} speaks of entries that may not exist")
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):

@@ -147,12 +147,10 @@ class Array(Displayed, Basic):
         wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
         with lying(wanted) as new:
             value = self._entry(*given)
-        open_places = [own for own in new if not _is_inside(*own)]
-        if open_places:
-            entries = value.atoms(Indexed)
-            held = {own for e in entries for own in zip(e.indices, e.base.shape or (), strict=False)}
-            for place, size in (own for own in open_places if own not in held):
-                value = Within(value, place, size)
+        entries = value.atoms(Indexed) if new else set()
+        held = {own for e in entries for own in zip(e.indices, e.base.shape or (), strict=False)}
+        for place, size in (own for own in new if own not in held):
+            value = Within(value, place, size)
         return value
 
     def __getitem__(self, places: Any) -> Any:
@@ -229,10 +227,6 @@ def _split(place: Place, along: Axis) -> Place:
         return place
     block, rest = split(place, along.size)
     return place if block == 0 else Pair(block, rest, along.size)
-
-
-def _is_inside(place: Expr, size: Expr) -> bool:
-    return isinstance(place, Integer) and isinstance(size, Integer) and bool(0 <= place < size)
 
 
 class OnlyEntry(Symbol):

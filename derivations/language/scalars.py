@@ -75,6 +75,11 @@ class Within(Function):
 
     nargs = 3
 
+    @classmethod
+    def eval(cls, value: Any, place: Any, size: Any) -> Expr | None:
+        """Drop the condition where numbers fulfil it."""
+        return value if isinstance(place, Integer) and isinstance(size, Integer) and 0 <= place < size else None
+
     def _eval_is_real(self) -> bool | None:
         return self.args[0].is_real
 
