@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sympy import Basic, Ge, Indexed, Integer, KroneckerDelta, Lambda, Symbol, log
+from sympy import Basic, Eq, Ge, Indexed, Integer, KroneckerDelta, Lambda, Symbol, log
 
 from derivations.language.arrangements import Concatenate, Explicit, PlacedBlock, Tabulated, column_block
 from derivations.language.columns import Beside, ColumnRange
@@ -25,7 +25,7 @@ from derivations.language.functions import (
 from derivations.language.layer import Equation
 from derivations.language.proof import judge
 from derivations.language.rows import PlacedRows, RowRange, Stacked
-from derivations.language.scalars import Within
+from derivations.language.scalars import Within, without_conditions
 from derivations.language.selection import (
     AddedEntries,
     Chosen,
@@ -108,6 +108,25 @@ NOWHERE: dict[str, Callable[[], tuple[Any, Any]]] = {
 def test_an_entry_that_may_not_exist_is_not_proved(name: str) -> None:
     """There are sizes or values at which the left side is no entry."""
     assert equal(*NOWHERE[name](), ranges={i: n}) not in ("proved", "definition")
+
+
+def test_an_assumption_makes_no_entry_exist() -> None:
+    """What is assumed of a sixth entry is assumed of nothing where there are fewer."""
+    sixth = Assumption(Eq(a, ones[5], evaluate=False))
+    for least, level in ((5, "unknown"), (6, "proved")):
+        given = (sixth, Assumption(Ge(n, least)))
+        stated = derivation("", claim(a, step("assumption", 1), given=given))
+        assert judge(stated).level == level
+
+
+def test_a_condition_is_not_printed() -> None:
+    """What only a proof asks for is left out in print, in source and in JSON, and a sum keeps its brackets."""
+    above, below, k_only = array("A", n, d), array("B", m, d), Symbol("k", integer=True)
+    product = a * Stacked(above, below)[i, k_only]
+    assert product.has(Within) and not without_conditions(product).has(Within)
+    printed = derivation("", claim(product, step("algebra", product)))
+    assert "Within" not in str(printed.json()) and "Within" not in printed.text()
+    assert "a (sum" in printed.text()
 
 
 def test_nor_inside_a_definition() -> None:
