@@ -67,7 +67,8 @@ class _Quotients:
     emptyPrinter = _print_not_supported
 
     def _print_Within(self, expr: Expr) -> str:
-        return f"({self._print(expr.args[0])})"  # what a proof asks of the places, a compiled layer has
+        value = self._print(expr.args[0])  # type: ignore[attr-defined]  # of the printer that this is mixed into
+        return f"({value})"  # what a proof asks of the places, a compiled layer has
 
     _print_Admitted = _print_Within
 

@@ -12,7 +12,9 @@ What it trusts:
     the laws of limits that `limits` lists;
     interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
     rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
-    what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers.
+    what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers, and
+        what follows from the declaration of a symbol: so a name has one declaration (`premises`), and a bound symbol
+        stands for nothing that its own excludes (`declarations`).
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when

@@ -188,6 +188,9 @@ def test_what_a_declaration_excludes_is_not_proved(table: dict[str, Callable[[],
 TRUE: dict[str, Callable[[], str]] = {
     "a positive array is positive": lambda: bound(p[i], ">", ranges={i: n}),
     "so is its sum": lambda: equal(Abs(Sum(p[j], (j, 0, n - 1)), evaluate=False), Sum(p[j], (j, 0, n - 1))),
+    "so is a product of positive functions": lambda: bound(
+        Function("f", positive=True)(a) * Function("f", positive=True)(b), ">"
+    ),
     "a nonnegative array has a root": lambda: equal(
         sqrt(mask_array("M", n).base[i]) ** 2, mask_array("M", n).base[i], ranges={i: n}
     ),
