@@ -113,7 +113,7 @@ class Explicit(Array):
         """Build the array from nested lists or a SymPy matrix."""
         try:
             entries = ImmutableDenseMatrix(matrix)
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
             raise ShapeError(f"an array is written out as a list of rows of expressions, not {matrix!r}") from error
         require(all(isinstance(entry, Expr) for entry in entries.flat()), lambda: f"{matrix!r} holds no expressions")
         return super().__new__(cls, entries)
