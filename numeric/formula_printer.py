@@ -66,6 +66,12 @@ class _Quotients:
 
     emptyPrinter = _print_not_supported
 
+    def _print_Within(self, expr: Expr) -> str:
+        value = self._print(expr.args[0])  # type: ignore[attr-defined]  # of the printer that this is mixed into
+        return f"({value})"  # what a proof asks of the places, a compiled layer has
+
+    _print_Admitted = _print_Within
+
     def _print_Indexed(self, expr: Expr) -> str:
         raise CompileError(f"the entry {expr} stands in a scalar: write the equation with whole arrays")
 

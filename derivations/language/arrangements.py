@@ -8,9 +8,10 @@ from sympy import Basic, Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, La
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
+from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Shape, avoiding, require
-from derivations.language.scalars import Iverson
-from derivations.language.shapes import Blocks, Pair, Place, Sized, axis, flat, pair, shape_text, sum_along
+from derivations.language.scalars import Iverson, Within, without_conditions
+from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
 
 __all__ = ["ColumnBlock", "Concatenate", "Explicit", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
 
@@ -54,7 +55,7 @@ class Concatenate(_OfFamily):
     def _entry(self, *places: Place) -> Expr:
         body, over, _ = self.args
         column = pair(places[-1], self.shape[-1])
-        return replace_free(body, {over: column.block}).entry(*places[:-1], column.place)
+        return at_places(body, {over: column.block}).entry(*places[:-1], column.place)
 
 
 class SumOver(_OfFamily):
@@ -71,23 +72,24 @@ class SumOver(_OfFamily):
     def _entry(self, *places: Place) -> Expr:
         body, over, size = self.args
         return sum_along(
-            size, lambda p: replace_free(body, {over: flat(p)}).entry(*places), avoiding(body, places) | {over}
+            size, lambda p: at_places(body, {over: flat(p)}).entry(*places), avoiding(body, places) | {over}
         )
 
 
 class Tabulated(Array):
     """An array given by a formula for its entries: `Tabulated(Lambda((i, j), f), n, m)` has f in row i, column j."""
 
-    unchecked = True
-
     def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
         """Build the array whose entries the formula gives, one argument for each axis."""
+        require(
+            isinstance(formula, Lambda), lambda: f"a table needs a formula, such as Lambda(i, i**2), not {formula!r}"
+        )
         return super().__new__(cls, formula, *map(axis, shape))
 
     @property
     def is_mask(self) -> bool:
         """Say whether the formula is a product of brackets, so that every entry is 0 or 1."""
-        return all(isinstance(factor, Iverson) for factor in Mul.make_args(self.args[0].expr))
+        return all(isinstance(factor, Iverson) for factor in Mul.make_args(without_conditions(self.args[0].expr)))
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1
@@ -101,17 +103,20 @@ class Tabulated(Array):
 
     def _entry(self, *places: Place) -> Expr:
         formula = self.args[0]
-        return replace_free(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
+        return at_places(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
 
 
 class Explicit(Array):
     """An array written out: a SymPy matrix of numbers or expressions."""
 
-    unchecked = True
-
     def __new__(cls, matrix: Any) -> Array:
         """Build the array from nested lists or a SymPy matrix."""
-        return super().__new__(cls, ImmutableDenseMatrix(matrix))
+        try:
+            entries = ImmutableDenseMatrix(matrix)
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+            raise ShapeError(f"an array is written out as a list of rows of expressions, not {matrix!r}") from error
+        require(all(isinstance(entry, Expr) for entry in entries.flat()), lambda: f"{matrix!r} holds no expressions")
+        return super().__new__(cls, entries)
 
     def _infer(self) -> Shape:
         return tuple(map(Integer, self.args[0].shape))
@@ -137,8 +142,6 @@ def column_block(wide: Array, block: Expr) -> Array:
 
 class ColumnBlock(Array):
     """The columns of one block: places block * size, ..., block * size + size - 1."""
-
-    unchecked = True
 
     def _infer(self) -> Shape:
         return (*self.args[0].shape[:-1], self.args[0].shape[-1].size)
@@ -166,6 +169,6 @@ class PlacedBlock(Array):
         return f"block({self.args[0]}, {self.args[1]})"
 
     def _entry(self, *places: Place) -> Expr:
-        body, block, _ = self.args
+        body, block, count = self.args
         column = pair(places[-1], self.shape[-1])
-        return KroneckerDelta(column.block, block) * body.entry(*places[:-1], column.place)
+        return Within(KroneckerDelta(column.block, block) * body.entry(*places[:-1], column.place), block, count)

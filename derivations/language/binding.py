@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from sympy import Add, Basic, Max, Min, Pow, Subs, Sum, Symbol
+from sympy import Add, Basic, Lambda, Max, Min, Pow, Subs, Sum, Symbol
 
 __all__ = ["free_symbols", "fresh_index", "replace_free"]
 
@@ -61,6 +61,8 @@ def free_symbols(node: Any) -> frozenset[Symbol]:
         for symbol, low, high in node.limits:
             found = (found - {symbol}) | free_symbols(low) | free_symbols(high)
         return found
+    if isinstance(node, Lambda):
+        return free_symbols(node.expr) - set(node.variables)
     if isinstance(node, Subs):
         inner, variables, points = node.args
         return (free_symbols(inner) - set(variables)) | free_symbols(points)

@@ -11,13 +11,15 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol
+from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Mod, Ne, Symbol, true
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.certificates import Bound, Inequalities
+from derivations.language.declarations import at_places
 from derivations.language.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.domains import partial_entries
 from derivations.language.expression import Array
+from derivations.language.internal import Internal
 from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer, is_stated
@@ -39,10 +41,11 @@ from derivations.language.normal_form.terms import (
 )
 from derivations.language.normal_form.writing import write
 from derivations.language.normal_form.zero import vanishes
-from derivations.language.premises import check_definitions, refuse_twins
+from derivations.language.premises import check_definitions, refuse_twins, sizes_of
 from derivations.language.rules import Rule
-from derivations.language.scalars import declared_real
+from derivations.language.scalars import Within, declared_real
 from derivations.language.shapes import Axis, Blocks, Pair, join, split, total
+from derivations.language.statements import Conformable
 
 __all__ = ["Case", "common_places", "places_of"]
 
@@ -57,11 +60,15 @@ class Case:
         self.previous, self.step, self.rule = previous, step, rule
         self.claim, self.derivation = claim, derivation
         self.context = Context(features=rule.features)
-        refuse_twins(previous, step.expression, *step.certificate, derivation, claim)
+        statement = tuple(p for p in (previous, step.expression, *step.certificate) if not isinstance(p, Conformable))
+        refuse_twins(statement, derivation, claim.given)
         check_definitions(derivation.definitions)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.context.scalar_definitions = {
-            e.variable.base.label: partial(self.unfold, e) for e in derivation.definitions if not e.variable.shape
+            symbol: partial(self.unfold, e)
+            for e in derivation.definitions
+            if not e.variable.shape
+            for symbol in (e.variable.entry(), e.variable.base.label)
         }
         self.context.booleans = {e.variable.name for e in derivation.definitions if e.variable.kind == "boolean"}
         self.inequalities = Inequalities(self.context)
@@ -77,8 +84,9 @@ class Case:
                 self.context.inverses[here] = there
                 self.context.ranges[("fun", here)] = limits
         self.assumptions = (*derivation.assumptions, *claim.given)
-        for assumption in self.assumptions:
-            self.assume(assumption)
+        for assumption in sorted(self.assumptions, key=lambda a: a.statement.has(Indexed, Within)):
+            self.assume(assumption)  # those about sizes first: the others may speak of places by number
+        self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
         """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
@@ -111,6 +119,13 @@ class Case:
             if not declared_real(part):
                 raise Undecided(f"{part} is not seen to be real")
 
+    def require_sizes(self, *sizes: Expr) -> None:
+        """Keep the condition that sizes are not negative: with one that is, there is no array."""
+        for size in sizes:
+            number = read(size, self.context)
+            if not always_nonnegative(number, self.context):
+                self.context.keep("nonnegative", number)
+
     def speaks_of(self, variable: Symbol) -> bool:
         """Say whether an assumption speaks of a variable, be it through a definition, or a definition gives it."""
         atom = symbol_atom(variable)
@@ -138,8 +153,14 @@ class Case:
 
     def assume(self, assumption: Assumption) -> None:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
-        anything = {index: Symbol(f"any\N{NO-BREAK SPACE}{index.name}", integer=True) for index in assumption.ranges}
+        for index in assumption.ranges:
+            at_places(index, {index: index})  # its declaration must admit all of its values
+        anything = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
         statement, context = replace_free(assumption.statement, anything), self.context
+        if statement == true:
+            return
+        if type(statement) not in _SIGNS and not isinstance(statement, Eq):
+            raise Undecided(f"the assumption {statement} is false as it stands: nothing follows from it")
         left, right = statement.args
         if (
             isinstance(statement, Ge)
@@ -162,6 +183,9 @@ class Case:
                 self._assume_multiple(left)
                 return
             low, high = read(right, context), read(left, context)
+            nowhere = [c for c in context.conditions if c.kind == "in range" and not _covered(c, context)]
+            if nowhere:
+                raise Undecided(f"the assumption {statement} speaks of entries that may not exist")
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
@@ -256,7 +280,7 @@ def places_of(case: Case, *axes: Axis) -> list[Any]:
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
         indices = []
         for size in sizes:
-            indices.append(Symbol(f"place\N{NO-BREAK SPACE}{len(case.places) + 1}", integer=True))  # nobody writes so
+            indices.append(Internal(f"place {len(case.places) + 1}", integer=True))
             case.places.append(indices[-1])
             case.open_range(indices[-1], size)
         places.append(Pair(indices[0], indices[1], along.size) if isinstance(along, Blocks) else indices[0])

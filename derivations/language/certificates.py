@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Max, Mul, Pow, Sum, Symbol, erf, exp, log, tanh
+from sympy.core.function import AppliedUndef
 
 from derivations.language.deferred import Deferred
 from derivations.language.normal_form.context import Condition, Context, Undecided
@@ -115,7 +116,7 @@ def positive(expression: Basic, use: Inequalities) -> bool:
         return _sum_over_places_positive(expression, use)
     if isinstance(expression, Indexed) and expression.base.label.name in use.context.definitions:
         return positive(use.context.definitions[expression.base.label.name](*expression.indices), use)
-    if isinstance(expression, (Indexed, Symbol)) or expression.is_Rational:
+    if isinstance(expression, (Indexed, Symbol, AppliedUndef)) or expression.is_Rational:
         return _assumed(expression, use, strict=True)
     return False
 
@@ -144,6 +145,8 @@ def _sum_positive(expression: Add, use: Inequalities) -> bool:
 
 
 def _zero_or_one(expression: Basic) -> bool:
+    if isinstance(expression, Within):
+        return _zero_or_one(expression.args[0])
     if isinstance(expression, (KroneckerDelta, Iverson)):
         return True
     if isinstance(expression, Add) and len(expression.args) == 2 and expression.args[0] == 1:

@@ -14,7 +14,6 @@ from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Shape, avoiding, require
 from derivations.language.operations import Flops, node_operations
-from derivations.language.scalars import Within
 from derivations.language.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
 
 __all__ = ["Beside", "ColumnRange"]
@@ -55,7 +54,7 @@ class Beside(Array):
             number = _block_of(column, starts)
             if number is not None:
                 part, rest = self.args[number], expand(column - starts[number])
-                return Within(part.entry(*places[:-1], rest), rest, total(part.shape[-1]))
+                return part.entry(*places[:-1], rest)
         avoid = avoiding(self, places)
 
         def chosen(part: Array, start: Expr) -> Expr:
@@ -64,8 +63,7 @@ class Beside(Array):
 
             return sum_along(part.shape[-1], term, avoid)
 
-        terms = map(chosen, self.args, starts)
-        return Within(Add(*terms), column, total(self.shape[-1]))
+        return Add(*map(chosen, self.args, starts))
 
 
 def _block_of(column: Expr, starts: list[Expr]) -> int | None:
@@ -116,11 +114,8 @@ class ColumnRange(Array):
         return f"{self._text(0, 3)}[{rows}{start}:{expand(start + total(along))}]"
 
     def _entry(self, *places: Place) -> Expr:
-        matrix, start, along = self.args
-        place = flat(places[-1])
-        column = start + place
-        value = matrix.entry(*places[:-1], column)
-        return Within(Within(value, column, total(matrix.shape[-1])), place, total(along))
+        matrix, start, _ = self.args
+        return matrix.entry(*places[:-1], start + flat(places[-1]))
 
 
 for _moved in (Beside, ColumnRange):

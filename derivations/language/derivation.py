@@ -7,16 +7,17 @@ layers; they name things and need no proof.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial, wraps
+from functools import cache, partial, wraps
 from typing import Any, overload
 
-from sympy import Basic, Expr, Limit, Symbol, false, sympify, true
+from sympy import Basic, Expr, Limit, Symbol, false, true
 
 from derivations.language.binding import replace_free
 from derivations.language.layer import Equation, Layer
 from derivations.language.shown import VIEWS, Shown
+from derivations.language.written import Ranges, as_relation, as_side, as_sides, as_size, as_value, shown
 
 __all__ = [
     "RESULTS",
@@ -25,6 +26,7 @@ __all__ = [
     "Derivation",
     "FalseStepError",
     "Step",
+    "chained",
     "claim",
     "derivation",
     "register",
@@ -45,6 +47,10 @@ class Assumption:
     ranges: Mapping[Symbol, Expr] = field(default_factory=dict)
     text: str = ""
 
+    def __post_init__(self) -> None:
+        """Keep the parts as SymPy; raises `TypeError` for what is no relation, or no ranges."""
+        _set(self, statement=as_relation(self.statement), ranges=Ranges(self.ranges))
+
 
 @dataclass(frozen=True)
 class Step:
@@ -55,6 +61,14 @@ class Step:
     relation: str = "="
     certificate: tuple[Basic, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Keep the parts as SymPy; raises `TypeError` for what is no rule, no relation or no expression."""
+        for name, text in (("rule", self.rule), ("relation", self.relation)):
+            if not isinstance(text, str):
+                raise TypeError(f"the {name} of a step is text, not {shown(text)}")
+        certificate = as_sides(self.certificate, "a certificate")
+        _set(self, expression=as_side(self.expression), certificate=certificate)
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -64,6 +78,11 @@ class Claim:
     steps: tuple[Step, ...]
     given: tuple[Assumption, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Keep the parts as SymPy and as tuples; raises `TypeError` for what is no expression, step or assumption."""
+        steps, given = _all(Step, self.steps), _all(Assumption, self.given)
+        _set(self, lhs=as_side(self.lhs), steps=steps, given=given)
+
     @property
     def rhs(self) -> Basic:
         """The last expression of the chain."""
@@ -71,12 +90,30 @@ class Claim:
 
     @property
     def relation(self) -> str:
-        """The relation between the two ends: "=", "<=", "<", ">=" or ">", or what the only step says."""
-        relations = [s.relation for s in self.steps if s.relation != "="]
-        if not relations:
-            return "="
-        strict = next((r for r in relations if r in ("<", ">")), None)
-        return strict or relations[0]
+        """The relation between the two ends: "=", "<=", "<", ">=" or ">", or what the only step says.
+
+        Raises `ValueError` where the steps have none, such as "<=" and then ">=".
+        """
+        found = chained(self.steps)
+        if found is None:
+            raise ValueError(no_relation(self.steps))
+        return found
+
+
+def chained(steps: Sequence[Step]) -> str | None:
+    """Return the relation between the ends of a chain of steps, or None where they have none."""
+    relations = [s.relation for s in steps if s.relation != "="]
+    if len(steps) == len(relations) == 1:
+        return relations[0]
+    for order in (("<", "<="), (">", ">=")):
+        if relations and set(relations) <= set(order):
+            return order[order[0] not in relations]
+    return None if relations else "="
+
+
+def no_relation(steps: Sequence[Step]) -> str:
+    """Say in a sentence that the relations of a chain do not make one."""
+    return f"a claim needs steps whose relations point one way, not {[s.relation for s in steps]}"
 
 
 @dataclass(frozen=True)
@@ -95,6 +132,17 @@ class Derivation(Shown):
     assumptions: tuple[Assumption, ...] = ()
     source: str = ""
     bijections: tuple[tuple[str, str, Expr], ...] = ()  # name, inverse and number of places of each permutation
+
+    def __post_init__(self) -> None:
+        """Keep the parts as SymPy and as tuples; raises `TypeError` for what is none of them."""
+        _set(
+            self,
+            claims=_all(Claim, self.claims),
+            definitions=_all(Equation, self.definitions),
+            ranges=Ranges(self.ranges),
+            assumptions=_all(Assumption, self.assumptions),
+            bijections=_as_bijections(self.bijections),
+        )
 
     @property
     def topic(self) -> str:
@@ -121,7 +169,7 @@ class Derivation(Shown):
         """The steps of the (first) claim."""
         return self.claims[0].steps
 
-    @cached_property
+    @property
     def evidence(self) -> Any:
         """What the judge says of the claims; decided at the first use, for this object alone."""
         return VIEWS["evidence"](self)
@@ -136,7 +184,7 @@ class Derivation(Shown):
         unknown = sorted(set(sizes) - set(symbols))
         if unknown:
             raise ValueError(f"{self.id} has no {unknown[0]}; it has {', '.join(sorted(symbols)) or 'no symbols'}")
-        values = {symbols[name]: sympify(value, strict=True) for name, value in sizes.items()}
+        values = {symbols[name]: as_value(value, symbols[name]) for name, value in sizes.items()}
 
         def put(part: Any) -> Any:
             return replace_free(part, values)
@@ -173,13 +221,35 @@ class Derivation(Shown):
         return VIEWS["function"](self)
 
 
+def _set(of: Any, **values: Any) -> None:
+    """Give fields of a frozen object their values while it is built."""
+    for name, value in values.items():
+        object.__setattr__(of, name, value)
+
+
+def _all(kind: type, parts: Any) -> tuple[Any, ...]:
+    """Return parts of one kind as a tuple; a part by itself is one of them."""
+    parts = (parts,) if isinstance(parts, kind) or not isinstance(parts, Iterable) else tuple(parts)
+    wrong = next((part for part in parts if not isinstance(part, kind)), None)
+    if wrong is not None or None in parts:
+        raise TypeError(f"{kind.__name__} is needed, not {shown(wrong)}")
+    return parts
+
+
+def _as_bijections(entries: Any) -> tuple[tuple[str, str, Expr], ...]:
+    for entry in entries if isinstance(entries, list | tuple) else (entries,):
+        if not (isinstance(entry, tuple) and len(entry) == 3 and all(isinstance(name, str) for name in entry[:2])):
+            raise TypeError(f"a bijection is a name, its inverse's name and a number of places, not {shown(entry)}")
+    return tuple((name, inverse, as_size(size)) for name, inverse, size in entries)
+
+
 def _each(change: Callable[[Any], Any], table: Mapping[Any, Any]) -> dict[Any, Any]:
     return {key: change(value) for key, value in table.items()}
 
 
 def step(rule: str, expression: Basic | int, relation: str = "=", *certificate: Basic | int) -> Step:
     """Return a step: the rule's name, the next expression, the relation, and the certificate if it needs one."""
-    return Step(rule, sympify(expression, strict=True), relation, tuple(sympify(c, strict=True) for c in certificate))
+    return Step(rule, expression, relation, certificate)
 
 
 def claim(lhs: Basic | int, *steps: Step, given: tuple[Assumption, ...] = ()) -> Claim:
@@ -187,10 +257,10 @@ def claim(lhs: Basic | int, *steps: Step, given: tuple[Assumption, ...] = ()) ->
 
     Raises `ValueError` for a claim without steps, or one whose inequalities point in both directions.
     """
-    directions = {s.relation[0] for s in steps if s.relation != "="}
-    if not steps or len(directions) > 1:
-        raise ValueError(f"a claim needs steps whose relations point one way, not {[s.relation for s in steps]}")
-    return Claim(sympify(lhs, strict=True), steps, given)
+    found = Claim(lhs, steps, given)
+    if not steps or chained(found.steps) is None:
+        raise ValueError(no_relation(found.steps))
+    return found
 
 
 class FalseStepError(ValueError):
@@ -233,6 +303,8 @@ def register(derivation: Derivation, name: str = "") -> Derivation:
 
     Raises `FalseStepError` where a step is refuted or not decided, `ValueError` for an id that is missing or taken.
     """
+    if not isinstance(derivation, Derivation) or not isinstance(name, str):
+        raise TypeError(f"a derivation is registered under an id, not {shown(derivation)} under {shown(name)}")
     name = name or derivation.id
     topic, _, rest = name.partition(".")
     if not (topic.isidentifier() and rest.isidentifier()) or name in RESULTS:
@@ -305,6 +377,7 @@ def derivation(
 
     `ranges` gives the number of values of each free index, `bijections` name, inverse and size of permutations.
     """
-    definitions = about.equations if isinstance(about, Layer) else tuple(about)
-    sizes = {index: sympify(size, strict=True) for index, size in (ranges or {}).items()}
-    return Derivation("", title, claims, definitions, sizes, tuple(assuming), source, tuple(bijections))
+    definitions = about.equations if isinstance(about, Layer) else _all(Equation, about)
+    stated = assuming if isinstance(assuming, Iterable) and not isinstance(assuming, str) else (assuming,)
+    assumptions = tuple(a if isinstance(a, Assumption) else Assumption(a) for a in stated)
+    return Derivation("", title, claims, definitions, ranges or {}, assumptions, source, _as_bijections(bijections))

@@ -16,6 +16,7 @@ from sympy import Basic, Expr, Integer, Pow, log
 
 from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
 from derivations.language.binding import replace_free
+from derivations.language.declarations import demands
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
@@ -93,7 +94,7 @@ def _unfolded(node: Apply) -> Array:
 
 def _is_partial(node: Basic) -> bool:
     if isinstance(node, Elementwise):
-        return bool(node.args[0].formula.expr.has(Pow, log))
+        return bool(node.args[0].formula.expr.has(Pow, log)) or any(map(demands, node.args[0].variables))
     if isinstance(node, Lookup | Pick | RoutedProduct):
         return True  # its numbers must name places
     return isinstance(node, Explicit | Scaled | Tabulated) and bool(node.args[0].has(Pow, log))

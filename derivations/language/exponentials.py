@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import E, Expr, Function, Integer, exp, log, sympify
+from sympy import E, Expr, Integer, exp, log, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Shape, avoiding, require
+from derivations.language.internal import Unwritten
 from derivations.language.operations import Flops, entries, node_operations
 from derivations.language.shapes import Place, flat, same_size, shape_text, sum_along
 
 __all__ = ["Normalised", "RowExponentials", "row_exponentials"]
 
-_largest, _share = Function("largest", real=True), Function("share", real=True)
+_largest, _share = Unwritten("largest", real=True), Unwritten("share", real=True)
 
 
 class RowExponentials(Array):

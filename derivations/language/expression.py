@@ -21,6 +21,7 @@ from sympy import (
     Ne,
     Pow,
     Symbol,
+    SympifyError,
     sympify,
 )
 from sympy import Tuple as Sequence
@@ -39,6 +40,8 @@ from derivations.language.shapes import (
     axis,
     flat,
     join,
+    lying,
+    on_axis,
     same_size,
     shape_text,
     split,
@@ -51,6 +54,7 @@ __all__ = [
     "Array",
     "ColumnBroadcast",
     "Member",
+    "OnlyEntry",
     "Plus",
     "Product",
     "RowBroadcast",
@@ -81,7 +85,11 @@ class Array(Displayed, Basic):
     def __new__(cls, *args: Any) -> Array:
         """Build the node and check its shape."""
         node = super().__new__(cls, *args)
-        node._shape = node._infer()
+        try:
+            node._shape = node._infer()
+        except AttributeError as error:  # a part that is no array has no shape
+            given = ", ".join(f"{part} of type {type(part).__name__}" for part in args)
+            raise ShapeError(f"{cls.__name__} is built from arrays and expressions, not from {given}") from error
         return node
 
     @property
@@ -99,7 +107,6 @@ class Array(Displayed, Basic):
         """What the entries are: "real", "boolean" or "integer"."""
         return "real"
 
-    unchecked: ClassVar[bool] = False  # whether an entry can forget one of its places
     binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
 
     @property
@@ -129,21 +136,26 @@ class Array(Displayed, Basic):
         given = [_place(p, a) for p, a in zip(places, self.shape, strict=True)]
         if isinstance(self, Variable):
             return self.entry_at(given)
-        read = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
-        pairs = [place for place, _ in read]
-        value = Deferred(self, *pairs) if is_deferring() else self.entry_at(pairs)
-        for rest, size in (guard for _, guard in read if guard):
-            value = Within(value, rest, size)
-        return value
+        pairs = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
+        return Deferred(self, *pairs) if is_deferring() else self._within(pairs)
 
     def entry_at(self, given: list[Place]) -> Expr:
         """Return the entry at places that are checked already."""
-        value = self._entry(*given)
-        if self.unchecked:  # a place that is no mere index must be seen to lie on its axis
-            for place, along in zip(given, self.shape, strict=True):
-                number = flat(place)
-                if not (number.is_Symbol and not number.is_positive) and not isinstance(place, Integer | Pair):
-                    value = Within(value, number, total(along))
+        return self._entry(*given)
+
+    def _within(self, given: list[Place]) -> Expr:
+        """Return the entry, which counts only where each place lies on its axis.
+
+        An entry can forget a place: a mask of ones is 1 everywhere. So what is not seen to be checked elsewhere, as an
+        index of a sum or as a place of a variable in the entry, is kept with it.
+        """
+        wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
+        with lying(wanted) as new:
+            value = self._entry(*given)
+        entries = value.atoms(Indexed) if new else set()
+        held = {own for e in entries for own in zip(e.indices, e.base.shape or (), strict=False)}
+        for place, size in (own for own in new if own not in held):
+            value = Within(value, place, size)
         return value
 
     def __getitem__(self, places: Any) -> Any:
@@ -154,7 +166,7 @@ class Array(Displayed, Basic):
         require(
             len(places) == 1, lambda: f"{self}[{places}]: give one place (a member) or {len(self.shape)} (an entry)"
         )
-        return Member(self, sympify(places[0], strict=True))
+        return Member(self, flat(_place(places[0], self.shape[0])) if self.shape else Integer(0))
 
     __iter__ = None  # an axis has a symbolic size: there is nothing to count through
 
@@ -194,27 +206,41 @@ class Array(Displayed, Basic):
         return Scaled(Integer(-1), self)
 
 
-def _place(place: Any, along: Axis) -> Place:
+def _place(given: Any, along: Axis) -> Place:
+    place = given
     if isinstance(place, tuple) and not isinstance(place, Pair):
-        require(isinstance(along, Blocks), lambda: f"the pair {place} needs an axis of blocks, not one of size {along}")
+        require(isinstance(along, Blocks), lambda: f"the pair {given} needs an axis of blocks, not one of size {along}")
+        require(len(given) == 2, lambda: f"a place on an axis of blocks is a pair (block, place), not {given}")
         place = Pair(sympify(place[0], strict=True), sympify(place[1], strict=True), along.size)
     if isinstance(place, Pair):
         return place
-    place = sympify(place, strict=True)
+    try:
+        place = sympify(place, strict=True)
+    except SympifyError:
+        place = None
+    if not isinstance(place, Expr):
+        raise ShapeError(f"a place is an integer expression, or a pair of them on an axis of blocks, not {given!r}")
     size = total(along)
     if isinstance(place, Integer) and (place < 0 or (isinstance(size, Integer) and place >= size)):
         raise ShapeError(f"place {place} lies outside an axis of size {size} (places count from 0)")
     return place
 
 
-def _split(place: Place, along: Axis) -> tuple[Place, tuple[Expr, Expr] | None]:
-    """Return a place such as 2 k + j on an axis of blocks as a pair, and what must be seen to lie within a block."""
+def _split(place: Place, along: Axis) -> Place:
+    """Return a place such as 2 k + j on an axis of blocks as a pair, of which it must be seen that it is one."""
     if not isinstance(along, Blocks) or isinstance(place, Pair | Integer):
-        return place, None
+        return place
     block, rest = split(place, along.size)
-    if block == 0:
-        return place, None
-    return Pair(block, rest, along.size), None if rest == 0 else (rest, along.size)
+    return place if block == 0 else Pair(block, rest, along.size)
+
+
+class OnlyEntry(Symbol):
+    """The entry of an array of rank 0: a symbol that, as entries are and other symbols are not, may be random."""
+
+    __slots__ = ()
+
+    def _sympyrepr(self, printer: Any) -> str:
+        return str(printer._print(Symbol(self.name, real=True)))
 
 
 class Variable(Array):
@@ -222,6 +248,8 @@ class Variable(Array):
 
     def __new__(cls, name: str | Str, shape: Any, kind: str | Str = "real") -> Array:
         """Build the variable `name` of the given shape and kind."""
+        if not isinstance(name, Str) and not (isinstance(name, str) and name):
+            raise ShapeError(f"the name of an array is text, such as 'X', not {name!r}")
         name, kind = (part if isinstance(part, Str) else Str(part) for part in (name, kind))
         return super().__new__(cls, name, Sequence(*map(axis, shape)), kind)
 
@@ -247,6 +275,8 @@ class Variable(Array):
         return self.name
 
     def _entry(self, *places: Place) -> Expr:
+        if not places and self.kind == "real":
+            return OnlyEntry(self.name, real=True)
         entry = Indexed(self.base, *map(flat, places)) if places else self.base.label
         return Iverson(Ne(entry, 0, evaluate=False)) if self.kind == "boolean" else entry
 
@@ -387,8 +417,6 @@ class Transpose(Array):
 class RowBroadcast(Array):
     """A vector repeated as every row of a matrix of `size` rows: 1 b^T."""
 
-    unchecked = True
-
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` rows, each equal to the vector."""
         return super().__new__(cls, vector, axis(size))
@@ -415,8 +443,6 @@ class RowBroadcast(Array):
 
 class ColumnBroadcast(Array):
     """A vector repeated as every column of a matrix of `size` columns: v 1^T."""
-
-    unchecked = True
 
     def __new__(cls, vector: Array, size: Sized) -> Array:
         """Build the matrix of `size` columns, each equal to the vector."""

@@ -26,13 +26,15 @@ from sympy import (
     exp,
     log,
     sqrt,
+    sympify,
 )
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
+from derivations.language.declarations import demands
 from derivations.language.expression import Array, Shape, Variable, avoiding, guarded, require
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Admitted, Iverson
 from derivations.language.shapes import (
     Blocks,
     Place,
@@ -72,9 +74,9 @@ __all__ = [
 class Named(Basic):
     """An elementwise function: a name and the formula it stands for; call it on arrays."""
 
-    def __new__(cls, name: str | Str, formula: Lambda) -> Named:
-        """Build the function `name` with its formula."""
-        return super().__new__(cls, name if isinstance(name, Str) else Str(name), formula)
+    def __new__(cls, name: str | Str, formula: Lambda, *declared: Symbol) -> Named:
+        """Build the function `name` with its formula; `declared` are its variables where SymPy has put in others."""
+        return super().__new__(cls, name if isinstance(name, Str) else Str(name), formula, *declared)
 
     @property
     def name(self) -> str:
@@ -86,6 +88,11 @@ class Named(Basic):
         """The formula, a SymPy `Lambda`."""
         return self.args[1]
 
+    @property
+    def variables(self) -> tuple[Symbol, ...]:
+        """The variables as they were declared; the formula holds by their declarations."""
+        return self.args[2:] or self.formula.variables
+
     def __call__(self, *arrays: Array) -> Elementwise:
         """Apply the function to every entry."""
         return Elementwise(self, *arrays)
@@ -93,7 +100,12 @@ class Named(Basic):
 
 def named(name: str, formula: Any, *variables: Symbol) -> Named:
     """Return the elementwise function `name` with the given formula in the given variables."""
-    function = Named(name, Lambda(variables, formula))
+    formula = sympify(formula)
+    if not isinstance(name, str) or not isinstance(formula, Expr) or not all(isinstance(v, Symbol) for v in variables):
+        raise TypeError(f"a function has a name, a formula and its variables, not {name!r}, {formula!r}, {variables!r}")
+    written = Lambda(variables, formula)
+    kept = written.variables == variables  # SymPy has one identity, whose variable has no declaration
+    function = Named(name, written, *(() if kept or not any(map(demands, variables)) else variables))
     _check_name(function)
     return function
 
@@ -139,11 +151,25 @@ class Elementwise(Array):
         function, *arrays = self.args
         entries = [_at(a, places) for a in arrays]
         values = dict(zip(function.formula.variables, entries, strict=True))
-        formula = function.formula.expr
-        if formula.has(Derivative):  # the slope of an unknown function, at the entry
-            return Subs(formula, tuple(values), tuple(values.values()))
-        bases = [replace_free(power.base, values) for power in formula.atoms(Pow) if power.exp.is_negative]
-        return guarded(replace_free(formula, values), [Pow(base, -1, evaluate=False) for base in bases])
+        return _admitted(_put_in(function.formula.expr, values), dict(zip(function.variables, entries, strict=True)))
+
+
+def _put_in(formula: Expr, values: dict[Symbol, Expr]) -> Expr:
+    if formula.has(Derivative):  # the slope of an unknown function, at the entry
+        return Subs(formula, tuple(values), tuple(values.values()))
+    bases = [replace_free(power.base, values) for power in formula.atoms(Pow) if power.exp.is_negative]
+    return guarded(replace_free(formula, values), [Pow(base, -1, evaluate=False) for base in bases])
+
+
+def _admitted(value: Expr, put_in: dict[Symbol, Expr]) -> Expr:
+    """Return a value that counts only where each variable was declared to be what is put in for it."""
+    for variable, entry in put_in.items():
+        wanted = demands(variable)
+        if wanted is None:
+            raise ShapeError(f"the variable {variable} of a function stands for real numbers: declare it real")
+        for kind in wanted:
+            value = Admitted(value, entry, Str(kind))
+    return value
 
 
 class Hadamard(Array):
@@ -187,8 +213,6 @@ class Both(Array):
 
 class _OfPositions(Array):
     """A mask that lets positions see one another, as many as its first argument says."""
-
-    unchecked = True
 
     def _infer(self) -> Shape:
         return (self.args[0], self.args[0])
@@ -310,8 +334,6 @@ class RowMean(RowSum):
 
 class Interleave(Array):
     """Columns of two arrays in turn: even columns from the first, odd columns from the second."""
-
-    unchecked = True
 
     def _infer(self) -> Shape:
         *rows, pairs = _common("interleaving", self.args)

@@ -6,7 +6,7 @@ name, with weights of its own; applied to arrays it is an expression like any ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
+from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Member, Shape, Variable, require
 from derivations.language.shapes import (
     Axis,
@@ -23,6 +24,7 @@ from derivations.language.shapes import (
     Sized,
     axis,
     current_equation,
+    flat,
     same_size,
     shape_text,
     total,
@@ -81,7 +83,7 @@ class Equation(Displayed, Basic):
         """Return the right-hand side of one entry of the defined variable, a family's index first."""
         if self.over is None:
             return self.value.entry(*places)
-        return replace_free(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
+        return at_places(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         family = f"  for {self.over[0]} < {self.over[1]}" if self.over else ""
@@ -104,15 +106,18 @@ class Equations:
 
     def __call__(self, name: str, over: tuple[Symbol, Sized] | None = None) -> Any:
         """Announce the next equation, so that an error in its right-hand side can name it."""
+        require(isinstance(name, str) and bool(name), lambda: f"an equation defines a name such as 'S', not {name!r}")
         current_equation.set(name)
 
         def define(value: Array) -> Variable:
+            require(isinstance(value, Array), lambda: f"its right-hand side is an array, not {value!r}")
             kind = value.kind
             if over is None:
                 variable = target = Variable(name, value.shape, kind)
                 equation = Equation(target, value)
             else:
                 variable = Variable(name, (over[1], *value.shape), kind)
+                require(isinstance(over[0], Symbol), lambda: f"the index of a family is a symbol, not {over[0]!r}")
                 equation = Equation(Member(variable, over[0]), value, over[0], axis(over[1]))
             current_equation.set(None)
             self._equations.append(equation)
@@ -133,8 +138,11 @@ class Layer(Shown, Basic):
 
     def __new__(cls, name: str | Str, inputs: Any, parameters: Any, equations: Any, output: Any) -> Layer:
         """Build the layer and check that every name is known where it is used."""
+        require(isinstance(name, str | Str), lambda: f"the name of a layer is text, not {name!r}")
         name = name if isinstance(name, Str) else Str(name)
-        output = output if isinstance(output, Variable) else Sequence(*output)
+        inputs, parameters = _all_of(Variable, inputs, "inputs"), _all_of(Variable, parameters, "parameters")
+        equations = _all_of(Equation, equations, "equations")
+        output = output if isinstance(output, Variable) else Sequence(*_all_of(Variable, output, "outputs"))
         layer = super().__new__(cls, name, Sequence(*inputs), Sequence(*parameters), Sequence(*equations), output)
         known = {*layer.inputs, *layer.parameters}
         for equation in layer.equations:
@@ -266,6 +274,14 @@ class Layer(Shown, Basic):
         return f"{self.name}({', '.join(v.name for v in self.inputs)})"
 
 
+def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
+    """Return the parts of a layer, each of one kind."""
+    found = tuple(parts) if isinstance(parts, Iterable) and not isinstance(parts, str) else (parts,)
+    wrong = [part for part in found if not isinstance(part, kind)]
+    require(not wrong, lambda: f"the {what} of a layer are of type {kind.__name__}, not {wrong[0]!r}")
+    return found
+
+
 class Gradient(Layer):
     """The gradient of a layer: takes the gradient by its output, returns those by its inputs, then its parameters."""
 
@@ -288,7 +304,7 @@ class _Family(Array):
 
     def _entry(self, *places: Any) -> Expr:
         body, over, _ = self.args
-        return replace_free(body, {over: places[0]}).entry(*places[1:])
+        return at_places(body, {over: flat(places[0])}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"({self.args[0]} for {self.args[1]} < {self.args[2]})"

@@ -12,7 +12,7 @@ from sympy import Basic, Expr, Integer, KroneckerDelta
 from derivations.language.case import Case, places_of
 from derivations.language.certificates import nonnegative
 from derivations.language.expression import Array, Variable
-from derivations.language.shapes import flat, same_size, shape_text, sum_along
+from derivations.language.shapes import flat, same_size, shape_text, sum_along, total
 from derivations.language.statements import NullSpace, Rank, Span, SpectralNorm
 
 __all__ = ["by_null_space", "by_quadratic_form", "by_trace"]
@@ -30,6 +30,7 @@ def by_null_space(case: Case) -> str | None:
     if not same_size(left.shape[0], A.shape[1]):
         return f"L of shape {shape_text(left.shape)} gives no square L A"
     for array in (A, *span.args, *given):
+        case.require_sizes(*map(total, array.shape))
         case.keep_domains(array)
     for B, C in zip(span.args, factors, strict=True):
         if len(C.shape) != len(B.shape) or not same_size(C.shape[-1], A.shape[1]):
@@ -57,6 +58,7 @@ def by_trace(case: Case) -> str | None:
     if len(given) != 1 or not isinstance(given[0], Array):
         return "the certificate is a matrix L with A L A = A"
     (left,) = given
+    case.require_sizes(*map(total, A.shape))
     case.keep_domains(A)
     case.keep_domains(left)
     inverse = left @ A
@@ -80,6 +82,7 @@ def by_quadratic_form(case: Case) -> str | None:
     assert isinstance(v, Variable)
     if _spoken_of(v, (A, bound), case):
         return f"{v} must be free: the matrix, the bound, a definition or an assumption speaks of it"
+    case.require_sizes(*map(total, A.shape))
     case.keep_domains(A)
     row, column = places_of(case, *A.shape)
     if not case.equal(A.entry(row, column), A.entry(column, row)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 from mpmath import iv
-from sympy import Basic, Eq
+from sympy import Basic, Eq, Expr
 
 from derivations.language.case import Case, common_places
 from derivations.language.certificates import nonnegative, positive
@@ -51,7 +51,8 @@ def unequal(left: Basic, right: Basic, case: Case) -> str | None:
 def by_order(case: Case) -> str | None:
     """The equality holds in every order of the numbers that the certificate names: any numbers stand in one of them."""
     numbers = case.step.certificate
-    if not 2 <= len(numbers) <= _LARGEST_ORDER or not all(declared_real(number) for number in numbers):
+    real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
+    if not 2 <= len(numbers) <= _LARGEST_ORDER or not real:
         return f"the certificate names 2 to {_LARGEST_ORDER} real numbers"
     for order in permutations(numbers):
         inside = Case(case.previous, case.step, case.claim, case.derivation, case.rule)
@@ -66,6 +67,9 @@ def by_order(case: Case) -> str | None:
 def by_bound(case: Case) -> str | None:
     """The difference of the two sides is an expression whose form shows its sign."""
     left, right = case.previous, case.step.expression
+    strange = [part for part in (left, right, *case.step.certificate) if not isinstance(part, Expr)]
+    if strange:
+        return f"a bound compares numbers, and {strange[0]} is none"
     gap = right - left if case.step.relation in ("<=", "<") else left - right
     if case.step.relation not in ("<=", "<", ">=", ">"):
         return f"a bound states an inequality, not {case.step.relation}"
@@ -110,6 +114,7 @@ def by_rank(case: Case) -> str | None:
     matrix = rank.args[0]
     case.keep_domains(matrix)
     inner = [matrix.args[0].shape[-1]] if type(matrix).__name__ == "Product" else []
+    case.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
     if any(case.equal(total(size), bound) for size in (*matrix.shape, *inner)):
         return None
     return f"{bound} is neither the inner size nor a size of {matrix}"

@@ -12,7 +12,9 @@ What it trusts:
     the laws of limits that `limits` lists;
     interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
     rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
-    what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers.
+    what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers, and
+        what follows from the declaration of a symbol: so a name has one declaration (`premises`), and a bound symbol
+        stands for nothing that its own excludes (`declarations`).
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
@@ -23,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sympy import Basic
 
 from derivations.language.case import Case
 from derivations.language.deferred import deferring
-from derivations.language.derivation import Claim, Derivation, Step
+from derivations.language.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.limits import by_limit_laws, by_squeeze
 from derivations.language.linear_maps import by_null_space, by_quadratic_form, by_trace
 from derivations.language.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
@@ -39,6 +41,7 @@ from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
 from derivations.language.suprema import by_supremum
 from derivations.language.witness import Witness, find_witness
+from derivations.language.written import shown
 
 __all__ = ["Evidence", "StepEvidence", "judge", "prove_equal"]
 
@@ -61,6 +64,7 @@ class Evidence:
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that it was decided for
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -76,30 +80,52 @@ class Evidence:
 @view("evidence")
 def judge(derivation: Derivation) -> Evidence:
     """Decide every step of a derivation, once; the result has the level of its weakest step."""
-    known = derivation.__dict__.get("evidence")
-    if isinstance(known, Evidence):
+    if not isinstance(derivation, Derivation):
+        raise TypeError(f"the judge decides a derivation, not {shown(derivation)}: build one with `derivation`")
+    known = derivation.__dict__.get(_KEPT)
+    if isinstance(known, Evidence) and known.of is derivation:
         return known
-    claims = []
-    for claim in derivation.claims:
-        expressions = [claim.lhs, *(step.expression for step in claim.steps)]
-        claims.append(
-            tuple(
-                _decide(previous, step, claim, derivation)
-                for previous, step in zip(expressions, claim.steps, strict=False)
-            )
-        )
+    claims = tuple(_decided(claim, derivation) for claim in derivation.claims)
+    evidence = Evidence(_weakest(claims), claims, derivation)
+    object.__setattr__(derivation, _KEPT, evidence)
+    return evidence
+
+
+_KEPT = "_decided"  # under this name a derivation keeps its evidence
+
+
+def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
+    """Return the level of the weakest step; claims without steps, and no claims, are unknown."""
     steps = [step for steps in claims for step in steps]
-    if steps and all(claims) and all(step.level == "proved" and step.rule == "definition" for step in steps):
-        return Evidence("definition", tuple(claims))
-    level = min((step.level for step in steps), key=LEVELS.index) if all(claims) and steps else "unknown"
-    return Evidence(level, tuple(claims))
+    if not steps or not all(claims):
+        return "unknown"
+    if all(step.level == "proved" and step.rule == "definition" for step in steps):
+        return "definition"
+    return min((step.level for step in steps), key=LEVELS.index)
 
 
-def prove_equal(left: Basic, right: Basic, derivation: Derivation | None = None, rule: str = "algebra") -> StepEvidence:
+def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:
+    """Decide the steps of a claim; steps whose relations do not make one prove nothing of its ends."""
+    if chained(claim.steps) is None:
+        return tuple(StepEvidence("unknown", step.rule, no_relation(claim.steps)) for step in claim.steps)
+    before = [claim.lhs, *(step.expression for step in claim.steps)]
+    return tuple(
+        _decide(previous, step, claim, derivation) for previous, step in zip(before, claim.steps, strict=False)
+    )
+
+
+def prove_equal(
+    left: Basic | int, right: Basic | int, derivation: Derivation | None = None, rule: str = "algebra"
+) -> StepEvidence:
     """Decide `left = right` under the definitions, ranges and assumptions of a derivation."""
-    step = Step(rule, right)
-    claim = Claim(left, (step,))
-    return _decide(left, step, claim, derivation or Derivation("", "", (claim,)))
+    try:
+        step = Step(rule, right)
+        claim = Claim(left, (step,))
+    except (TypeError, ShapeError) as error:
+        return StepEvidence("unknown", str(rule), str(error))
+    if not isinstance(derivation, Derivation | None):
+        return StepEvidence("unknown", rule, f"what may be used comes in a derivation, not {shown(derivation)}")
+    return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)))
 
 
 def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
@@ -117,7 +143,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     except (Undecided, ShapeError) as error:
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
-        missing = f"the decision broke off: {type(error).__name__}: {error}"
+        missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
     try:
         witness = find_witness(previous, step.relation, step.expression, claim, derivation)
     except Exception:  # no witness then

@@ -28,8 +28,6 @@ class TopK(Array):
     Assumes      k <= m
     """
 
-    unchecked = True
-
     def __new__(cls, scores: Array, count: Sized) -> Array:
         """Build the places of the `count` largest entries of each row."""
         return super().__new__(cls, scores, axis(count))

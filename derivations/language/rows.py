@@ -29,13 +29,6 @@ def _require_rows(what: str, start: Expr, last: Expr, rows: Expr, step: Expr) ->
     require(outside is not True, lambda: f"{what}: there is no row {last} in {rows} rows, which count from 0")
 
 
-def _within(value: Expr, *places: tuple[Expr, Expr]) -> Expr:
-    """Return a value that counts only where each place lies on its axis, of the size given with it."""
-    for place, size in places:
-        value = Within(value, place, size)
-    return value
-
-
 class RowRange(Array):
     """The rows start, start + step, ... of a matrix, `count` of them: entry (i, j) is X[start + step i, j].
 
@@ -64,9 +57,8 @@ class RowRange(Array):
         return f"{self._text(0, 3)}[{start}:{start + step * total(count)}{by}]"
 
     def _entry(self, *places: Place) -> Expr:
-        matrix, start, count, step = self.args
-        row = start + step * flat(places[0])
-        return _within(matrix.entry(row, places[1]), (row, total(matrix.shape[0])), (flat(places[0]), total(count)))
+        matrix, start, _, step = self.args
+        return matrix.entry(start + step * flat(places[0]), places[1])
 
 
 class PlacedRows(Array):
@@ -102,7 +94,7 @@ class PlacedRows(Array):
             lambda p: KroneckerDelta(start + step * flat(p), flat(places[0])) * body.entry(p, places[1]),
             avoiding(self, places),
         )
-        return _within(value, *((place, total(rows)) for place in (start, self._last, flat(places[0]))))
+        return Within(Within(value, start, total(rows)), self._last, total(rows))
 
 
 class Stacked(Array):
@@ -139,7 +131,7 @@ class Stacked(Array):
         lower = sum_along(
             below.shape[0], lambda p: KroneckerDelta(first + flat(p), row) * below.entry(p, places[1]), avoid
         )
-        return _within(upper + lower, (row, self.shape[0]))
+        return upper + lower
 
 
 def strided_windows(rows: Array, width: Sized, *, stride: int = 1, padding: int = 0) -> Array:

@@ -4,13 +4,25 @@
 as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates itself: the judge does.
 """
 
+from functools import lru_cache
 from typing import Any
 
-from sympy import Basic, Expr, Function, I, Integer, Symbol
+from sympy import Basic, Expr, Function, I, Integer, Max, Min, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["MASK", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
+__all__ = [
+    "MASK",
+    "Admitted",
+    "Expectation",
+    "Iverson",
+    "Rounded",
+    "Variance",
+    "Within",
+    "declared_real",
+    "without_conditions",
+]
 
 
 def declared_real(expression: Basic) -> bool:
@@ -41,7 +53,7 @@ class Iverson(Function):
 
 
 class Expectation(Function):
-    """The expectation E[x] of a random scalar; array entries are random; masks, sizes and scalar symbols are not."""
+    """The expectation E[x] of a random scalar; entries of arrays of any rank are random; masks and symbols are not."""
 
     nargs = 1
 
@@ -63,8 +75,33 @@ class Within(Function):
 
     nargs = 3
 
+    @classmethod
+    def eval(cls, value: Any, place: Any, size: Any) -> Expr | None:
+        """Drop the condition where numbers fulfil it."""
+        return value if isinstance(place, Integer) and isinstance(size, Integer) and 0 <= place < size else None
+
     def _eval_is_real(self) -> bool | None:
         return self.args[0].is_real
+
+
+class Admitted(Within):
+    """A value that counts only where what was put in for a variable is what the variable was declared to be.
+
+    `Admitted(value, put in, kind)`, where the kind is that of a side condition, such as "positive".
+    """
+
+
+@lru_cache(maxsize=1 << 13)
+def without_conditions(expression: Any) -> Any:
+    """Return an expression as it is printed and compiled: without the conditions that only a proof asks for."""
+    if isinstance(expression, Within):
+        return without_conditions(expression.args[0])
+    if getattr(expression, "closed", False) or not expression.has(Within):
+        return expression
+    parts = [without_conditions(part) for part in expression.args]
+    if isinstance(expression, Max | Min | Relational):  # SymPy would decide what it compares
+        return expression.func(*parts, evaluate=False)
+    return expression.func(*parts)
 
 
 class Rounded(Function):

@@ -14,7 +14,6 @@ from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, sympi
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Shape, Variable, avoiding, require
-from derivations.language.scalars import Within
 from derivations.language.shapes import (
     Blocks,
     Pair,
@@ -85,8 +84,6 @@ class Pick(Array):
 class OneHot(Array):
     """The rows of an identity matrix of `size` columns chosen by numbers: a 1 in column tokens[i] of row i."""
 
-    unchecked = True
-
     def __new__(cls, tokens: Array, size: Sized) -> Array:
         """Build the matrix with one row for each token and `size` columns."""
         return super().__new__(cls, tokens, axis(size))
@@ -134,8 +131,6 @@ class ScatterRows(Array):
 class EveryOther(Array):
     """Every other column of a matrix: the even ones for place 0, the odd ones for place 1."""
 
-    unchecked = True
-
     def __new__(cls, wide: Array, place: int | Expr) -> Array:
         """Build the matrix of the columns place, place + 2, ..."""
         return super().__new__(cls, wide, sympify(place, strict=True))
@@ -159,8 +154,6 @@ class EveryOther(Array):
 
 class Windows(Array):
     """The stretches of `width` rows of a matrix: row i holds the rows i, ..., i + width - 1 one after the other."""
-
-    unchecked = True
 
     def __new__(cls, rows: Array, width: Sized) -> Array:
         """Build the matrix of all stretches of `width` rows."""
@@ -221,8 +214,6 @@ class Chosen(Array):
     Assumes      0 <= numbers[i, j] < rows of the table
     """
 
-    unchecked = True
-
     def _infer(self) -> Shape:
         table, numbers = self.args
         what = f"entries of {table} by number"
@@ -235,14 +226,11 @@ class Chosen(Array):
 
     def _entry(self, *places: Place) -> Expr:
         table, numbers = self.args
-        number = numbers.entry(*places[1:])
-        return Within(table.entry(number, places[0]), number, total(table.shape[0]))
+        return table.entry(numbers.entry(*places[1:]), places[0])
 
 
 class AddedEntries(Array):
     """A table of `size` rows, a column for each matrix: entry (v, t) adds up the G[t, i, j] with numbers[i, j] = v."""
-
-    unchecked = True
 
     def __new__(cls, matrices: Array, numbers: Array, size: Sized) -> Array:
         """Build the table with `size` rows."""
@@ -269,8 +257,7 @@ class AddedEntries(Array):
             return KroneckerDelta(numbers.entry(row, column), flat(places[0])) * matrices.entry(places[1], row, column)
 
         rows, columns = numbers.shape
-        value = sum_along(rows, lambda r: sum_along(columns, lambda c: held(r, c), avoid), avoid)
-        return Within(value, flat(places[0]), total(self.shape[0]))
+        return sum_along(rows, lambda r: sum_along(columns, lambda c: held(r, c), avoid), avoid)
 
 
 class RelativeBuckets(Array):
@@ -278,8 +265,6 @@ class RelativeBuckets(Array):
 
     Source       Raffel et al. (2020), section 2.1
     """
-
-    unchecked = True
 
     def __new__(
         cls, queries: Sized, keys: Sized, buckets: Sized, max_distance: Sized, bidirectional: bool | Basic

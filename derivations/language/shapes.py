@@ -5,11 +5,12 @@ as `count` blocks of `size` (heads times d_v; pairs of a sine and a cosine). A p
 place within the block), so that no floor and no remainder ever appears.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 
-from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, expand, sympify
+from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, SympifyError, expand, sympify
 
 from derivations.language.binding import fresh_index
 
@@ -24,6 +25,8 @@ __all__ = [
     "current_equation",
     "flat",
     "join",
+    "lying",
+    "on_axis",
     "pair",
     "same_size",
     "shape_text",
@@ -70,6 +73,7 @@ Axis: TypeAlias = Expr | Blocks
 Place: TypeAlias = Expr | Pair
 Sized: TypeAlias = int | Expr | Blocks
 
+_lying: ContextVar[frozenset[tuple[Expr, Expr]]] = ContextVar("lying", default=frozenset())
 _bound: ContextVar[frozenset[Symbol]] = ContextVar(
     "bound", default=frozenset()
 )  # the indices of the sums around the entry
@@ -81,7 +85,12 @@ def axis(value: Sized) -> Axis:
         return value
     if isinstance(value, bool):
         raise ShapeError(f"a size must be an integer >= 1, not {value}")
-    result = sympify(value, strict=True)
+    try:
+        result = sympify(value, strict=True)
+    except SympifyError:
+        result = None
+    if not isinstance(result, Expr):
+        raise ShapeError(f"a size is an integer >= 1 or an expression in sizes, not {value!r}")
     if result.is_number and not (isinstance(result, Integer) and result >= 1):
         raise ShapeError(f"a size must be an integer >= 1, not {value}")
     return result
@@ -105,6 +114,25 @@ def join(a: Axis, b: Axis) -> Axis:
     if isinstance(a, Blocks) and isinstance(b, Blocks) and a != b:
         raise ShapeError(f"an axis of {a.count} blocks of {a.size} and one of {b.count} blocks of {b.size} differ")
     return b if isinstance(b, Blocks) else a
+
+
+def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
+    """Return the numbers that must lie between 0 and a size for a place to be one of an axis, each with the size."""
+    if isinstance(place, Pair) and isinstance(along, Blocks):
+        return (place.block, along.count), (place.place, along.size)
+    return ((flat(place), total(along)),)
+
+
+@contextmanager
+def lying(places: Iterable[tuple[Expr, Expr]]) -> Iterator[list[tuple[Expr, Expr]]]:
+    """Let places be known to lie on axes of the given sizes inside the block; yield those that were not known to."""
+    known = _lying.get()
+    new = [own for own in places if own not in known]
+    before = _lying.set(known.union(new))
+    try:
+        yield new
+    finally:
+        _lying.reset(before)
 
 
 def flat(place: Place) -> Expr:
@@ -153,8 +181,11 @@ def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) ->
     outer = _bound.set(frozenset(avoid | {first, second}))
     try:
         if not isinstance(along, Blocks):
-            return Sum(term(first), (first, 0, along - 1))
-        value = term(Pair(first, second, along.size))
+            with lying([(first, along)]):
+                return Sum(term(first), (first, 0, along - 1))
+        place = Pair(first, second, along.size)
+        with lying([*on_axis(place, along), (flat(place), total(along))]):
+            value = term(place)
         return Sum(value, (second, 0, along.size - 1), (first, 0, along.count - 1))
     finally:
         _bound.reset(outer)

@@ -13,7 +13,7 @@ import sympy
 from sympy import Basic, Indexed, KroneckerDelta, Sum
 
 from derivations.language.expression import Array
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Iverson, Within
 
 __all__ = ["number", "place"]
 
@@ -29,6 +29,8 @@ def number(formula: Basic, arrays: Mapping[str, Any], values: Values) -> float:
         return values[formula]
     if formula.is_Number or formula.is_NumberSymbol:
         return float(formula)
+    if isinstance(formula, Within):  # arrays of numbers check their places themselves
+        return number(formula.args[0], arrays, values)
     if isinstance(formula, Array):
         return number(formula.entry(), arrays, values)
     if isinstance(formula, Indexed):

@@ -18,6 +18,7 @@ from sympy import Basic, Expr, Indexed, Integer, Symbol
 from derivations.language.expression import Array, Variable
 from derivations.language.layer import Apply, Equation, Layer
 from derivations.language.names import subexpressions
+from derivations.language.scalars import without_conditions
 from derivations.language.shapes import Axis, Blocks, Pair, Place, ShapeError, total
 from numeric.lowering.expressions import variables_of
 
@@ -102,7 +103,7 @@ def _reads(
         return None
     places[0] = ROW
     try:
-        entry = value.entry(*places)
+        entry = without_conditions(value.entry(*places))
     except (ShapeError, TypeError, ValueError):
         return None
     return _of_entry(entry, size, families, batched)

@@ -30,6 +30,7 @@ from derivations.language.functions import (
     relu,
     row_softmax,
 )
+from derivations.language.scalars import Within
 from derivations.language.shapes import Blocks, ShapeError
 from derivations.symbols import d_k, d_v, h, i, j, k, m, n, scalar
 
@@ -54,8 +55,8 @@ def test_functions_of_arrays_have_their_entries():
     assert row_softmax(S).entry(i, k) == exp(S[i, k]) / Sum(exp(S[i, j]), (j, 0, m - 1))
     assert RowMean(S).entry(i) == Sum(S[i, j], (j, 0, m - 1)) / m
     assert Hadamard(Q, X).entry(i, k) == Q[i, k] * X[i, k]
-    assert RowBroadcast(b, n).entry(i, k) == b[k]
-    assert ColumnBroadcast(array("mu", n), d_k).entry(i, k) == array("mu", n)[i]
+    assert RowBroadcast(b, n).entry(i, k) == Within(b[k], i, n)  # the vector knows nothing of the rows
+    assert ColumnBroadcast(array("mu", n), d_k).entry(i, k) == Within(array("mu", n)[i], k, d_k)
     assert relu(Q).entry(0, 0).args == (0, Q[0, 0])
 
 
@@ -89,9 +90,11 @@ def test_numbered_places_split_by_themselves():
 
 
 def test_tabulated_and_explicit_arrays():
-    assert Tabulated(Lambda((i, j), i + 2 * j), n, m).entry(3, 4) == 11
+    assert Tabulated(Lambda((i, j), i + 2 * j), n, m).entry(3, 4) == Within(Within(11, 3, n), 4, m)
+    assert Tabulated(Lambda((i, j), i + 2 * j), 5, 7).entry(3, 4) == 11
     assert Explicit([[1, 2], [3, 4]]).entry(1, 0) == 3
-    assert Explicit([[1, 2], [3, 4]]).entry(i, 1) == 2 * KroneckerDelta(i, 0) + 4 * KroneckerDelta(i, 1)
+    row = 2 * KroneckerDelta(i, 0) + 4 * KroneckerDelta(i, 1)
+    assert Explicit([[1, 2], [3, 4]]).entry(i, 1) == Within(row, i, 2)
 
 
 def test_look_up_reads_rows_of_the_table():

@@ -10,11 +10,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from derivations.language.internal import MARK
 from derivations.language.normal_form.terms import Atom, Poly
 
-__all__ = ["ALLOWANCE", "INTEGER", "Condition", "Context", "Undecided"]
+__all__ = ["ALLOWANCE", "COMPLEX", "INTEGER", "NONNEGATIVE", "POSITIVE", "Condition", "Context", "Undecided"]
 
-INTEGER = " (integer)"  # ends the names of arrays that were declared integer
+POSITIVE, NONNEGATIVE = f"{MARK}positive", f"{MARK}nonnegative"  # follow the names of arrays and functions so declared
+INTEGER, COMPLEX = f"{MARK}integer", f"{MARK}complex"  # ends the names of those declared integer, and not even real
 ALLOWANCE: ContextVar[int] = ContextVar("allowance", default=200_000)  # terms that one decision may write down
 
 

@@ -173,7 +173,9 @@ def _integral(atom: Atom, exponent: Number, context: Context) -> bool:
         return all(_integral(factor, e, context) for factor, e in atom[2])
     if atom[0] in ("delta", "ge", "step", "true"):
         return True
-    return atom[0] in ("t", "b") or context.range_of(atom) is not None or (atom[0] == "x" and atom[1].endswith(INTEGER))
+    if atom[0] == "x" or (atom[0] == "fun" and atom[2] in (0, (0,) * len(atom[3]))):
+        return atom[1].endswith(INTEGER) or context.range_of(atom) is not None
+    return atom[0] in ("t", "b") or context.range_of(atom) is not None
 
 
 def difference_indicator(p: Poly, context: Context) -> Poly:

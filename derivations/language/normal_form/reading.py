@@ -14,11 +14,14 @@ import sympy
 from sympy import Basic, Derivative, Dummy, Expr, Indexed, KroneckerDelta, Ne, Subs, Sum, Symbol, Wild
 from sympy import Tuple as Sequence
 from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.costs import Count
+from derivations.language.declarations import demands
 from derivations.language.deferred import Deferred
-from derivations.language.expression import Array
+from derivations.language.expression import Array, OnlyEntry
+from derivations.language.internal import MARK, Internal, Unwritten
 from derivations.language.normal_form.algebra import (
     IMAGINARY,
     PI,
@@ -29,10 +32,19 @@ from derivations.language.normal_form.algebra import (
     odd_function,
     positive_part,
     power,
+    require,
     sine,
     unit_step,
 )
-from derivations.language.normal_form.context import INTEGER, Condition, Context, Undecided
+from derivations.language.normal_form.context import (
+    COMPLEX,
+    INTEGER,
+    NONNEGATIVE,
+    POSITIVE,
+    Condition,
+    Context,
+    Undecided,
+)
 from derivations.language.normal_form.derivative import derivative
 from derivations.language.normal_form.integers import (
     always_nonnegative,
@@ -40,7 +52,6 @@ from derivations.language.normal_form.integers import (
     is_integer,
     order_indicator,
 )
-from derivations.language.normal_form.signs import COMPLEX
 from derivations.language.normal_form.sums import close, expectation, function, settle, substitute, times
 from derivations.language.normal_form.terms import (
     ONE,
@@ -53,7 +64,8 @@ from derivations.language.normal_form.terms import (
     single,
     subtract,
 )
-from derivations.language.scalars import Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.scalars import Admitted, Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.shapes import on_axis, shape_text
 
 __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 
@@ -72,6 +84,10 @@ def read(expression: Basic, context: Context) -> Poly:
         return rule(expression, context)
     if isinstance(expression, Array) and expression.shape == ():
         return read(expression.entry(), context)
+    if isinstance(expression, Boolean):
+        raise Undecided(f"{expression} is a relation or a truth value, where a number is needed")
+    if isinstance(expression, Array):
+        raise Undecided(f"{expression} is an array of shape {shape_text(expression.shape)}, where a number is needed")
     raise Undecided(f"{type(expression).__name__} is not in the language of the judge: {expression}")
 
 
@@ -84,6 +100,8 @@ def _rule_for(kind: type[Basic]) -> Callable[[Any, Context], Poly] | None:
 @lru_cache(maxsize=1 << 12)
 def symbol_atom(symbol: Symbol) -> Atom:
     """Return the atom of a symbol; the signature keeps what was declared of it."""
+    if isinstance(symbol, OnlyEntry):
+        return ("x", _marked(symbol.name, symbol), ())
     if isinstance(symbol, Dummy | Wild):
         raise Undecided(f"{symbol} has no name of its own: take a symbol")
     if symbol.is_integer:
@@ -94,7 +112,21 @@ def symbol_atom(symbol: Symbol) -> Atom:
         signature = "nonnegative"
     else:
         signature = "real" if symbol.is_real else "complex"
-    return ("sym", symbol.name, signature)
+    return ("sym", MARK + symbol.name if isinstance(symbol, Internal) else _plain(symbol.name), signature)
+
+
+def _plain(name: str) -> str:
+    """Return a name that a person has written, which must not be one of the judge's own."""
+    if MARK in name:
+        raise Undecided(f"the name {name!r} holds the control character {MARK!r}: choose another name")
+    return name
+
+
+def _marked(name: str, declared: Any) -> str:
+    """Return the name of an array or a function with marks for what was declared of it."""
+    sign = POSITIVE if declared.is_positive else NONNEGATIVE if declared.is_nonnegative else ""
+    kind = INTEGER if declared.is_integer else "" if declared.is_real else COMPLEX
+    return f"{_plain(name)}{sign}{kind}"
 
 
 def _symbol(expression: Symbol, context: Context) -> Poly:
@@ -184,11 +216,19 @@ def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
 
 
 def _deferred(expression: Deferred, context: Context) -> Poly:
+    """Return an entry, which every place of it must name: this is where all entries of arrays are read."""
     array, *places = expression.args
     at = tuple(
         tuple(read(p, context) for p in (place if isinstance(place, Sequence) else (place,))) for place in places
     )
-    return _once(array, at, expression.now, context)
+
+    def entry() -> Expr:
+        for place, along in zip(expression.places, array.shape, strict=True):
+            for number, size in on_axis(place, along):
+                keep_in_range(limit(number, context), read(size, context), context)
+        return expression.now()
+
+    return _once(array, at, entry, context)
 
 
 def _once(what: Any, at: tuple[Any, ...], value: Callable[[], Expr], context: Context) -> Poly:
@@ -209,7 +249,7 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
     if define is not None:
         at = tuple(read(place, context) for place in expression.indices)
         return _once(label, at, lambda: define(*expression.indices), context)
-    name += INTEGER if label.is_integer else "" if label.is_real else COMPLEX
+    name = _marked(name, label)
     places = tuple(read(place, context) for place in expression.indices)
     for place, size in zip(places, expression.base.shape or (), strict=False):
         if not is_integer(place, context):
@@ -314,6 +354,20 @@ def _within(expression: Within, context: Context) -> Poly:
     return read(value, context)
 
 
+def _admitted(expression: Admitted, context: Context) -> Poly:
+    value, put_in, kind = expression.args
+    _demand(kind.name, read(put_in, context), context)
+    return read(value, context)
+
+
+def _demand(kind: str, p: Poly, context: Context) -> None:
+    """Keep what was declared of a variable as a condition on what is put in for it."""
+    if kind != "integer":
+        require(kind, p, context)
+    elif not is_integer(p, context):
+        context.keep("integer", p)
+
+
 def _shown(entry: Indexed, context: Context) -> Poly:
     name = entry.base.label.name
     define = context.definitions.get(name)
@@ -324,7 +378,7 @@ def _shown(entry: Indexed, context: Context) -> Poly:
         return subtract(ONE, difference_indicator(read(entry, context), context))
     if define is not None or not label.is_integer:
         raise Undecided(f"a bracket of {name}, which is no mask")
-    return single(("true", name, tuple(read(place, context) for place in entry.indices)))
+    return single(("true", _plain(name), tuple(read(place, context) for place in entry.indices)))
 
 
 def _derivative(expression: Derivative, context: Context) -> Poly:
@@ -345,10 +399,16 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
     if any(not variable.is_Symbol or variable.is_integer for variable in variables) or not declared_real(values):
         raise Undecided(f"a value put in for something that is no real scalar: {expression}")
     context.serial += 1
-    names = {v: Symbol(f"argument\xa0{context.serial} {number}", real=True) for number, v in enumerate(variables)}
+    names = {v: Internal(f"argument {context.serial} {number}", real=True) for number, v in enumerate(variables)}
     before = len(context.conditions)
     value = read(replace_free(inner, names), context)
     points = {symbol_atom(names[v]): read(point, context) for v, point in zip(variables, values, strict=True)}
+    for variable, point in zip(variables, points.values(), strict=True):
+        wanted = demands(variable)
+        if wanted is None:
+            raise Undecided(f"a value put in for {variable}, whose declaration no side condition says: {expression}")
+        for kind in wanted:
+            _demand(kind, point, context)
     if any(contains(condition.of, atom) for condition in context.conditions[before:] for atom in points):
         raise Undecided(f"a side condition on a variable that is put in: {expression}")
     return substitute(value, points, context)
@@ -424,8 +484,8 @@ def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
         for bound in bounds:
             if not always_nonnegative(bound, context):
                 context.keep("in range", bound)
-    elif not (expression.is_real or expression.is_integer):
-        name += COMPLEX
+    else:
+        name = MARK + name if isinstance(expression.func, Unwritten) else _marked(name, expression)
     return function(name, 0 if len(places) == 1 else (0,) * len(places), places, context)
 
 
@@ -454,6 +514,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Sum: _sum,
     KroneckerDelta: _delta,
     Iverson: _iverson,
+    Admitted: _admitted,
     Within: _within,
     Derivative: _derivative,
     Subs: _evaluated,

@@ -5,7 +5,7 @@ The answer "no" means "not seen here", never "negative".
 
 from fractions import Fraction
 
-from derivations.language.normal_form.context import Context
+from derivations.language.normal_form.context import COMPLEX, NONNEGATIVE, POSITIVE, Context
 from derivations.language.normal_form.integers import always_nonnegative, fits, is_stated, linear_part, plain_product
 from derivations.language.normal_form.matching import match_terms
 from derivations.language.normal_form.terms import (
@@ -25,9 +25,8 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["COMPLEX", "is_nonnegative", "is_nonzero", "is_positive", "is_real"]
+__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real"]
 
-COMPLEX = " (complex)"  # ends the names of arrays and functions that were not declared real
 _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
 _INDICATORS = ("delta", "ge", "true", "step")
@@ -203,7 +202,15 @@ def _atom(atom: Atom, context: Context) -> str | None:
     if kind == "E":
         even = all(isinstance(e, int) and e % 2 == 0 and is_real(a) for a, e in atom[1])
         return "nonnegative" if even else None
-    return "nonnegative" if is_stated("nonnegative", single(atom), context) else None
+    declared = _declared(atom)
+    return declared or ("nonnegative" if is_stated("nonnegative", single(atom), context) else None)
+
+
+def _declared(atom: Atom) -> str | None:
+    """Return the sign that was declared of an array or of a function, whose derivatives have none."""
+    if atom[0] == "x" or (atom[0] == "fun" and atom[2] in (0, (0,) * len(atom[3]))):
+        return "positive" if POSITIVE in atom[1] else "nonnegative" if NONNEGATIVE in atom[1] else None
+    return None
 
 
 def _sum(atom: Atom, context: Context) -> str | None:

@@ -3,7 +3,7 @@
 import sympy
 from sympy import Expr, IndexedBase, KroneckerDelta, Mul, Ne, Sum, Symbol
 
-from derivations.language.normal_form.context import INTEGER
+from derivations.language.internal import MARK
 from derivations.language.normal_form.terms import Atom, Mono, Number, Poly
 from derivations.language.scalars import MASK, Expectation, Iverson
 
@@ -32,17 +32,17 @@ def _power(atom: Atom, exponent: Number) -> Expr:
 def _atom(atom: Atom) -> Expr:
     kind = atom[0]
     if kind == "sym":
-        return Symbol(atom[1])
+        return Symbol(atom[1].removeprefix(MARK))
     if kind in ("b", "t", "c"):
         return Symbol("_".join(map(str, atom)), integer=True)
     if kind == "x":
-        return IndexedBase(Symbol(atom[1].removesuffix(INTEGER), real=True))[tuple(map(write, atom[2]))]
+        return IndexedBase(Symbol(atom[1].partition(MARK)[0], real=True))[tuple(map(write, atom[2]))]
     if kind == "true":
         mask = IndexedBase(Symbol(atom[1], **MASK))
         return Iverson(Ne(mask[tuple(map(write, atom[2]))], 0, evaluate=False))
     if kind == "fun":
         mark = "'" * atom[2] if isinstance(atom[2], int) else "".join(map(str, atom[2]))
-        return sympy.Function(atom[1] + mark)(*map(write, atom[3]))
+        return sympy.Function(atom[1].removeprefix(MARK).partition(MARK)[0] + mark)(*map(write, atom[3]))
     if kind == "sum":
         level = max((a[1] for a in _bound(atom)), default=1)
         names = [Symbol(f"b_{level}_{number}", integer=True) for number in range(len(atom[1]))]

@@ -16,6 +16,7 @@ from derivations.language.arrangements import Tabulated
 from derivations.language.expression import Array, Member, Transpose, Variable
 from derivations.language.layer import Apply, Repeat
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
+from derivations.language.scalars import without_conditions
 from derivations.language.shapes import Axis, total
 
 __all__ = ["ArrayPrinter"]
@@ -56,6 +57,8 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
         """Print a node of ours by a method of ours: SymPy has nodes of its own called Product or Transpose."""
+        if isinstance(expr, Basic):
+            expr = without_conditions(expr)
         method = getattr(type(self), f"_print_{type(expr).__name__}", None)
         if isinstance(expr, Array) and (method is None or method.__module__.startswith("sympy.")):
             return self._print_Basic(expr)
@@ -418,9 +421,6 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_SpectralNorm(self, expr: Basic) -> str:
         return rf"\lVert {self._print(expr.args[0])} \rVert"
-
-    def _print_Within(self, expr: Basic) -> str:
-        return self._print(expr.args[0])
 
     def _print_Supremum(self, expr: Any) -> str:
         ends = [(expr.low, expr.variable), (expr.variable, expr.high)]

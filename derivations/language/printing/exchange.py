@@ -34,6 +34,7 @@ from derivations.language.expression import Variable
 from derivations.language.layer import Layer
 from derivations.language.printing.order import natural
 from derivations.language.printing.text import TextPrinter
+from derivations.language.scalars import without_conditions
 from derivations.language.shown import view
 
 __all__ = ["NotClosedForm", "python", "statement_json"]
@@ -55,7 +56,7 @@ def python(derivation: Derivation | Layer) -> str:
     """
     if isinstance(derivation, Layer):
         raise NotClosedForm(f"{derivation.name} is a layer: `derivations code {derivation.name}` prints its source")
-    value = derivation.rhs
+    value = without_conditions(derivation.rhs)
     outside = next((node for node in _nodes(value) if not _is_closed(node)), None)
     if outside is not None:
         kind = outside.func.__name__
@@ -107,16 +108,20 @@ def statement_json(derivation: Derivation | Layer) -> dict[str, Any]:
         "title": derivation.title,
         "topic": derivation.topic,
         "evidence": derivation.evidence.level,
-        "lhs": srepr(derivation.lhs),
+        "lhs": _srepr(derivation.lhs),
         "relation": derivation.relation,
-        "rhs": srepr(derivation.rhs),
+        "rhs": _srepr(derivation.rhs),
         "steps": [_step(step) for step in derivation.steps],
         "claims": [_claim(claim) for claim in derivation.claims],
-        "definitions": [srepr(equation) for equation in derivation.definitions],
+        "definitions": [_srepr(equation) for equation in derivation.definitions],
         "ranges": _ranges(derivation.ranges),
         "assumptions": [_assumption(assumption) for assumption in derivation.assumptions],
         "source": derivation.source,
     }
+
+
+def _srepr(expression: Any) -> str:
+    return str(srepr(without_conditions(expression)))
 
 
 def _layer(layer: Layer) -> dict[str, Any]:
@@ -124,33 +129,33 @@ def _layer(layer: Layer) -> dict[str, Any]:
         "id": layer.name,
         "inputs": [_variable(variable) for variable in layer.inputs],
         "parameters": [_variable(variable) for variable in layer.parameters],
-        "equations": [srepr(equation) for equation in layer.equations],
+        "equations": [_srepr(equation) for equation in layer.equations],
         "output": layer.outputs[0].name,
         "outputs": [variable.name for variable in layer.outputs],
     }
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
-    return {"name": variable.name, "kind": variable.kind, "shape": [srepr(along) for along in variable.shape]}
+    return {"name": variable.name, "kind": variable.kind, "shape": [_srepr(along) for along in variable.shape]}
 
 
 def _step(step: Step) -> dict[str, str]:
-    return {"rule": step.rule, "relation": step.relation, "expression": srepr(step.expression)}
+    return {"rule": step.rule, "relation": step.relation, "expression": _srepr(step.expression)}
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
     return {
-        "lhs": srepr(claim.lhs),
+        "lhs": _srepr(claim.lhs),
         "relation": claim.relation,
-        "rhs": srepr(claim.rhs),
+        "rhs": _srepr(claim.rhs),
         "steps": [_step(step) for step in claim.steps],
         "given": [_assumption(assumption) for assumption in claim.given],
     }
 
 
 def _assumption(assumption: Assumption) -> dict[str, Any]:
-    return {"statement": srepr(assumption.statement), "ranges": _ranges(assumption.ranges), "text": assumption.text}
+    return {"statement": _srepr(assumption.statement), "ranges": _ranges(assumption.ranges), "text": assumption.text}
 
 
 def _ranges(ranges: Any) -> dict[str, str]:
-    return {index.name: srepr(size) for index, size in ranges.items()}
+    return {index.name: _srepr(size) for index, size in ranges.items()}

@@ -16,7 +16,7 @@ from derivations.language.derivation import Derivation
 from derivations.language.expression import Array
 from derivations.language.layer import Equation
 from derivations.language.printing.exchange import NotClosedForm, python
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.scalars import Expectation, Variance, without_conditions
 from derivations.language.shapes import Blocks, Pair
 
 __all__ = ["python_source"]
@@ -38,7 +38,7 @@ def python_source(derivation: Derivation) -> str:
     printer = _Loops({e.variable.name for e in derivation.definitions})
     places, entry = _general_entry(value)
     try:
-        body, helpers = printer.doprint(entry), _helpers(derivation.definitions, printer)
+        body, helpers = printer.doprint(without_conditions(entry)), _helpers(derivation.definitions, printer)
     except NotImplementedError:  # such as the slope of a function of which nothing is known
         return f'"""{derivation.title}."""\n\n{name} = {srepr(value)!r}\n'
     used = [text for helper, text in helpers.items() if helper in printer.called]
@@ -81,7 +81,7 @@ def _helpers(definitions: tuple[Equation, ...], printer: _Loops) -> dict[str, st
             at.append(Pair(pair[0], pair[1], along.size) if blocks else place)
             if blocks:
                 split = f"(lambda {pair[0]}, {pair[1]}: %s)(*divmod({place}, {printer.doprint(along.size)}))"
-        text = printer.doprint(equation.value_at(*at))
+        text = printer.doprint(without_conditions(equation.value_at(*at)))
         printer.free = {name for name in printer.free if not name.startswith("place_")}
         body = split % text if split else text
         texts[variable.name] = f"    {variable.name} = lambda {', '.join(map(str, places))}: {body}"
@@ -132,9 +132,6 @@ class _Loops(PythonCodePrinter):
 
     def _print_Iverson(self, expr: Any) -> str:
         return f"({self._print(expr.args[0])})"
-
-    def _print_Within(self, expr: Any) -> str:
-        return self._print(expr.args[0])
 
     def _print_Count(self, expr: Any) -> str:
         return f"({self._print(expr.value())})"

@@ -95,7 +95,7 @@ def bound_to(world: World, symbols: tuple[Symbol, ...]) -> Iterator[dict[Symbol,
 def _(node: Variable) -> Meaning:
     name, kind, rank = node.name, node.kind, len(node.shape)
     if rank == 0:
-        label = meaning(node.base.label)
+        label = meaning(node.entry())
 
         def scalar(world: World) -> Any:
             return world.local[name] if world.local is not None and name in world.local else label(world)

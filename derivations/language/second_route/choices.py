@@ -10,7 +10,7 @@ import sympy
 from sympy import Abs, Basic, Heaviside, KroneckerDelta, Max, Min, Mod, Piecewise, sign
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from derivations.language.scalars import Iverson, Rounded, Within
+from derivations.language.scalars import Admitted, Iverson, Rounded, Within
 from derivations.language.second_route.real_functions import number
 from derivations.language.second_route.scalars import parts_of
 from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, Unfit, World, meaning, rule, whole
@@ -179,6 +179,28 @@ def _(node: Within) -> Meaning:
         return inner(world)
 
     return value
+
+
+@rule.register
+def _(node: Admitted) -> Meaning:
+    inner, put_in = map(meaning, node.args[:2])
+    admits = _ADMITS.get(node.args[2].name)
+
+    def value(world: World) -> Any:
+        if admits is None:
+            raise Unfit("a variable that stands for integers alone")
+        if not admits(sign_of(put_in(world), world)):
+            raise Undefined("a number that the declaration of a variable does not admit")
+        return inner(world)
+
+    return value
+
+
+_ADMITS: dict[str, Callable[[int], bool]] = {
+    "positive": lambda sign: sign > 0,
+    "nonnegative": lambda sign: sign >= 0,
+    "nonzero": lambda sign: sign != 0,
+}
 
 
 @rule.register
