@@ -54,7 +54,8 @@ def _section(title: str, columns: Row, rows: list[tuple[str, Expr]], counts: Cou
 
 
 def _parameters(counts: Counts, symbolic: bool) -> Section:
-    rows = [*counts.components.items(), ("total", counts.total_parameters)]
+    total = f"total of {counts.model.part}" if counts.model.part else "total"
+    rows = [*counts.components.items(), (total, counts.total_parameters)]
     if counts.number(counts.active) != counts.number(counts.total_parameters):
         rows.append(("active for one token", counts.active))
     section = _section("parameters", ("component", "parameters"), rows, counts, symbolic)

@@ -21,6 +21,7 @@ from sympy import Expr, Integer, Symbol, expand
 from derivations.architectures.components import active_parameters, parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.description import AudioStem, Model, Patches, Stack
+from derivations.architectures.kinds import by_kind
 from derivations.language.convention import CONVENTION, Convention
 from derivations.language.costs import count_decode_flops, count_flops, count_training_flops, flops_by_part
 from derivations.language.layer import Apply, Layer, Repeat
@@ -204,6 +205,7 @@ class Counts:
             "parameters": {
                 "total": self.number(self.total_parameters),
                 "active": self.number(self.active),
+                "of": self.model.part or "the whole model",
                 "components": {name: self.number(value) for name, value in self.components.items()},
             },
             "flops": {
@@ -276,6 +278,7 @@ def count(
         if _decoding(model) is None:
             raise ValueError(f"{model.name} has no decoder: it decodes nothing; choose another phase")
         convention = replace(convention, causal="visible")
+    model = by_kind(model)
     values = {symbol: Integer(value) for symbol, value in model.values.items()}
     values |= _lengths(model, values, seq, source, int(phase == "decode"))
     return Counts(model, _built(model), phase, batch, values, convention, dtype, recomputed)

@@ -223,7 +223,8 @@ class LoadedModel:
             layer = self.layer.until(name)
             tree = weight_tree(layer)
             weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-            sizes = {size.name: int(value) for size, value in self.model.values.items()}
+            own = {size.name for size in layer.sizes}  # a window that no layer has is a size of the configuration alone
+            sizes = {size.name: int(value) for size, value in self.model.values.items() if size.name in own}
             try:
                 self._made[name] = prepare(layer, weights, sizes=sizes)
             except CompileError:

@@ -271,13 +271,17 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Model:
-    """An architecture with the numbers of its sizes, and what was assumed in reading them."""
+    """An architecture with the numbers of its sizes, and what was assumed in reading them.
+
+    `part` says which part of the named model is described, where that is not all of it.
+    """
 
     architecture: Architecture
     values: Mapping[Symbol, int]
     source: str = ""
     assumptions: tuple[str, ...] = ()
     published: tuple[tuple[str, object], ...] = field(default=())
+    part: str = ""
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from sympy import Expr, Integer, Min, Poly, Symbol, cancel, expand
 
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model, Run
+from derivations.architectures.kinds import by_kind
 from derivations.counts import key_value_cache
 from derivations.language.convention import Convention
 from derivations.language.costs import count_parameters, flops_by_part
@@ -39,6 +40,7 @@ def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Ans
     """
     if part not in ("pairs", "attention"):
         raise ValueError(f"crossover: the part is 'pairs' or 'attention', not {part!r}")
+    model = by_kind(model)
     layer = build(model.architecture)
     counts = flops_by_purpose(flops_by_part(layer, convention=Convention(causal=causal)), products=True)
     counts = {purpose: value.xreplace(source_length(model)) for purpose, value in counts.items()}
@@ -90,6 +92,7 @@ def cache_against_weights(model: Model, *, batch: int = 1) -> Answer:
     Raises       ValueError for a batch below 1
     """
     whole("batch", batch)
+    model = by_kind(model)
     weights, cache = count_parameters(build(model.architecture)), batch * cached_numbers(model)
     excess = put(model, cache - weights)
     first = first_above(lambda k: excess.xreplace({n: Integer(k)})) if cache != 0 else None

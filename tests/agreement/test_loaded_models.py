@@ -155,6 +155,9 @@ CASES: dict[str, Build] = {
     "qwen2, windows": decoder(
         *("Qwen2",), head_dim=None, hidden_size=24, use_sliding_window=True, sliding_window=2, max_window_layers=1
     ),
+    "qwen2, windows from a layer on that is not there": decoder(
+        *("Qwen2",), head_dim=None, hidden_size=24, use_sliding_window=True, sliding_window=2, max_window_layers=9
+    ),
     "qwen3": decoder("Qwen3"),
     "qwen3, tied": decoder("Qwen3", tie_word_embeddings=True, num_key_value_heads=1, attention_bias=True),
     "mixtral": decoder("Mixtral", num_local_experts=5, num_experts_per_tok=2),

@@ -121,7 +121,8 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
     parts = family.read(fields, _head(fields, family))
     fields.finish()
     architecture = Architecture(name, parts.head, parts.encoder, parts.decoder)
-    return Model(architecture, dict(fields.values), f"model_type {model_type}", tuple(fields.assumptions))
+    source = f"model_type {model_type}"
+    return Model(architecture, dict(fields.values), source, tuple(fields.assumptions), part=fields.part)
 
 
 def _head(fields: Fields, family: Family) -> str:
