@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from derivations.architectures.attention import SCALINGS
+from derivations.architectures.checkpoints.names import FAMILIES
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model, Rotary, Stack
 from derivations.architectures.hugging_face import read_config
 from derivations.architectures.reading import read_json
 from derivations.language.layer import Layer
-from numeric.checkpoints.names import FAMILIES
 from numeric.checkpoints.reading import read_weights
 from numeric.checks import InputError
 from numeric.compile import compile_layer

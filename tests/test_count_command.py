@@ -52,7 +52,10 @@ SCHEMA: dict[str, Any] = {
     },
     "parameters": {"total": int, "active": int, "of": str, "components": {str: int}},
     "flops": {"phase": str, "batch": int, "seq": int, "total": int, "terms": dict.fromkeys(TERMS, int)},
-    "memory": {"weights_bytes": int, "dtype": str, "kv_cache_bytes_per_token": int, "activation_bytes": int},
+    "memory": {
+        **{"weights_bytes": int, "dtype": str, "kv_cache_bytes_per_token": int, "activation_bytes": int},
+        **{"kv_cache_bytes": int, "source_kv_cache_bytes": int, "weights_stored": str, "latent": str},
+    },
     "assumptions": [str],
 }
 
@@ -168,7 +171,10 @@ def test_closed_forms_are_added_to_the_object(ask: Ask) -> None:
             "sizes": {str: int},
             "parameters": {"total": str, "active": str, "components": {str: str}},
             "flops": {"total": str, "terms": dict.fromkeys(TERMS, str)},
-            "memory": {"weights_bytes": str, "kv_cache_bytes_per_token": str, "activation_bytes": str},
+            "memory": {
+                **{"weights_bytes": str, "kv_cache_bytes_per_token": str, "activation_bytes": str},
+                **{"kv_cache_bytes": str, "source_kv_cache_bytes": str},
+            },
         },
     )
     assert forms["parameters"]["components"]["token_embedding"] == "d_model*vocab"

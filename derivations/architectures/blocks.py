@@ -80,6 +80,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
     layer = latent_attention(
         masked=masked,
         latent_queries=latent.query_rank is not None,
+        absorbed=latent.absorbed,
         halves=rotary.halves,
         base=rotary.base,
         eps=norm.eps,

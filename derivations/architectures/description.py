@@ -13,6 +13,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from derivations.architectures.storage import Storage
 from derivations.language.functions import Named, gelu
 from derivations.positional_encoding import BASE
 from derivations.symbols import d_ff, d_k, d_model, d_v, size, vocab
@@ -96,11 +97,13 @@ class Latent:
     """Keys and values from a latent vector of width `key_value_rank`; queries from one of width `query_rank`, if any.
 
     Every head has `d_k` columns without position and shares `d_rotary` columns of rotary keys (DeepSeek-AI 2024).
+    When `absorbed`, the maps that make keys and values are applied to the queries and to the weighted sums instead.
     """
 
     key_value_rank: Expr
     query_rank: Expr | None
     d_rotary: Expr
+    absorbed: bool = False
 
 
 @dataclass(frozen=True)
@@ -273,7 +276,8 @@ class Architecture:
 class Model:
     """An architecture with the numbers of its sizes, and what was assumed in reading them.
 
-    `part` says which part of the named model is described, where that is not all of it.
+    `part` says which part of the named model is described, where that is not all of it; `storage` how its numbers are
+    stored.
     """
 
     architecture: Architecture
@@ -282,6 +286,7 @@ class Model:
     assumptions: tuple[str, ...] = ()
     published: tuple[tuple[str, object], ...] = field(default=())
     part: str = ""
+    storage: Storage = field(default_factory=Storage)
 
     @property
     def name(self) -> str:

@@ -10,10 +10,10 @@ from sympy import Add, Expr, Integer, Symbol, expand
 from derivations.architectures.composition import build
 from derivations.architectures.description import Attention, Model
 from derivations.architectures.kinds import by_kind
+from derivations.key_value_caches import cached_numbers
 from derivations.language.costs import count_flops, count_parameters
 from derivations.language.memory_counts import kept_activations
 from derivations.questions.answer import Answer, number, put
-from derivations.questions.lengths import cached_numbers
 from derivations.symbols import m, n, size
 
 __all__ = ["Effect", "effect_of_heads"]

@@ -7,32 +7,18 @@ Shapes       a weight with leading axes (h,) or (g, r) has a matrix, or a vector
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
+from derivations.architectures.checkpoints.family import Stored
+
 __all__ = ["Stored", "arranged", "stored_shape"]
 
 Shape = tuple[int, ...]
 LEADING_OUT = "W_O"
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Where a weight is stored, and how.
-
-    `name` may hold {n}, the number of the layer, and {e}, that of an expert. A fused tensor holds the weights `beside`
-    each other, this one among them, over all heads or, when `by_head`, within each head or group. `added` is what the
-    equations' weight has on top of the stored one.
-    """
-
-    name: str
-    as_written: bool = False
-    beside: tuple[str, ...] = ()
-    by_head: bool = False
-    added: int = 0
 
 
 def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Shape:

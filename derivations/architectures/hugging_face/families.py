@@ -11,6 +11,7 @@ from derivations.architectures.description import Architecture, Model
 from derivations.architectures.hugging_face import decoders, deepseek, encoder_decoders, encoders, gated, gemma
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.shared import Parts
+from derivations.architectures.hugging_face.stored import storage_of
 from derivations.architectures.reading import read_json
 
 __all__ = ["FAMILIES", "Family", "model_of", "read_config"]
@@ -118,11 +119,18 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
         known = f"did you mean {near[0]}" if near else f"known are {', '.join(FAMILIES)}"
         raise fields.error("model_type", f"is {shown(model_type)}, an unknown family of models; {known}")
     family = FAMILIES[model_type]
+    storage = storage_of(fields, model_type, _inside(config))
     parts = family.read(fields, _head(fields, family))
     fields.finish()
     architecture = Architecture(name, parts.head, parts.encoder, parts.decoder)
     source = f"model_type {model_type}"
-    return Model(architecture, dict(fields.values), source, tuple(fields.assumptions), part=fields.part)
+    return Model(architecture, dict(fields.values), source, tuple(fields.assumptions), (), fields.part, storage)
+
+
+def _inside(config: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields of the text model inside a model of several kinds of input, where there is one."""
+    inner = config.get("text_config")
+    return inner if isinstance(inner, dict) else {}
 
 
 def _head(fields: Fields, family: Family) -> str:

@@ -6,10 +6,9 @@ Definition   a table has, for weights of the equations such as `decoder.self_att
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from numeric.checkpoints.arranging import Stored
-
 __all__ = [
     "Family",
+    "Stored",
     "affine",
     "attention",
     "fused",
@@ -22,8 +21,26 @@ __all__ = [
     "table",
 ]
 
-Table = Mapping[str, Stored]
 OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}  # of norms, in checkpoints of the first years
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a weight is stored, and how.
+
+    `name` may hold {n}, the number of the layer, and {e}, that of an expert. A fused tensor holds the weights `beside`
+    each other, this one among them, over all heads or, when `by_head`, within each head or group. `added` is what the
+    equations' weight has on top of the stored one.
+    """
+
+    name: str
+    as_written: bool = False
+    beside: tuple[str, ...] = ()
+    by_head: bool = False
+    added: int = 0
+
+
+Table = Mapping[str, Stored]
 
 
 @dataclass(frozen=True)

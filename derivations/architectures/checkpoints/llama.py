@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from numeric.checkpoints.arranging import Stored
-from numeric.checkpoints.family import Family, attention, fused, gated, head, linear, norm, table
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    attention,
+    fused,
+    gated,
+    head,
+    linear,
+    norm,
+    table,
+)
 
 __all__ = ["GEMMA", "GEMMA_2", "LLAMA", "MIXTRAL", "PHI_3", "QWEN_2_EXPERTS", "QWEN_3_EXPERTS"]
 
