@@ -6,7 +6,7 @@ Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..
 Assumes      every token is visible (no padding); a mask of causality or of a window is part of the equations
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from derivations.architectures.attention import SCALINGS
 from derivations.architectures.checkpoints.names import FAMILIES
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model, Rotary, Stack
 from derivations.architectures.hugging_face import read_config
 from derivations.architectures.reading import read_json
 from derivations.language.layer import Layer
+from derivations.rotary_scaling import reach, same_reach
 from numeric.checkpoints.reading import read_weights
 from numeric.checks import InputError
 from numeric.compile import compile_layer
-from numeric.decoding import Decoder
+from numeric.decoding import Decoder, Text
 from numeric.formula_printer import CompileError
 from numeric.prepare import Prepared, prepare
 from numeric.structure import identifier, weight_tree
@@ -80,7 +80,9 @@ class LoadedModel:
     layer: Layer
     weights: Mapping[str, Any]
     dtype: np.dtype[Any]
-    _made: dict[str, Prepared | None] = field(default_factory=dict, repr=False, compare=False)  # by equation
+    _made: dict[tuple[str, int], Prepared | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # by equation
 
     def __repr__(self) -> str:
         """Return name and number type."""
@@ -163,12 +165,17 @@ class LoadedModel:
             return lambda text: self.logits(*source, text)[..., -1, :]
         name = "target" if source else "tokens"
         room = min(longest, self._longest.get(name, longest))
-        kept = self._decoder.start(room, *source)
+        kept: dict[int, Text] = {}  # by the length that frequencies are chosen for; what another one left is of no use
 
         def following(text: Any) -> Any:
             if text.shape[-1] > room:
                 self._tokens(name, text)  # says that there are no positions for so many
-            return kept.extend(text[..., kept.length :])
+            frequencies = same_reach(self._rules, text.shape[-1])
+            if frequencies not in kept:
+                kept.clear()
+                kept[frequencies] = self._decoder.start(room, *source, sizes={reach.name: frequencies})
+            here = kept[frequencies]
+            return here.extend(text[..., here.length :])
 
         return following
 
@@ -196,13 +203,15 @@ class LoadedModel:
             arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
         elif segments is not None:
             raise InputError(f"{self.model.name} has no segments")
-        prepared = self._prepared(name)
+        frequencies = same_reach(self._rules, arrays[asked[0]].shape[-1])
+        prepared = self._prepared(name, frequencies)
         if prepared is not None:
             return prepared(*(arrays[each] for each in names))
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-        named |= {identifier(size.name): self.model.values[size] for size in compiled.sizes}
+        sizes = {**self.model.values, reach: frequencies}
+        named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
         return compiled(*(arrays[each] for each in names), **named)
 
     def _tokens(self, name: str, tokens: Any) -> Any:
@@ -217,19 +226,31 @@ class LoadedModel:
             raise InputError(f"{self.model.name}: {name} has {array.shape[-1]} places, there are {most} positions")
         return array
 
-    def _prepared(self, name: str) -> Prepared | None:
-        """Return the layer up to an equation, made fast; None where it has no form in tiles."""
-        if name not in self._made:
+    @cached_property
+    def _rules(self) -> list[Mapping[str, Any]]:
+        """The rules that change rotary frequencies."""
+        return list(_scalings(self.model))
+
+    def _prepared(self, name: str, frequencies: int) -> Prepared | None:
+        """Return the layer up to an equation, made fast; None where it has no form in tiles.
+
+        `frequencies` is the length of texts for which rotary frequencies are chosen. Frequencies of every length of its
+        own are not worth preparing for.
+        """
+        if frequencies > 1 and any(rule["rope_type"] == "dynamic" for rule in self._rules):
+            return None
+        if (name, frequencies) not in self._made:
             layer = self.layer.until(name)
             tree = weight_tree(layer)
             weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
             own = {size.name for size in layer.sizes}  # a window that no layer has is a size of the configuration alone
-            sizes = {size.name: int(value) for size, value in self.model.values.items() if size.name in own}
+            given = {**self.model.values, reach: frequencies}
+            sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
             try:
-                self._made[name] = prepare(layer, weights, sizes=sizes)
+                self._made[name, frequencies] = prepare(layer, weights, sizes=sizes)
             except CompileError:
-                self._made[name] = None
-        return self._made[name]
+                self._made[name, frequencies] = None
+        return self._made[name, frequencies]
 
     @cached_property
     def _longest(self) -> dict[str, int]:
@@ -275,13 +296,17 @@ def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _check_positions(folder: Path, model: Model) -> None:
-    """Refuse frequencies that the equations do not have: logits without them would be wrong."""
+def _scalings(model: Model) -> Iterator[Mapping[str, Any]]:
+    """Yield the rules that change the rotary frequencies of a model, each once."""
     stacks = (stack for stack in (model.architecture.encoder, model.architecture.decoder) if stack is not None)
-    for block in (block for stack in stacks for block in stack.blocks):
-        positions = block.attention.positions
-        rule = dict(positions.scaling).get("rope_type") if isinstance(positions, Rotary) and positions.scaling else None
-        if rule is not None and rule not in SCALINGS:
+    positions = dict.fromkeys(block.attention.positions for stack in stacks for block in stack.blocks)
+    yield from (dict(each.scaling) for each in positions if isinstance(each, Rotary) and each.scaling)
+
+
+def _check_positions(folder: Path, model: Model) -> None:
+    """Refuse frequencies that depend on a number that is missing: logits without it would be wrong."""
+    for rule in _scalings(model):
+        if "lacks" in rule:
             raise InputError(
-                f"{folder}: rotary positions of the type {rule!r} are counted, not run: known are {', '.join(SCALINGS)}"
+                f"{folder}: {rule['lacks']} is missing; rotary positions of the type {rule['rope_type']!r} need it"
             )

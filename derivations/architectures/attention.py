@@ -11,9 +11,7 @@ Source       Vaswani et al. (2017), section 3.2; Ainslie et al. (2023), section 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sympy import Expr, Ge, Integer, Lambda, Symbol, sqrt, tanh
 
@@ -28,21 +26,12 @@ from derivations.language.shapes import Blocks
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
 from derivations.rms_norm import rms_norm
-from derivations.rotary import interpolated, interpolated_by_wavelength, rotary_embedding
+from derivations.rotary import rotary_embedding
+from derivations.rotary_scaling import SCALINGS, amplitude
 from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
-__all__ = ["SCALINGS", "attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
+__all__ = ["attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
 
-SCALINGS: Mapping[str, Callable[[Expr, Mapping[str, Any]], Expr]] = {
-    "linear": lambda frequency, rule: interpolated(frequency, rule["factor"]),
-    "llama3": lambda frequency, rule: interpolated_by_wavelength(
-        frequency,
-        rule["factor"],
-        rule["original_max_position_embeddings"],
-        rule["low_freq_factor"],
-        rule["high_freq_factor"],
-    ),
-}
 group, head, p, q = map(index, ("a", "b", "p", "q"))  # a group, a head of it; a position and that of a key
 t = scalar("t")
 
@@ -53,16 +42,20 @@ def norm_layer(norm: Norm) -> Layer:
 
 
 def rotary_layer(rotary: Rotary) -> Layer:
-    """Return the rotary position embedding of a description.
+    """Return the rotary position embedding of a description, its frequencies changed by the rule that it names.
 
-    Assumes      a rule that changes the frequencies, and is not among `SCALINGS`, leaves them as they are: it changes
-                 no count
+    Assumes      a rule that lacks a number (`lacks`) leaves the frequencies as they are: it changes no count
     """
     rule = dict(rotary.scaling)
-    scaling = SCALINGS.get(str(rule.get("rope_type")))
-    if scaling is None:
+    if not rule or "lacks" in rule:
         return rotary_embedding(halves=rotary.halves, base=rotary.base)
-    return rotary_embedding(halves=rotary.halves, base=rotary.base, scaled=lambda frequency: scaling(frequency, rule))
+    scaling = SCALINGS[str(rule["rope_type"])]
+    return rotary_embedding(
+        halves=rotary.halves,
+        base=rotary.base,
+        scaled=lambda frequency, pair: scaling(frequency, pair, rule),
+        amplitude=amplitude(rule),
+    )
 
 
 def soft_cap(largest: Expr) -> Named:

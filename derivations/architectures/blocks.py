@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from derivations.architectures.attention import attention_layer, norm_layer
+from derivations.architectures.attention import attention_layer, norm_layer, rotary_layer
 from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Rotary
 from derivations.feed_forward import feed_forward
 from derivations.gated_feed_forward import gated_feed_forward
@@ -81,8 +81,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
         masked=masked,
         latent_queries=latent.query_rank is not None,
         absorbed=latent.absorbed,
-        halves=rotary.halves,
-        base=rotary.base,
+        rotary=rotary_layer(rotary),
         eps=norm.eps,
         scale=SCALE if a.score_scale is None else a.score_scale,
     )

@@ -55,6 +55,12 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
 def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
     """Return the columns of a weight out of a matrix, its heads in front."""
     beside = _beside(stored, weight, shapes)
+    if stored.sections:
+        own = next(section for section in stored.sections if weight in section)
+        before = beside[: min(beside.index(each) for each in own if each in beside)]
+        start, width = (sum(_columns(each, shapes[each]) for each in some if each in shapes) for some in (before, own))
+        section = replace(stored, beside=own, by_head=True, sections=())
+        return _cut(matrix[:, start : start + width], section, weight, shapes)
     count = _common([_heads(each, shapes[each]) for each in beside]) if stored.by_head else 1
     widths = {each: _columns(each, shapes[each]) // count for each in beside}
     start = sum(widths[each] for each in beside[: beside.index(weight)])

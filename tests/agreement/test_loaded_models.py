@@ -123,6 +123,12 @@ EXPERTS: dict[str, Any] = {"num_experts": 5, "num_experts_per_tok": 2, "moe_inte
 LINEAR = {"rope_type": "linear", "factor": 2.5, "rope_theta": 100.0}
 BY_WAVELENGTH = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 BY_WAVELENGTH |= {"original_max_position_embeddings": 64, "rope_theta": 500.0}
+DYNAMIC = {"rope_type": "dynamic", "factor": 2.5, "rope_theta": 100.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 100.0}
+WIDE_YARN = {**YARN, "mscale": 0.7, "mscale_all_dim": 1.3, "beta_fast": 3.0, "beta_slow": 0.2, "rope_theta": 1000.0}
+LONG = {"rope_type": "longrope", "original_max_position_embeddings": 16, "rope_theta": 100.0}
+LONG |= {"short_factor": [1.0, 1.1, 1.3, 1.0, 1.7], "long_factor": [1.0, 2.0, 3.5, 4.0, 5.5]}
+LONGER = {"head_dim": 10, "max_position_embeddings": 64}  # texts of 7 are below 16 positions, and beyond 5 or 6
 OPT_SIZES: dict[str, Any] = {"vocab_size": VOCAB, "hidden_size": 12, "ffn_dim": 11, "num_hidden_layers": 2}
 OPT_SIZES |= {"num_attention_heads": 3, "max_position_embeddings": 17, "pad_token_id": 1, **ENDS}
 NEOX: dict[str, Any] = {"hidden_size": 32, "head_dim": None, "num_key_value_heads": None}
@@ -148,6 +154,24 @@ CASES: dict[str, Build] = {
     "llama, no groups": decoder("Llama", num_key_value_heads=None, head_dim=None, hidden_size=16),
     "llama, linear": decoder("Llama", rope_parameters=LINEAR),
     "llama, by wavelength": decoder("Llama", rope_parameters=BY_WAVELENGTH, head_dim=10),
+    "llama, yarn": decoder("Llama", rope_parameters=YARN, **LONGER),
+    "llama, yarn, two scales": decoder("Llama", rope_parameters=WIDE_YARN, **LONGER),
+    "llama, yarn, given scale, not rounded": decoder(
+        "Llama", rope_parameters={**YARN, "attention_factor": 1.7, "truncate": False, "beta_fast": 3.0}, **LONGER
+    ),
+    "llama, dynamic": decoder("Llama", rope_parameters=DYNAMIC, **LONGER),
+    "llama, dynamic, beyond": decoder("Llama", rope_parameters=DYNAMIC, head_dim=10, max_position_embeddings=5),
+    "llama, longrope": decoder("Llama", rope_parameters=LONG, **LONGER),
+    "llama, longrope, beyond": decoder(
+        "Llama",
+        rope_parameters={**LONG, "original_max_position_embeddings": 5, "factor": 3.0, "attention_factor": 0.8},
+        **LONGER,
+    ),
+    "phi3, longrope, some columns": decoder(
+        *("Phi3",), hidden_size=80, head_dim=None, original_max_position_embeddings=6, max_position_embeddings=64,
+        rope_parameters={**LONG, "original_max_position_embeddings": 6, "partial_rotary_factor": 0.5},
+    ),
+    "gpt_neox, yarn, some columns": decoder("GPTNeoX", **NEOX, rope_parameters={**YARN, "partial_rotary_factor": 0.5}),
     "mistral": decoder("Mistral", sliding_window=None),
     "mistral, window": decoder("Mistral", sliding_window=3, num_hidden_layers=3),
     "qwen2": decoder("Qwen2", head_dim=None, hidden_size=24),
@@ -245,7 +269,12 @@ def test_scores_in_float32_as_the_library_computes_them(tmp_path: Path, name: st
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
 
 
-GENERATING = [name for name in CASES if not name.startswith(("bert", "roberta", "distilbert"))]
+GENERATING = [
+    name
+    for name in CASES
+    if not name.startswith(("bert", "roberta", "distilbert"))
+    and not name.endswith("beyond")  # the library keeps keys that were turned at the frequencies of shorter texts
+]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -322,11 +351,24 @@ def test_t5_with_scores_from_a_matrix_of_their_own(tmp_path: Path) -> None:
     np.testing.assert_allclose(load(tmp_path).logits(*given), expected, rtol=0, atol=1e-4)
 
 
-def test_frequencies_that_the_equations_do_not_have_are_refused(tmp_path: Path) -> None:
-    decoder("Llama", rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 100.0})().save_pretrained(
-        tmp_path
-    )
-    with pytest.raises(ValueError, match="'dynamic' are counted, not run: known are linear, llama3"):
+@pytest.mark.parametrize("name", ["llama, dynamic, beyond", "llama, longrope", "phi3, longrope, some columns"])
+def test_texts_that_outgrow_their_frequencies_are_computed_anew(tmp_path: Path, name: str) -> None:
+    """Greedy texts are those of `logits`, also where the frequencies change on the way."""
+    made(name).save_pretrained(tmp_path)
+    ours, text = load(tmp_path, np.float64), tokens(2, 4)
+    written = ours.generate(text, 15, end=())
+    for place in range(15):
+        following = ours.logits(text)[..., -1, :].argmax(axis=-1)
+        np.testing.assert_array_equal(written[..., place], following)
+        text = np.concatenate([text, following[..., None]], axis=-1)
+
+
+def test_frequencies_for_which_a_number_is_missing_are_refused(tmp_path: Path) -> None:
+    decoder("Llama", rope_parameters=DYNAMIC)().save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    del config["max_position_embeddings"]
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ValueError, match="max_position_embeddings is missing; rotary positions of the type 'dynamic'"):
         load(tmp_path)
 
 

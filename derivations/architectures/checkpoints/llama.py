@@ -10,6 +10,7 @@ from derivations.architectures.checkpoints.family import (
     fused,
     gated,
     head,
+    in_sections,
     linear,
     norm,
     table,
@@ -58,7 +59,7 @@ PHI_3 = replace(
     LLAMA,
     weights={
         **_llama_around(),
-        **fused("decoder.self_attention", "layers.{n}.self_attn.qkv_proj", "Q K V"),
+        **in_sections("decoder.self_attention", "layers.{n}.self_attn.qkv_proj", "Q Q_pass", "K K_pass", "V"),
         **linear("decoder.self_attention.W_O", "layers.{n}.self_attn.o_proj"),
         **fused("decoder.feed_forward", "layers.{n}.mlp.gate_up_proj", "gate up"),
         **linear("decoder.feed_forward.W_down", "layers.{n}.mlp.down_proj"),

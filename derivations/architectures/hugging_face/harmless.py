@@ -55,6 +55,7 @@ HARMLESS = frozenset([
     "remove_invalid_values", "repetition_penalty", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p",
     "transformers.js_config", "use_mtp",
     "is_composition",
+    "original_max_position_embeddings",
     "is_llama_config", "model_max_length", "n_special", "predict_special_tokens", "use_return_dict", "xla_device",
     # losses, order of evaluation, data preparation, heads of other classes
     "apply_spec_augment", "attention_softmax_in_fp32", "aux_loss_alpha", "bias_dropout_fusion",
