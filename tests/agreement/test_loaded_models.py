@@ -294,6 +294,55 @@ def test_greedy_texts_token_for_token(tmp_path: Path, name: str, seed: int) -> N
     np.testing.assert_array_equal(load(tmp_path).generate(given, 8), expected[:, before:])
 
 
+LENGTHS = (6, 3, 1, 4)  # of texts that are filled up with padding to 6 tokens
+PADDED = ["gpt2", "opt", "bloom", "llama", "llama, yarn", "mistral, window", "gemma3", "falcon", "t5", "bart"]
+
+
+def padded(model: Any) -> tuple[Any, Any]:
+    """Texts of several lengths behind padding, and the mask of their real tokens."""
+    mask = np.array([[0] * (6 - length) + [1] * length for length in LENGTHS])
+    return np.where(mask, tokens(len(LENGTHS), 6), model.config.pad_token_id or 0), mask
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_greedy_texts_behind_padding_token_for_token(tmp_path: Path, name: str) -> None:
+    """Absolute, rotary and relative positions, biases by distance, windows: padding is as if it were not there."""
+    model = made(next(case for case in CASES if case.startswith(name)))
+    given, mask = padded(model)
+    with torch.no_grad():
+        expected = model.generate(
+            torch.tensor(given),
+            attention_mask=torch.tensor(mask),
+            do_sample=False,
+            max_new_tokens=8,
+            pad_token_id=model.config.pad_token_id or 0,
+        ).numpy()
+    model.config.pad_token_id = model.config.pad_token_id or 0
+    model.generation_config.pad_token_id = model.config.pad_token_id
+    model.save_pretrained(tmp_path)
+    before = 1 if model.config.is_encoder_decoder else given.shape[1]
+    ours = load(tmp_path)
+    np.testing.assert_array_equal(ours.generate(given, 8, mask=mask), expected[:, before:])
+    if not model.config.is_encoder_decoder:  # the mask is read: without it padding has a say
+        assert abs(ours.logits(given, mask=mask) - ours.logits(given))[mask.astype(bool)].max() > 0.001
+
+
+@pytest.mark.parametrize("name", ["bert", "bert, classes", "roberta", "distilbert"])
+def test_scores_of_texts_before_padding(tmp_path: Path, name: str) -> None:
+    """Encoders see in both directions: what stands behind a text must not be seen."""
+    CASES[name]()
+    with exactly():
+        model = made(name)
+        given, mask = (each[:, ::-1].copy() for each in padded(model))
+        with torch.no_grad():
+            expected = model(torch.tensor(given), attention_mask=torch.tensor(mask)).logits.numpy()
+    model.save_pretrained(tmp_path)
+    ours = load(tmp_path, np.float64).logits(given, mask=mask)
+    real = slice(None) if ours.ndim == 2 else mask.astype(bool)
+    np.testing.assert_allclose(ours[real], expected[real], rtol=0, atol=1e-10)
+    assert abs(load(tmp_path, np.float64).logits(given)[real] - expected[real]).max() > 0.001
+
+
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5", "bart"])
 def test_half_precision_is_read_exactly(tmp_path: Path, name: str) -> None:
     """A model stored in bfloat16 has the scores that the library finds when it reads it into float32."""
