@@ -12,6 +12,7 @@ Source       Chen, Wong, Chen and Tian (2023), section 2.3; Llama Team (2024), s
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from sympy import Eq, Expr, Integer, Le, Max, Min, Rational, ceiling, floor, log, pi, sqrt
 
@@ -22,7 +23,7 @@ from derivations.symbols import d_k, size
 __all__ = ["SCALINGS", "amplitude", "reach", "same_reach", "yarn_range"]
 
 reach = size("reach")
-Rule = Mapping[str, object]
+Rule = Mapping[str, Any]
 SINGULAR = Rational(1, 1000)  # what keeps the two ends of a ramp apart
 
 
@@ -67,11 +68,12 @@ def amplitude(rule: Rule) -> Expr:
     Definition   YaRN: 1 + log(f)/10, or the quotient of two such with `mscale` and `mscale_all_dim` before the
                  logarithm; LongRoPE: sqrt(1 + log(f) / log(L)); 1 for a factor of at most 1
     """
-    kind, given, factor = rule.get("rope_type"), rule.get("attention_factor"), rule.get("factor")
+    kind, given = rule.get("rope_type"), rule.get("attention_factor")
     if kind not in ("yarn", "longrope"):
         return Integer(1)
     if given is not None:
         return given
+    factor = rule["factor"]
     if factor <= 1:
         return Integer(1)
     if kind == "longrope":
@@ -104,7 +106,7 @@ def same_reach(rules: Sequence[Rule], positions: int) -> int:
     """Return the least reach for which all rules choose the frequencies that they choose for a number of positions."""
     least = 1
     for rule in rules:
-        kind, length = rule.get("rope_type"), rule.get("length")
-        if kind in ("dynamic", "longrope") and positions > length:
-            least = max(least, positions if kind == "dynamic" else int(floor(length)) + 1)
+        kind = rule["rope_type"]
+        if kind in ("dynamic", "longrope") and positions > rule["length"]:
+            least = max(least, positions if kind == "dynamic" else int(floor(rule["length"])) + 1)
     return least

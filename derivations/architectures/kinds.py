@@ -36,7 +36,9 @@ def by_kind(model: Model) -> Model:
             for run in stack.runs:
                 values.pop(run.count, None)
             runs, numbers = _together(stack, model, {symbol.name for symbol in values})
-            architecture = replace(architecture, **{side: replace(stack, runs=runs)})
+            changed = replace(stack, runs=runs)
+            encodes = side == "encoder"
+            architecture = replace(architecture, encoder=changed) if encodes else replace(architecture, decoder=changed)
             values |= numbers
     return model if architecture is model.architecture else replace(model, architecture=architecture, values=values)
 

@@ -166,12 +166,6 @@ def matmul(model: Model, **asked: Any) -> int:
 # --- what the library does otherwise --------------------------------------------------------------------------------
 
 
-def sparse_layers(config: Any) -> int:
-    """Return the number of layers of Qwen2-MoE that have experts."""
-    numbers = set(range(config.num_hidden_layers)) - set(config.mlp_only_layers)
-    return sum((number + 1) % config.decoder_sparse_step == 0 for number in numbers)
-
-
 def of_latent_vectors(config: Any, batch: int, n: int) -> int:
     """The library keeps the latent vectors of n positions and makes their keys and values again in every step.
 
@@ -218,7 +212,7 @@ def test_a_prompt_and_one_token_more_execute_the_products_that_are_counted(
             _, step = executed(theirs, **given, **{key: written[:, n:]}, **past)
         sizes = {"batch": batch, "seq": n, "source": source}
         assert prefill == matmul(model, phase="prefill", **sizes)
-        assert step == matmul(model, phase="decode", **sizes) + of_latent_vectors(config, batch, n)
+        assert step == matmul(model, phase="decode", latent="expanded", **sizes) + of_latent_vectors(config, batch, n)
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("GPT2LMHeadModel", GPT2), ("Gemma2ForCausalLM", LLAMA)])

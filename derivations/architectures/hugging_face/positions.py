@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sympy import Expr, Rational, Symbol
 
@@ -136,7 +137,7 @@ def _following(
     return found
 
 
-def _exact(f: Fields, field: str, value: object) -> object:
+def _exact(f: Fields, field: str, value: object) -> Any:
     """A value of a rule in exact numbers."""
     if value is None or isinstance(value, bool):
         return value
