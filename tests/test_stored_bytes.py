@@ -86,6 +86,20 @@ def test_gptq_of_experts_leaves_routers_as_they_are() -> None:
     assert found == LAYERS * (packed + 2 * 7 * WIDTH) + 2 * OUTSIDE
 
 
+def test_blocks_of_32_with_a_scale_each_hold_experts_alone() -> None:
+    """As the release of gpt-oss stores them: 16 bytes and a scale of 8 bits; attention, router and head stay."""
+    asked = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]}
+    shapes = [(WIDTH, HIDDEN), (WIDTH, HIDDEN), (HIDDEN, WIDTH)]
+    blocks = (np.zeros((7, o, i // 32, 16), np.uint8) for i, o in shapes)
+    scales = (np.zeros((7, o, i // 32), np.uint8) for i, o in shapes)
+    attention = sum(i * o for _, i, o in LINEAR[:4])
+    packed = size_of(blocks) + size_of(scales)
+    assert weights(MIXTRAL, **asked) == LAYERS * (packed + 2 * attention + 2 * 7 * WIDTH) + 2 * OUTSIDE
+    odd = {**MIXTRAL, "intermediate_size": 33}  # a block that is not full is stored whole
+    rows = 7 * (2 * 33 * (WIDTH // 32) + WIDTH * 2) * 17
+    assert weights(odd, **asked) == LAYERS * (rows + 2 * attention + 2 * 7 * WIDTH) + 2 * OUTSIDE
+
+
 def test_awq_leaves_out_what_is_listed_and_the_head() -> None:
     packed = {name: size_of(awq(i, o, 4, 32)) for name, i, o in LINEAR}
     asked = {"quant_method": "awq", "bits": 4, "group_size": 32, "version": "gemm", "zero_point": True}
