@@ -245,8 +245,13 @@ def test_numbers_have_the_type_that_the_configuration_gives(given: dict[str, Any
         ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemv"}, '"gemv"'),
         ({"quant_method": "fp8", "weight_block_size": [128, 128], "scale_fmt": "ue8m0"}, "scale_fmt"),
         ({"quant_method": "fp8", "flux": 3}, "'flux' = 3 is not understood and may change sizes"),
-        ({"quant_method": "fp8", "modules_to_not_convert": ["(a+)+$"]}, "no name with stars"),
-        ({"quant_method": "fp8", "modules_to_not_convert": "lm_head"}, "a list is needed"),
+        (
+            {"quant_method": "fp8", "weight_block_size": None, "modules_to_not_convert": ["(a+)+$"]},
+            "no name with stars",
+        ),
+        ({"quant_method": "fp8", "weight_block_size": None, "modules_to_not_convert": "lm_head"}, "a list is needed"),
+        ({"quant_method": "fp8", "activation_scheme": "dynamic"}, "gives no weight_block_size"),
+        ({"quant_method": "gptq", "bits": 4}, "gives no group_size"),
         ({"quant_method": "bitsandbytes"}, "load_in_8bit or load_in_4bit is needed"),
     ],
 )

@@ -14,7 +14,7 @@ Source       the tensors that these libraries write: AutoGPTQ and GPTQModel; Aut
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sympy import Expr, Integer, Symbol, ceiling
@@ -60,7 +60,7 @@ class Method:
     packs: Where
     bits: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
-    only: Mapping[str, tuple[object, ...]] = ()  # type: ignore[assignment]
+    only: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ("modules_to_not_convert",)
     head_too: bool = False
     harmless: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ METHODS: Mapping[str, Method] = {
             "checkpoint_format": (None, "gemm"),
         },
         head_too=True,
-        harmless=tuple(field for field in _CALIBRATION if field != "version"),
+        harmless=tuple(each for each in _CALIBRATION if each != "version"),
     ),
     "bitsandbytes": Method(
         (

@@ -85,10 +85,9 @@ def _quantised(dtype: str | None, family: str, config: Mapping[str, object]) -> 
 def _check_field(field: str, value: object, method: Method) -> None:
     """Refuse a field that may change a size and is not understood."""
     known = ("quant_method", *method.bits, *method.group, *method.left_out, *method.harmless)
-    only = dict(method.only)
-    if field in only:
-        if not any(value == each and type(value) is type(each) for each in only[field]):
-            raise _Unknown(f"{GIVEN[0]}.{field} is {shown(value)}; sizes are known for {_either(only[field])}")
+    if field in method.only:
+        if not any(value == each and type(value) is type(each) for each in method.only[field]):
+            raise _Unknown(f"{GIVEN[0]}.{field} is {shown(value)}; sizes are known for {_either(method.only[field])}")
     elif field not in known and not any(field in layout.where for layout in method.layouts):
         raise _Unknown(f"{GIVEN[0]}.{field[:60]!r} = {shown(value)} is not understood and may change sizes")
 
@@ -107,6 +106,8 @@ def _numbers(method: Method, config: Mapping[str, object]) -> dict[Symbol, int]:
     for field in method.bits:
         if field in config:
             found[b] = _whole(field, config[field])
+    if method.group and not any(field in config for field in method.group):
+        raise _Unknown(f"{GIVEN[0]} gives no {method.group[0]}")
     for field in method.group:
         value = config.get(field)
         if isinstance(value, list) and len(value) == 2:
