@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sympy import Rational
+
 from derivations.architectures.models import named_model
 from derivations.language.printing.latex import latex_of
 from derivations.questions.answer import Number, from_length, length_of, percent
@@ -205,7 +207,8 @@ def _intensity(name: str) -> Iterator[str]:
     yield name
     for batch in BATCHES:
         found = decode_intensity(named_model(name), batch=batch)
-        usual, *bounds = (percent(each / 100)[:-1] for each in (found.number, *sorted(found.figures.values())))
+        numbers = (found.number or 0, *sorted(found.figures.values()))
+        usual, *bounds = (percent(Rational(each) / 100)[:-1] for each in numbers)
         yield f"{usual} ({' to '.join(bounds)})" if bounds and batch > 1 else usual
 
 
