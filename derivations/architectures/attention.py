@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sympy import Expr, Ge, Integer, Lambda, Symbol, sqrt, tanh
+from sympy import Expr, Ge, Integer, Lambda, Symbol, exp, sqrt, tanh
 
 from derivations.architectures.description import Alibi, Attention, Norm, Rotary
 from derivations.attention import scaled_dot_product_attention
 from derivations.language.arrangements import Concatenate, SumOver, Tabulated
-from derivations.language.expression import Array, Variable, array, mask_array
-from derivations.language.functions import Named, named, row_softmax
+from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array, mask_array
+from derivations.language.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import Blocks
@@ -32,8 +32,9 @@ from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
 __all__ = ["attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
 
+t, u = scalar("t"), scalar("u")
+beside_sink = named("beside_sink", t / (t + exp(u)), t, u)
 group, head, p, q = map(index, ("a", "b", "p", "q"))  # a group, a head of it; a position and that of a key
-t = scalar("t")
 
 
 def norm_layer(norm: Norm) -> Layer:
@@ -98,12 +99,13 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     X, memory, M, B = _inputs(a, cross)
     write = _Projections(a, (i, a.heads))
     queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
+    sinks = write.sinks()
     bias: list[Array] = [B] if biased else []
     if isinstance(a.positions, Alibi):
         bias = [write.let("B")(_distances(a, a.positions, M.shape[1]))]
     attend = part("attention", _scored(a, masked, bool(bias), M.shape[1]))
     given = [*(Q[i] for Q in queries), *(K[i] for K in keys), values[i], *([M] if masked else [])]
-    heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in bias)))
+    heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in (*bias, *sinks))))
     W_O, b_O = array("W_O", Blocks(a.heads, a.d_v), d_model), array("b_O", d_model)
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
     Y = write.let("Y")(Z @ W_O + b_O if a.biases[3] else Z @ W_O)
@@ -142,7 +144,8 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     K = [array(f"K{suffix}", keys, width) for suffix, width in _columns(a)]
     attend = part("attention", _scored(a, masked, False, keys))
     mask = [M] if masked else []
-    heads = write.let("head", over=write.over)(attend(*(Q[head] for Q in queries), *K, V, *mask))
+    sinks = [each[head] for each in write.sinks()]
+    heads = write.let("head", over=write.over)(attend(*(Q[head] for Q in queries), *K, V, *mask, *sinks))
     Z = write.let("Z")(Concatenate(heads[head], head, a.heads))
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])
@@ -180,6 +183,12 @@ class _Projections:
         """Write the values."""
         return self._projected("V", rows, self.a.d_v, self.a.biases[2])
 
+    def sinks(self) -> list[Variable]:
+        """Return the scores that take a share of the weights, one for every head, if there are any."""
+        found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
+        self.parameters += found
+        return found
+
     def _projected(self, name: str, rows: Array, width: Expr, biased: bool) -> Variable:
         place, count = self.over
         W, b = array(f"W_{name}", count, d_model, width), array(f"b_{name}", count, width)
@@ -206,7 +215,7 @@ def _scale(a: Attention) -> Expr:
 
 
 def _scores_changed(a: Attention) -> bool:
-    return a.score_scale is not None or a.soft_cap is not None
+    return a.score_scale is not None or a.soft_cap is not None or a.sinks
 
 
 def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
@@ -229,7 +238,15 @@ def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
         S = let("S_biased")(S + B)
     A = let("A")(row_softmax(S, M if masked else None))
     O = let("O")(A @ V)
-    inputs = (*Q, *K, V, *([M] if masked else []), *([B] if biased else []))
+    sink = array("sink", 1)
+    if (
+        a.sinks
+    ):  # exp(s_j) / (z + exp(sink)) is softmax(s)_j times z / (z + exp(sink)), z the sum of the visible exp(s_j)
+        terms = exponential(S)
+        z = let("z")(RowSum(Hadamard(terms, M) if masked else terms))
+        of_rows = let("sinks")(RowSum(RowBroadcast(sink, n)))
+        O = let("O_share")(Hadamard(ColumnBroadcast(beside_sink(z, of_rows), a.d_v), O))
+    inputs = (*Q, *K, V, *([M] if masked else []), *([B] if biased else []), *([sink] if a.sinks else []))
     return Layer("attention_head", inputs, (), let, O)
 
 

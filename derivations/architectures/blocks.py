@@ -130,6 +130,8 @@ def _experts(network: Experts) -> Layer:
         shared=network.d_shared is not None,
         shared_gate=network.shared_gate,
         scale=network.scale,
+        biases=network.biases,
+        linear_activation=network.linear_activation,
     )
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
     return layer.xreplace(sizes if network.d_shared is None else {**sizes, d_shared: network.d_shared})

@@ -37,6 +37,8 @@ COMPONENTS: Mapping[str, str] = {
     "W_head": "lm_head_weights",
     "b_head": "lm_head_biases",
     "W_router": "layers.router_weights",
+    "b_router": "layers.router_biases",
+    "sinks": "layers.attention_sinks",
     "W_shared_gate": "layers.ffn_shared_expert_gate",
     "stem": "patch_or_conv_stem",
     "embedding_norm": "embedding_norm",
@@ -103,7 +105,7 @@ def parameters_with_experts(layer: Layer, used: Mapping[Expr, Expr]) -> Expr:
     """
     total = Integer(0)
     for path, (shape, copies) in weight_shapes(layer).items():
-        routed = component(path) == "layers.ffn_routed_expert_weights"
+        routed = component(path).startswith("layers.ffn_routed_expert")
         total += copies * (used[shape[0]] * entries(shape[1:]) if routed else entries(shape))
     return expand(total)
 

@@ -112,7 +112,8 @@ class Attention:
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
-    a position sees, itself included; `norm` is applied to every query and key.
+    a position sees, itself included; `norm` is applied to every query and key. With `sinks` every head has a learned
+    score that takes its share of the weights, as that of a key without a value would.
     """
 
     heads: Expr  # of each group, or all of them
@@ -126,6 +127,7 @@ class Attention:
     soft_cap: Expr | None = None
     window: Expr | None = None
     latent: Latent | None = None
+    sinks: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ class Experts:
     scoring: Literal["softmax", "sigmoid"] = "softmax"
     normalised: bool = True  # the weights of the chosen experts add up to 1
     scale: Expr = Integer(1)
+    biases: bool = False  # of the router and of every matrix of an expert
+    linear_activation: Named | None = None  # of the linear half of an expert, where it has one
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.encoder_decoders import BART, T5
 from derivations.architectures.checkpoints.encoders import BERT, DISTILBERT, ROBERTA
 from derivations.architectures.checkpoints.family import Family
+from derivations.architectures.checkpoints.gpt_oss import GPT_OSS
 from derivations.architectures.checkpoints.llama import (
     GEMMA,
     GEMMA_2,
@@ -48,4 +49,9 @@ FAMILIES: Mapping[str, Family] = {
     "roberta": ROBERTA,
     "t5": T5,
 }  # whose checkpoints run
-NAMES: Mapping[str, Family] = {**FAMILIES, "deepseek_v3": DEEPSEEK_V3, "gemma3": GEMMA_2}  # and those counted alone
+NAMES: Mapping[str, Family] = {
+    **FAMILIES,
+    "deepseek_v3": DEEPSEEK_V3,
+    "gemma3": GEMMA_2,
+    "gpt_oss": GPT_OSS,
+}  # and those counted alone

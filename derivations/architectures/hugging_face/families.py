@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from derivations.architectures.description import Architecture, Model
-from derivations.architectures.hugging_face import decoders, deepseek, encoder_decoders, encoders, gated, gemma
+from derivations.architectures.hugging_face import decoders, deepseek, encoder_decoders, encoders, gated, gemma, gpt_oss
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.shared import Parts
 from derivations.architectures.hugging_face.stored import storage_of
@@ -79,6 +79,7 @@ FAMILIES: Mapping[str, Family] = {
     "gemma3_text": Family(gemma.gemma3, {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"}),
     "gemma3": Family(gemma.gemma3_of_text, {"Gemma3ForConditionalGeneration": "language_model"}),
     "phi3": _decoder(gated.phi3, "Phi3"),
+    "gpt_oss": _decoder(gpt_oss.gpt_oss, "GptOss"),
     "deepseek_v3": _decoder(deepseek.deepseek_v3, "DeepseekV3"),
     "t5": Family(
         encoder_decoders.t5,
