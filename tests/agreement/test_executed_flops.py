@@ -58,6 +58,7 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("ViTForImageClassification", VIT | {"num_labels": 3, "patch_size": 5, "hidden_act": "relu"}),
     ("MistralForCausalLM", WINDOW),
     ("MixtralForCausalLM", WINDOW | {"num_local_experts": 5, "num_experts_per_tok": 3}),
+    ("GptOssForCausalLM", WINDOW | {"num_local_experts": 5, "num_experts_per_tok": 3}),
     ("Qwen2ForCausalLM", MIXED),
     ("Qwen3ForCausalLM", MIXED | {"head_dim": 6}),
     (
@@ -119,7 +120,7 @@ def library(name: str, arguments: Mapping[str, Any], dtype: Any = None) -> tuple
     config._attn_implementation = "eager"
     torch.manual_seed(0)
     theirs = model_class(config).eval().to(dtype or torch.float32)
-    if "Moe" in name or "Mixtral" in name or "Deepseek" in name:
+    if "Moe" in name or "Mixtral" in name or "Deepseek" in name or "GptOss" in name:
         theirs.set_experts_implementation("eager")
     with TemporaryDirectory() as folder:
         config.save_pretrained(folder)
