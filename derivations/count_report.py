@@ -16,6 +16,7 @@ from derivations.language.derivation import Derivation, claim, derivation, step
 from derivations.language.operations import entries
 from derivations.language.shapes import shape_text
 from derivations.multi_head_costs import renamed
+from derivations.symbols import m, n
 
 __all__ = ["Section", "count_derivation", "sections"]
 
@@ -54,7 +55,8 @@ def _section(title: str, columns: Row, rows: list[tuple[str, Expr]], counts: Cou
 
 
 def _parameters(counts: Counts, symbolic: bool) -> Section:
-    rows = [*counts.components.items(), ("total", counts.total_parameters)]
+    total = f"total of {counts.model.part}" if counts.model.part else "total"
+    rows = [*counts.components.items(), (total, counts.total_parameters)]
     if counts.number(counts.active) != counts.number(counts.total_parameters):
         rows.append(("active for one token", counts.active))
     section = _section("parameters", ("component", "parameters"), rows, counts, symbolic)
@@ -108,14 +110,23 @@ def _flops_by_part(counts: Counts) -> Section:
 def _memory(counts: Counts, symbolic: bool) -> Section:
     again = "" if counts.recomputed == "nothing" else f", computing {counts.recomputed} again"
     rows = [
-        ("weights", counts.weights_bytes),
+        *([] if isinstance(counts.stored, str) else [("weights", counts.weights_bytes)]),
         ("weights, gradients and Adam states, 16 for each parameter", counts.training_state_bytes),
         ("cache of keys and values, for each position", counts.cache_bytes_per_token),
+        *_caches(counts),
         (f"activations kept for the backward pass{again}", counts.activation_bytes),
     ]
     if counts.recomputed == "nothing":
         rows.append(("the same, attention computed again", counts.activation_bytes_with_recomputation))
     return _section(f"bytes ({counts.dtype})", ("what", "bytes"), rows, counts, symbolic)
+
+
+def _caches(counts: Counts) -> Iterator[tuple[str, Expr]]:
+    """What caches hold in all, where there are any."""
+    if counts.cache_bytes != 0:
+        yield f"the same in all, batch {counts.batch}, {int(counts.values[n]):,} positions", counts.cache_bytes
+    if counts.source_cache_bytes != 0:
+        yield f"keys and values of the source, {int(counts.values[m]):,} positions", counts.source_cache_bytes
 
 
 # --- the closed forms, proved ---------------------------------------------------------------------------------------

@@ -21,24 +21,40 @@ from sympy import Expr, Integer, Symbol, expand
 from derivations.architectures.components import active_parameters, parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.description import AudioStem, Model, Patches, Stack
+from derivations.architectures.kinds import by_kind
+from derivations.architectures.storage import BYTES, Storage
+from derivations.key_value_caches import (
+    LATENT,
+    cached_numbers,
+    cached_source_numbers,
+    decoding_stack,
+    has_latent,
+    key_value_cache,
+    with_absorbed_maps,
+)
 from derivations.language.convention import CONVENTION, Convention
-from derivations.language.costs import count_decode_flops, count_flops, count_training_flops, flops_by_part
-from derivations.language.layer import Apply, Layer, Repeat
+from derivations.language.costs import (
+    count_decode_flops,
+    count_flops,
+    count_parameters,
+    count_training_flops,
+    flops_by_part,
+)
+from derivations.language.layer import Layer, Repeat
 from derivations.language.memory_counts import attention_layers, kept_activations, training_state_bytes
-from derivations.language.operations import Flops, entries
+from derivations.language.operations import Flops
+from derivations.stored_bytes import base_dtype, stored_bytes
 from derivations.symbols import m, n
 
-__all__ = ["BYTES", "PHASES", "RECOMPUTED", "Counts", "KindOfLayer", "count", "key_value_cache"]
+__all__ = ["BYTES", "LATENT", "PHASES", "RECOMPUTED", "Counts", "KindOfLayer", "count", "key_value_cache"]
 
 PHASES = ("forward", "training", "prefill", "decode")
-BYTES: Mapping[str, int] = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
 RECOMPUTED: Mapping[str, Callable[[Layer], tuple[str, ...]]] = {  # what is computed again, by its name
     "nothing": lambda layer: (),
     "attention": attention_layers,
     "blocks": lambda layer: ("block",),
 }
 USUAL_LENGTH = 1024  # positions, where none are asked for
-CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors where there are any, else keys and values
 
 
 @dataclass(frozen=True)
@@ -71,8 +87,10 @@ class Counts:
     batch: int
     values: Mapping[Symbol, Integer]  # the lengths included
     convention: Convention
-    dtype: str
+    dtype: str  # of every number but the weights
     recomputed: str
+    latent: str
+    stored: Expr | str  # bytes of the weights, or why they are not known
 
     def number(self, expression: Expr | int) -> int:
         """Return the exact integer that an expression in the sizes of the model is.
@@ -117,14 +135,29 @@ class Counts:
     def flops(self) -> Flops:
         """The operations of the phase, kept apart by kind."""
         if self.phase == "decode":
-            return count_decode_flops(self.layer, n, self.batch, self.convention)
-        counting = count_training_flops if self.phase == "training" else count_flops
-        return counting(self.layer, self.batch, self.convention)
+            return count_decode_flops(self.decoding_layer, n, self.batch, self.convention)
+        if self.phase == "training":
+            return count_training_flops(self.layer, self.batch, self.convention, self.again)
+        return count_flops(self.layer, self.batch, self.convention)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """The names of what a training step computes a second time."""
+        return RECOMPUTED[self.recomputed](self.layer)
+
+    @cached_property
+    def decoding_layer(self) -> Layer:
+        """The equations of a step of decoding: those of the model, latent attention as the machine has it."""
+        if self.latent != "absorbed" or not has_latent(self.model):
+            return self.layer
+        return build(with_absorbed_maps(self.model.architecture))
 
     @cached_property
     def parts(self) -> dict[str, Flops]:
         """The operations of the phase by part of the model; of a decoding step those of the whole are not split."""
-        return flops_by_part(self.layer, self.batch, self.convention, training=self.phase == "training")
+        training = self.phase == "training"
+        again = self.again if training else ()
+        return flops_by_part(self.layer, self.batch, self.convention, training=training, recomputed=again)
 
     # --- memory ---
 
@@ -135,18 +168,33 @@ class Counts:
 
     @property
     def weights_bytes(self) -> Expr:
-        """The bytes of the weights."""
-        return self.bytes_per_number * self.total_parameters
+        """The bytes of the weights, as they are stored.
+
+        Raises       ValueError with the reason where it is not known how they are stored
+        """
+        if isinstance(self.stored, str):
+            raise ValueError(f"{self.model.name}: {self.stored}; a dtype of your own sizes every number alike")
+        return self.stored
 
     @cached_property
     def cache(self) -> Expr:
         """The numbers that a cache of keys and values keeps for each position of one sequence."""
-        return key_value_cache(self.model, self.layer)
+        return key_value_cache(self.model, self.latent)
 
     @property
     def cache_bytes_per_token(self) -> Expr:
         """The bytes that a cache of keys and values grows by with each position of one sequence."""
         return self.bytes_per_number * self.cache
+
+    @cached_property
+    def cache_bytes(self) -> Expr:
+        """The bytes of keys and values after all positions, of all sequences; a window keeps its layer's small."""
+        return self.batch * self.bytes_per_number * cached_numbers(self.model, self.latent)
+
+    @cached_property
+    def source_cache_bytes(self) -> Expr:
+        """The bytes of the keys and values of an encoder's rows, in every cross-attention, of all sequences."""
+        return self.batch * self.bytes_per_number * cached_source_numbers(self.model)
 
     @cached_property
     def activation_bytes(self) -> Expr:
@@ -171,6 +219,18 @@ class Counts:
     def lengths(self) -> tuple[Symbol, ...]:
         """The numbers of positions among the sizes: n, and m for the input of an encoder beside a decoder."""
         return tuple(symbol for symbol in (n, m) if symbol in self.values)
+
+    @property
+    def storage_words(self) -> str:
+        """How the weights are stored, in a few words, or why their bytes are not known."""
+        if isinstance(self.stored, str):
+            return self.stored
+        storage = self.model.storage
+        if storage.layout is None:
+            return self.dtype
+        packed = ", ".join(tensor.name for tensor in storage.layout.tensors)
+        numbers = "".join(f", {symbol} {value}" for symbol, value in (storage.numbers or {}).items())
+        return f"{storage.method}{numbers}: {packed} for each packed matrix, all else {self.dtype}"
 
     # --- as a whole ---
 
@@ -204,6 +264,7 @@ class Counts:
             "parameters": {
                 "total": self.number(self.total_parameters),
                 "active": self.number(self.active),
+                "of": self.model.part or "the whole model",
                 "components": {name: self.number(value) for name, value in self.components.items()},
             },
             "flops": {
@@ -214,10 +275,14 @@ class Counts:
                 "terms": terms,
             },
             "memory": {
-                "weights_bytes": self.number(self.weights_bytes),
+                "weights_bytes": None if isinstance(self.stored, str) else self.number(self.stored),
                 "dtype": self.dtype,
                 "kv_cache_bytes_per_token": self.number(self.cache_bytes_per_token),
                 "activation_bytes": self.number(self.activation_bytes),
+                "kv_cache_bytes": self.number(self.cache_bytes),
+                "source_kv_cache_bytes": self.number(self.source_cache_bytes),
+                "weights_stored": self.storage_words,
+                "latent": self.latent if has_latent(self.model) else "",
             },
             "assumptions": list(self.assumptions),
         }
@@ -236,9 +301,11 @@ class Counts:
                 "terms": {kind: str(value) for kind, value in self.flops.by_kind.items()},
             },
             "memory": {
-                "weights_bytes": str(expand(self.weights_bytes)),
+                "weights_bytes": None if isinstance(self.stored, str) else str(expand(self.stored)),
                 "kv_cache_bytes_per_token": str(expand(self.cache_bytes_per_token)),
                 "activation_bytes": str(self.activation_bytes),
+                "kv_cache_bytes": str(expand(self.cache_bytes)),
+                "source_kv_cache_bytes": str(expand(self.source_cache_bytes)),
             },
         }
 
@@ -251,34 +318,55 @@ def count(
     source: int | None = None,
     phase: str = "forward",
     convention: Convention = CONVENTION,
-    dtype: str = "bfloat16",
+    dtype: str | None = None,
     recomputed: str = "nothing",
+    latent: str = "absorbed",
 ) -> Counts:
     """Return the costs of a model over `batch` sequences of `seq` positions.
 
     Definition   forward and prefill: one pass over all positions; training: that and the gradient by all parameters;
                  decode: one position more behind a cache of `seq` positions; `source` positions of an encoder's input,
                  as many as `seq` where it is not given; `recomputed` is "nothing", "attention" (its scores, weights
-                 and weighted sums) or "blocks" (all but the input of every block)
+                 and weighted sums) or "blocks" (all but the input of every block), which training computes twice;
+                 `dtype` is the type of every number, by default the one that the configuration gives, weights as they
+                 are stored; `latent` is how latent attention decodes, "absorbed" or "expanded"
     Units        parameters, FLOPs or multiply-adds, bytes
     Raises       ValueError for an unknown phase or dtype, lengths below 1, or a length that the model does not take
     """
     if phase not in PHASES:
         raise ValueError(f"the phase {phase!r} is unknown; choose {', '.join(PHASES)}")
-    if dtype not in BYTES:
+    if dtype is not None and dtype not in BYTES:
         raise ValueError(f"the number type {dtype!r} is unknown; choose {', '.join(BYTES)}")
     if recomputed not in RECOMPUTED:
         raise ValueError(f"nothing is recomputed under the name {recomputed!r}; choose {', '.join(RECOMPUTED)}")
+    if latent not in LATENT:
+        raise ValueError(f"the machine {latent!r} of latent attention is unknown; choose {', '.join(LATENT)}")
     for name, asked in (("batch", batch), ("seq", seq), ("source", source)):
         if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1):
             raise ValueError(f"{name} must be an integer >= 1, not {asked!r}")
     if phase == "decode":
-        if _decoding(model) is None:
+        if decoding_stack(model) is None:
             raise ValueError(f"{model.name} has no decoder: it decodes nothing; choose another phase")
         convention = replace(convention, causal="visible")
+    model, ordered = by_kind(model), model
     values = {symbol: Integer(value) for symbol, value in model.values.items()}
     values |= _lengths(model, values, seq, source, int(phase == "decode"))
-    return Counts(model, _built(model), phase, batch, values, convention, dtype, recomputed)
+    layer = _built(model)
+    stored = _stored(ordered, layer, dtype)
+    if dtype is not None:
+        model = replace(model, storage=Storage(dtype))
+    used = base_dtype(model)
+    return Counts(model, layer, phase, batch, values, convention, used, recomputed, latent, stored)
+
+
+def _stored(ordered: Model, layer: Layer, dtype: str | None) -> Expr | str:
+    """The bytes of the weights: in one type where it is asked for, else as they are stored, or why not."""
+    if dtype is not None:
+        return expand(BYTES[dtype] * count_parameters(layer))
+    try:
+        return stored_bytes(ordered)
+    except ValueError as unknown:
+        return str(unknown)
 
 
 def _built(model: Model) -> Layer:
@@ -329,47 +417,7 @@ def _kinds_of_layers(model: Layer) -> Iterator[KindOfLayer]:
                 yield KindOfLayer(name, run.count, parameters_by_component(block))
 
 
-# --- the cache ------------------------------------------------------------------------------------------------------
-
-
-def key_value_cache(model: Model, layer: Layer | None = None) -> Expr:
-    """Return the numbers that a cache keeps for each position of one sequence: keys and values of all layers.
-
-    Definition   the entries of K and V, or of the latent vectors that they are made from, in every self-attention of
-                 the decoder, divided by the number of positions; 0 for a model without a decoder
-    Units        numbers
-    """
-    side = _decoding(model)
-    if side is None:
-        return Integer(0)
-    stack = (layer or build(model.architecture)).parts[side].layer
-    return expand(sum(copies * _cached(inner) for inner, copies in _self_attentions(stack)))
-
-
-def _decoding(model: Model) -> str | None:
-    """The stack that puts out one position after the other: the decoder, or an encoder under a causal mask."""
-    if model.architecture.decoder is not None:
-        return "decoder"
-    encoder = model.architecture.encoder
-    return "encoder" if encoder is not None and encoder.causal else None
-
-
-def _self_attentions(layer: Layer, copies: Expr = Integer(1)) -> Iterator[tuple[Layer, Expr]]:
-    for name, applied in layer.parts.items():
-        times = copies * applied.count if isinstance(applied, Repeat) else copies
-        if name == "self_attention":
-            yield applied.layer, times
-        else:
-            yield from _self_attentions(applied.layer, times)
-
-
-def _cached(layer: Layer) -> Expr:
-    shapes = layer.shapes
-    for names in CACHED:
-        if names[0] in shapes:
-            return sum(entries(shapes[name]) for name in names if name in shapes) / n
-    inner: list[Apply] = list(layer.parts.values())
-    return sum((_cached(applied.layer) for applied in inner), Integer(0))
+# --- what was assumed -------------------------------------------------------------------------------------------------
 
 
 def _assumed(counts: Counts) -> Iterator[str]:
@@ -381,19 +429,22 @@ def _assumed(counts: Counts) -> Iterator[str]:
     yield "activations: what a training step keeps, whatever the phase; statistics of the norms are left out" + (
         "" if counts.recomputed == "nothing" else f"; computed again: {counts.recomputed}"
     )
-    decoder = counts.model.architecture.decoder
-    attentions = [block.attention for block in (decoder.blocks if decoder else ())]
+    stack = decoding_stack(counts.model)
+    attentions = [block.attention for block in (stack.blocks if stack else ())]
     if not counts.lengths:
         yield f"the number of rows is that of a picture: {counts.number(counts.length)}"
     if counts.source is not None:
         yield f"the encoder reads m = {counts.source} positions"
-    if counts.phase == "decode" and any(attention.latent for attention in attentions):
-        yield (
-            "a step is counted with the keys and values of all heads at hand; a cache of latent vectors makes them "
-            "again in every step, or moves their maps over to the queries and the output"
-        )
+    if has_latent(counts.model):
+        yield LATENT[counts.latent]
     if counts.phase == "training" and counts.recomputed != "nothing":
-        yield "what is computed again is not counted among the operations"
-    windows = {str(attention.window) for attention in attentions if attention.window is not None}
+        yield "what is computed again is counted among the operations: its whole forward pass, a second time"
+    if isinstance(counts.stored, str):
+        yield f"the bytes of the weights are not counted: {counts.stored}"
+    else:
+        yield f"weights are stored as {counts.storage_words}"
+    if counts.model.storage.dtype is None:
+        yield f"no type of numbers is given: {counts.dtype}"
+    windows = {str(counts.number(attention.window)) for attention in attentions if attention.window is not None}
     if windows:
         yield f"the cache of a layer with a window stops growing at {', '.join(sorted(windows))} positions"

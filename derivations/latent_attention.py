@@ -24,7 +24,6 @@ from derivations.language.rows import Stacked
 from derivations.language.shapes import Blocks
 from derivations.multi_head import heads as plain_heads
 from derivations.multi_head_costs import renamed
-from derivations.positional_encoding import BASE
 from derivations.rms_norm import rms_norm
 from derivations.rotary import rotary_embedding
 from derivations.symbols import batch, d_k, d_model, d_v, epsilon, h, i, m, n, size
@@ -68,15 +67,15 @@ def latent_attention(
     latent_queries: bool = True,
     absorbed: bool = False,
     halves: bool = False,
-    base: Expr = BASE,
+    rotary: Layer | None = None,
     eps: Expr | int = epsilon,
     scale: Expr = SCALE,
 ) -> Layer:
     """Return multi-head latent attention; without `latent_queries` the queries are made from X itself.
 
     When `absorbed`, keys and values are not made: S_i = (Q_i W_i^UK^T c_KV^T + Q_i^R K_R^T) times the scale, and head i
-    is (softmax(S_i) c_KV) W_i^UV, as a step of decoding computes it. `halves` and `base` are those of the rotary
-    embedding, `eps` that of the norms.
+    is (softmax(S_i) c_KV) W_i^UV, as a step of decoding computes it. `rotary` is the rotary embedding; unless it is
+    given, it is the usual one, of `halves` or of neighbours. `eps` is that of the norms.
 
     Definition   as at the head of the module
     Shapes       X and Y (n, d_model), mask M (n, n), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r),
@@ -84,7 +83,7 @@ def latent_attention(
                  W_O (h d_v, d_model)
     Source       DeepSeek-AI (2024), DeepSeek-V2, equations 37 to 47
     """
-    rotary = part("rotary", rotary_embedding(halves=halves, base=base))
+    turned = part("rotary", rotary or rotary_embedding(halves=halves))
     attend, heads = part("attention", latent_head(masked=masked, scale=scale, latent=absorbed)), (i, h)
     mask = [M] if masked else []
     let = Equations()
@@ -95,9 +94,9 @@ def latent_attention(
         source, queries = X, [W_Q, W_R]
     Q = let("Q", over=heads)(source @ queries[-2][i])
     R_Q = let("R_Q", over=heads)(source @ queries[-1][i])
-    Q_R = let("Q_R", over=heads)(rotary(R_Q[i]))
+    Q_R = let("Q_R", over=heads)(turned(R_Q[i]))
     c_KV = let("c_KV")(part("key_value_norm", rms_norm(eps))(X @ W_DKV))
-    K_R = let("K_R")(rotary(let("R_K")(X @ W_KR)))
+    K_R = let("K_R")(turned(let("R_K")(X @ W_KR)))
     if absorbed:
         U = let("U", over=heads)(Q[i] @ W_UK[i].T)
         C = let("C", over=heads)(attend(U[i], Q_R[i], c_KV, K_R, c_KV, *mask))

@@ -21,8 +21,8 @@ from derivations.language.binding import replace_free
 from derivations.language.costs import Count
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.differentiation.claims import local_claims
-from derivations.language.expression import Array, ColumnBroadcast, array, token_array
-from derivations.language.functions import Hadamard, Named, named, row_softmax
+from derivations.language.expression import Array, ColumnBroadcast, Variable, array, token_array
+from derivations.language.functions import Hadamard, Lookup, Named, named, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.routing import RoutedProduct, TopK
 from derivations.language.selection import Pick
@@ -43,6 +43,8 @@ X, W_router = array("X", n, d_model), array("W_router", d_model, E)
 W_gate, W_up = array("W_gate", E, d_model, d_expert), array("W_up", E, d_model, d_expert)
 W_down = array("W_down", E, d_expert, d_model)
 W_shared_gate, b = array("W_shared_gate", d_model), array("b", E)
+b_router, b_down = array("b_router", E), array("b_down", E, d_model)
+b_gate, b_up = array("b_gate", E, d_expert), array("b_up", E, d_expert)
 L, P, chosen = array("L", n, E), array("P", n, E), token_array("chosen", K, n)
 p, w, g = array("p", K, n), array("w", K, n), array("g", K, n)
 Z, Y = array("Z", K, n, d_model), array("Y", n, d_model)
@@ -58,13 +60,17 @@ def mixture_of_experts(
     shared_gate: bool = False,
     corrected: bool = False,
     scale: Expr | int = 1,
+    biases: bool = False,
+    linear_activation: Named | None = None,
 ) -> Layer:
     """Return a mixture of E gated networks of which every position goes through K.
 
     Definition   P = softmax(X W_router) or sigmoid(X W_router); chosen are the places of the K largest entries of each
                  row of P, or of P + b when `corrected`; g_s = scale p_s, divided by sum_t p_t when `normalised`;
                  Y = sum_s g_s FFN(X) by the experts of number s, plus one gated network of all rows when `shared`,
-                 its rows times sigmoid(X W_shared_gate) when `shared_gate`
+                 its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
+                 matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); the
+                 linear half of an expert, X W_up, goes through `linear_activation` where there is one
     Shapes       X (n, d_model), b (E,), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
@@ -81,7 +87,12 @@ def mixture_of_experts(
         raise ValueError(f"the scoring {scoring!r} is unknown; choose softmax or sigmoid")
     factor = sympify(scale)
     let = Equations()
-    L = let("L")(X @ W_router)
+
+    def affine(rows: Array, W: Variable, b: Variable, numbers: Array) -> Array:
+        products = RoutedProduct(rows, W, numbers)
+        return products + Lookup(b, numbers) if biases else products
+
+    L = let("L")(X @ W_router + b_router if biases else X @ W_router)
     P = let("P")(row_softmax(L) if scoring == "softmax" else sigmoid(L))
     chosen = let("chosen")(TopK(P + b if corrected else P, K))
     p = let("p", over=(s, K))(Pick(P, chosen[s]))
@@ -89,10 +100,10 @@ def mixture_of_experts(
         total = let("total")(SumOver(p[s], s, K))
         p = let("w", over=(s, K))(share(p[s], total))
     g = p if factor == 1 else let("g", over=(s, K))(factor * p[s])
-    H = let("H", over=(s, K))(RoutedProduct(X, W_gate, chosen[s]))
-    U = let("U", over=(s, K))(RoutedProduct(X, W_up, chosen[s]))
-    G = let("G", over=(s, K))(Hadamard(activation(H[s]), U[s]))
-    Z = let("Z", over=(s, K))(RoutedProduct(G[s], W_down, chosen[s]))
+    H = let("H", over=(s, K))(affine(X, W_gate, b_gate, chosen[s]))
+    U = let("U", over=(s, K))(affine(X, W_up, b_up, chosen[s]))
+    G = let("G", over=(s, K))(Hadamard(activation(H[s]), linear_activation(U[s]) if linear_activation else U[s]))
+    Z = let("Z", over=(s, K))(affine(G[s], W_down, b_down, chosen[s]))
     Y = let("Y")(SumOver(Hadamard(ColumnBroadcast(g[s], d_model), Z[s]), s, K))
     if shared:
         common = part("shared_experts", gated_feed_forward(activation).xreplace({d_ff: d_shared}))
@@ -104,7 +115,8 @@ def mixture_of_experts(
     inputs = (X, b) if corrected else (X,)
     of_shared = "mixture_with_gated_shared_experts" if shared_gate else "mixture_with_shared_experts"
     name = of_shared if shared else "mixture_of_experts"
-    return Layer(name, inputs, (W_router, W_gate, W_up, W_down, *([W_shared_gate] if shared_gate else [])), let, Y)
+    own = (W_router, W_gate, W_up, W_down, *([b_router, b_gate, b_up, b_down] if biases else []))
+    return Layer(name, inputs, (*own, *([W_shared_gate] if shared_gate else [])), let, Y)
 
 
 MIXTURE = mixture_of_experts()

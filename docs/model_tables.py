@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from derivations.architectures.checkpoints.names import FAMILIES as READ
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES
 from derivations.architectures.models import model_names, named_model
@@ -22,7 +23,6 @@ from derivations.counts import PHASES, Counts, count
 from derivations.language.convention import Convention
 from derivations.published.totals import total
 from numeric import CompileError, source
-from numeric.checkpoints.names import FAMILIES as READ
 
 __all__ = ["PAGES", "main", "refreshed"]
 

@@ -15,7 +15,6 @@ from sympy import Expr, Integer, Symbol
 
 from derivations.counts import Counts
 from derivations.language.costs import flops_by_part
-from derivations.questions import cached_numbers
 from derivations.questions.answer import length_of, put, source_length
 from derivations.questions.purposes import flops_by_purpose
 from derivations.symbols import n
@@ -113,11 +112,11 @@ def _memory(axes: Any, counts: Counts) -> None:
     length = length_of(counts.model)
     kept = "activations kept" if counts.recomputed == "nothing" else f"activations, {counts.recomputed} again"
     lines = {
-        f"weights, {counts.dtype}": counts.weights_bytes,
+        f"weights, {counts.dtype}": 0 if isinstance(counts.stored, str) else counts.weights_bytes,
         "weights, gradients, Adam (16 B each)": counts.training_state_bytes,
         kept: counts.activation_bytes,
         "activations, scores computed again": counts.activation_bytes_with_recomputation,
-        "key-value cache": counts.bytes_per_number * counts.batch * cached_numbers(counts.model),
+        "key-value cache": counts.cache_bytes,
     }
     styles = ("-", "--", "-", "--", "-.")
     for (label, value), colour, style in zip(lines.items(), COLOURS, styles, strict=True):

@@ -52,19 +52,22 @@ class Decoder:
         self.text = [v for v in self.decoding.inputs if self.new in v.shape]
         self.given = [v for v in self.decoding.inputs if v not in self.text]
 
-    def start(self, longest: int, *given: Any) -> "Text":
-        """Return a text without positions yet, with room for the longest; `given` are the inputs that are no text."""
-        return Text(self, longest, given)
+    def start(self, longest: int, *given: Any, sizes: Mapping[str, int] | None = None) -> "Text":
+        """Return a text without positions yet, with room for the longest; `given` are the inputs that are no text.
+
+        `sizes` are numbers of this text alone, beside those of the decoder.
+        """
+        return Text(self, longest, given, sizes or {})
 
 
 class Text:
     """The positions of a text so far, as the caches hold them; a batch of texts has axes in front."""
 
-    def __init__(self, decoder: Decoder, longest: int, given: tuple[Any, ...]) -> None:
+    def __init__(self, decoder: Decoder, longest: int, given: tuple[Any, ...], sizes: Mapping[str, int]) -> None:
         self.length, self.longest, self._decoder = 0, longest, decoder
         named = list(zip(decoder.given, given, strict=True))
         self._around: Arrays = {variable.name: array for variable, array in named}
-        self.sizes = dict(decoder.sizes)
+        self.sizes = {**decoder.sizes, **sizes}
         for variable, array in named:
             self.sizes |= {
                 s.name: k for s, k in zip(variable.shape[::-1], array.shape[::-1], strict=False) if s.is_Symbol

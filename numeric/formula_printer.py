@@ -91,6 +91,15 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
             raise CompileError(f"the symbol {expr} is neither a size nor a scalar of the layer: declare it positive")
         return self._names[expr]
 
+    def _print_Max(self, expr: Expr) -> str:
+        return f"max({', '.join(map(self._print, expr.args))})"
+
+    def _print_Min(self, expr: Expr) -> str:
+        return f"min({', '.join(map(self._print, expr.args))})"
+
+    def _print_Iverson(self, expr: Expr) -> str:
+        return f"int({self._print(expr.args[0])})"
+
     def whole(self, expr: Expr) -> str:
         """Return an expression of sizes that is an integer, with whole division."""
         numerator, denominator = fraction(expr)

@@ -3,30 +3,32 @@
 Definition   load(folder) reads `config.json` and the safetensors files beside it; logits are what the head makes of the
              last rows of the layer that `derivations.architectures` builds
 Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab)
-Assumes      every token is visible (no padding); a mask of causality or of a window is part of the equations
+Assumes      every token is real unless a mask says otherwise (`numeric.padding`); a mask of causality or of a window is
+             part of the equations
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from derivations.architectures.attention import SCALINGS
+from derivations.architectures.checkpoints.names import FAMILIES
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model, Rotary, Stack
 from derivations.architectures.hugging_face import read_config
 from derivations.architectures.reading import read_json
 from derivations.language.layer import Layer
-from numeric.checkpoints.names import FAMILIES
+from derivations.rotary_scaling import reach, same_reach
 from numeric.checkpoints.reading import read_weights
 from numeric.checks import InputError
 from numeric.compile import compile_layer
-from numeric.decoding import Decoder
+from numeric.decoding import Decoder, Text
 from numeric.formula_printer import CompileError
+from numeric.padding import masks_of, on_real_tokens, real_tokens, written_behind
 from numeric.prepare import Prepared, prepare
 from numeric.structure import identifier, weight_tree
 
@@ -80,43 +82,48 @@ class LoadedModel:
     layer: Layer
     weights: Mapping[str, Any]
     dtype: np.dtype[Any]
-    _made: dict[str, Prepared | None] = field(default_factory=dict, repr=False, compare=False)  # by equation
+    _made: dict[tuple[str, int], Prepared | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # by equation
 
     def __repr__(self) -> str:
         """Return name and number type."""
         return f"<{self.model.name}, {self.dtype}>"
 
-    def logits(self, *tokens: Any, segments: Any = None) -> Any:
+    def logits(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
         """Return the scores of all tokens after, or at, each position; of all classes for a classifier.
 
-        Shapes       tokens (..., n), or source (..., m) and target (..., n) -> (..., n, vocab); segments (..., n)
-        Raises       InputError where the tokens do not fit, or the model has no such head
+        Definition   where a `mask` says which tokens are real, a text has the scores that it has without its padding;
+                     those at the places of padding are 0
+        Shapes       tokens (..., n), or source (..., m) and target (..., n) -> (..., n, vocab); segments (..., n); mask
+                     as the tokens, or one for each of source and target, None where all are real
+        Raises       InputError where the tokens or the mask do not fit, or the model has no such head
         """
         kind = self.model.architecture.head.kind
         if kind not in LOGITS:
             raise InputError(f"{self.model.name} has no head that scores tokens or classes: use hidden or pooled")
         name = LOGITS[kind]
         capped = self.model.architecture.head.soft_cap is not None and name == "logits"
-        scores = self._until("capped" if capped else name, tokens, segments)
+        scores = self._until("capped" if capped else name, tokens, segments, mask)
         return scores[..., 0, :] if kind in ("classes", "pooled_classes") else scores
 
-    def hidden(self, *tokens: Any, segments: Any = None) -> Any:
+    def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
         """Return the rows that the last layer puts out, behind the last norm where there is one.
 
-        Shapes       tokens as for `logits` -> (..., n, d_model)
-        Raises       InputError where the tokens do not fit
+        Shapes       tokens and mask as for `logits` -> (..., n, d_model)
+        Raises       InputError where the tokens or the mask do not fit
         """
-        return self._until("Z", tokens, segments)
+        return self._until("Z", tokens, segments, mask)
 
-    def pooled(self, *tokens: Any, segments: Any = None) -> Any:
+    def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
         """Return what the pooler makes of the first row.
 
-        Shapes       tokens (..., n) -> (..., d_model)
-        Raises       InputError where the tokens do not fit, or the model has no pooler
+        Shapes       tokens and mask (..., n) -> (..., d_model)
+        Raises       InputError where the tokens or the mask do not fit, or the model has no pooler
         """
         if "pooled" not in self.layer.shapes:
             raise InputError(f"{self.model.name} has no pooler: use hidden")
-        return self._until("pooled", tokens, segments)[..., 0, :]
+        return self._until("pooled", tokens, segments, mask)[..., 0, :]
 
     def generate(
         self,
@@ -126,12 +133,15 @@ class LoadedModel:
         end: int | Sequence[int] | None = None,
         start: int | None = None,
         cached: bool = True,
+        mask: Any = None,
     ) -> Any:
         """Return the highest-scored token after those before it, time and again, until an end token or `longest`.
 
         Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding
-                     token; a step computes the new position from what the others left, or all unless `cached`
-        Shapes       tokens, or the source of an encoder-decoder, (..., n) -> what follows (..., at most longest)
+                     token; a step computes the new position from what the others left, or all unless `cached`; where
+                     a `mask` says which tokens are real, what follows is what follows the text without its padding
+        Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> what follows (..., at most
+                     longest)
         Assumes      end tokens are those of the configuration when None, none when (); `start`, and tokens that it
                      forces to stand first or last, are its own; nothing else that it says of generation is followed
         Raises       InputError where tokens do not fit, or the model scores no following tokens
@@ -142,10 +152,17 @@ class LoadedModel:
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
             raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
         given = self._tokens("tokens" if architecture.encoder is None else "source", tokens)
+        if mask is not None:
+            return written_behind(
+                partial(self.generate, longest=longest, end=end, start=start, cached=cached),
+                given,
+                real_tokens(self.model.name, mask, given),
+                self._filling(self._ends(end)),
+            )
         source = () if architecture.encoder is None else (given,)
         text = np.full((*given.shape[:-1], 1), self._start(start)) if source else given
-        ends, before = _several(self.special.get("eos_token_id") if end is None else end), text.shape[-1]
-        padding = [*_several(self.special.get("pad_token_id")), *ends, 0][0]
+        ends, before = self._ends(end), text.shape[-1]
+        padding = self._filling(ends)
         following_scores = self._scores_by_step(source, before + int(longest), cached)
         for place in range(longest):
             following = following_scores(text).argmax(axis=-1)
@@ -157,18 +174,30 @@ class LoadedModel:
                 break
         return text[..., before:]
 
+    def _ends(self, end: int | Sequence[int] | None) -> list[int]:
+        return _several(self.special.get("eos_token_id") if end is None else end)
+
+    def _filling(self, ends: Sequence[int]) -> int:
+        """Return the token that fills up a text which has ended."""
+        return [*_several(self.special.get("pad_token_id")), *ends, 0][0]
+
     def _scores_by_step(self, source: tuple[Any, ...], longest: int, cached: bool) -> Callable[[Any], Any]:
         """Return the function that scores what follows a text, which grows from call to call."""
         if not cached:
             return lambda text: self.logits(*source, text)[..., -1, :]
         name = "target" if source else "tokens"
         room = min(longest, self._longest.get(name, longest))
-        kept = self._decoder.start(room, *source)
+        kept: dict[int, Text] = {}  # by the length that frequencies are chosen for; what another one left is of no use
 
         def following(text: Any) -> Any:
             if text.shape[-1] > room:
                 self._tokens(name, text)  # says that there are no positions for so many
-            return kept.extend(text[..., kept.length :])
+            frequencies = same_reach(self._rules, text.shape[-1])
+            if frequencies not in kept:
+                kept.clear()
+                kept[frequencies] = self._decoder.start(room, *source, sizes={reach.name: frequencies})
+            here = kept[frequencies]
+            return here.extend(text[..., here.length :])
 
         return following
 
@@ -185,8 +214,8 @@ class LoadedModel:
 
     # --- one run of the equations ---
 
-    def _until(self, name: str, tokens: Sequence[Any], segments: Any) -> Any:
-        """Return the value of an equation of the layer."""
+    def _until(self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None) -> Any:
+        """Return the value of an equation of the layer; rows at the places of padding are 0."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each != "segments"]
         if len(tokens) != len(asked):
@@ -196,13 +225,24 @@ class LoadedModel:
             arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
         elif segments is not None:
             raise InputError(f"{self.model.name} has no segments")
-        prepared = self._prepared(name)
+        if mask is None:
+            return self._of_arrays(name, arrays)
+        real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
+        of_one_row = self.layer.shapes[name][0] == 1
+        return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
+
+    def _of_arrays(self, name: str, arrays: Mapping[str, Any]) -> Any:
+        names = [variable.name for variable in self.layer.inputs]
+        asked = [each for each in names if each != "segments"]
+        frequencies = same_reach(self._rules, arrays[asked[0]].shape[-1])
+        prepared = self._prepared(name, frequencies)
         if prepared is not None:
             return prepared(*(arrays[each] for each in names))
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-        named |= {identifier(size.name): self.model.values[size] for size in compiled.sizes}
+        sizes = {**self.model.values, reach: frequencies}
+        named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
         return compiled(*(arrays[each] for each in names), **named)
 
     def _tokens(self, name: str, tokens: Any) -> Any:
@@ -217,18 +257,31 @@ class LoadedModel:
             raise InputError(f"{self.model.name}: {name} has {array.shape[-1]} places, there are {most} positions")
         return array
 
-    def _prepared(self, name: str) -> Prepared | None:
-        """Return the layer up to an equation, made fast; None where it has no form in tiles."""
-        if name not in self._made:
+    @cached_property
+    def _rules(self) -> list[Mapping[str, Any]]:
+        """The rules that change rotary frequencies."""
+        return list(_scalings(self.model))
+
+    def _prepared(self, name: str, frequencies: int) -> Prepared | None:
+        """Return the layer up to an equation, made fast; None where it has no form in tiles.
+
+        `frequencies` is the length of texts for which rotary frequencies are chosen. Frequencies of every length of its
+        own are not worth preparing for.
+        """
+        if frequencies > 1 and any(rule["rope_type"] == "dynamic" for rule in self._rules):
+            return None
+        if (name, frequencies) not in self._made:
             layer = self.layer.until(name)
             tree = weight_tree(layer)
             weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-            sizes = {size.name: int(value) for size, value in self.model.values.items()}
+            own = {size.name for size in layer.sizes}  # a window that no layer has is a size of the configuration alone
+            given = {**self.model.values, reach: frequencies}
+            sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
             try:
-                self._made[name] = prepare(layer, weights, sizes=sizes)
+                self._made[name, frequencies] = prepare(layer, weights, sizes=sizes)
             except CompileError:
-                self._made[name] = None
-        return self._made[name]
+                self._made[name, frequencies] = None
+        return self._made[name, frequencies]
 
     @cached_property
     def _longest(self) -> dict[str, int]:
@@ -274,13 +327,17 @@ def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _check_positions(folder: Path, model: Model) -> None:
-    """Refuse frequencies that the equations do not have: logits without them would be wrong."""
+def _scalings(model: Model) -> Iterator[Mapping[str, Any]]:
+    """Yield the rules that change the rotary frequencies of a model, each once."""
     stacks = (stack for stack in (model.architecture.encoder, model.architecture.decoder) if stack is not None)
-    for block in (block for stack in stacks for block in stack.blocks):
-        positions = block.attention.positions
-        rule = dict(positions.scaling).get("rope_type") if isinstance(positions, Rotary) and positions.scaling else None
-        if rule is not None and rule not in SCALINGS:
+    positions = dict.fromkeys(block.attention.positions for stack in stacks for block in stack.blocks)
+    yield from (dict(each.scaling) for each in positions if isinstance(each, Rotary) and each.scaling)
+
+
+def _check_positions(folder: Path, model: Model) -> None:
+    """Refuse frequencies that depend on a number that is missing: logits without it would be wrong."""
+    for rule in _scalings(model):
+        if "lacks" in rule:
             raise InputError(
-                f"{folder}: rotary positions of the type {rule!r} are counted, not run: known are {', '.join(SCALINGS)}"
+                f"{folder}: {rule['lacks']} is missing; rotary positions of the type {rule['rope_type']!r} need it"
             )

@@ -50,9 +50,12 @@ SCHEMA: dict[str, Any] = {
         **{"unit": str, "products": str, "causal": str, "lookups": str, "input_gradient": bool},
         "text": str,
     },
-    "parameters": {"total": int, "active": int, "components": {str: int}},
+    "parameters": {"total": int, "active": int, "of": str, "components": {str: int}},
     "flops": {"phase": str, "batch": int, "seq": int, "total": int, "terms": dict.fromkeys(TERMS, int)},
-    "memory": {"weights_bytes": int, "dtype": str, "kv_cache_bytes_per_token": int, "activation_bytes": int},
+    "memory": {
+        **{"weights_bytes": int, "dtype": str, "kv_cache_bytes_per_token": int, "activation_bytes": int},
+        **{"kv_cache_bytes": int, "source_kv_cache_bytes": int, "weights_stored": str, "latent": str},
+    },
     "assumptions": [str],
 }
 
@@ -168,7 +171,10 @@ def test_closed_forms_are_added_to_the_object(ask: Ask) -> None:
             "sizes": {str: int},
             "parameters": {"total": str, "active": str, "components": {str: str}},
             "flops": {"total": str, "terms": dict.fromkeys(TERMS, str)},
-            "memory": {"weights_bytes": str, "kv_cache_bytes_per_token": str, "activation_bytes": str},
+            "memory": {
+                **{"weights_bytes": str, "kv_cache_bytes_per_token": str, "activation_bytes": str},
+                **{"kv_cache_bytes": str, "source_kv_cache_bytes": str},
+            },
         },
     )
     assert forms["parameters"]["components"]["token_embedding"] == "d_model*vocab"
@@ -402,7 +408,7 @@ FIELDS: list[tuple[str, dict[str, Any], str]] = [
     ("gpt2", {"tie_word_embeddings": "yes"}, "tie_word_embeddings"),
     ("gpt2", {"pruned_heads": {"0": [1]}}, "pruned_heads"),
     ("gpt2", {"add_cross_attention": True}, "add_cross_attention"),
-    ("gpt2", {"flux": 3}, "--ignore flux"),
+    ("gpt2", {"flux": 3}, "numbers that leave it out may be wrong, so none are given"),
     ("llama", {"num_key_value_heads": 4}, "key-value heads, 4"),
     ("llama", {"num_key_value_heads": 12}, "key-value heads, 12"),
     ("llama", {"head_dim": 9}, "9"),

@@ -215,7 +215,7 @@ def test_a_multiple_is_asked_for_or_follows_from_the_relations() -> None:
         (lambda: training_compute(decoder(), tokens=0), "tokens must be an integer >= 1, not 0"),
         (lambda: tokens_for_budget(decoder(), flops=-1), "flops must be an integer >= 1, not -1"),
         (lambda: training_compute(named_model("gpt2"), seq=1025), "its table of positions has 1024"),
-        (lambda: decode_intensity(experts()), "which experts are read depends on the tokens"),
+        (lambda: decode_intensity(experts(), latent="expended"), "the machine 'expended' of latent attention"),
         (lambda: decode_intensity(encoder_decoder()), "has an encoder"),
         (lambda: decode_intensity(decoder(), dtype="int3"), "the number type 'int3' is unknown"),
         (lambda: effect_of_heads(_with_width(d_model / h)), "are no sizes of their own"),
@@ -328,6 +328,22 @@ def test_decoding_does_more_work_for_each_byte_in_larger_batches() -> None:
         work = 2 * batch * (3 * (PROJECTED + NETWORK + PAIR * (length + 1)) + 13 * 37)
         read = 2 * (weights + batch * 3 * PAIR * length)
         assert decode_intensity(decoder(), batch=batch, length=length).number == Rational(work, read)
+
+
+def test_decoding_reads_the_experts_that_tokens_are_sent_to() -> None:
+    """Two of five experts for each token: in a batch of two, 2 to 4 of them, 16/5 expected."""
+    length, expert, batch = 11, 3 * 13 * 11, 2
+    rest = 3 * (PROJECTED + 13 * 5) + 7 * 13 + 37 * 13
+    work = 2 * batch * (3 * (PROJECTED + 13 * 5 + 2 * expert + PAIR * (length + 1)) + 13 * 37)
+
+    def intensity(read: Rational) -> Rational:
+        return Rational(work) / (2 * (rest + 3 * expert * read + batch * 3 * PAIR * length))
+
+    found = decode_intensity(experts(), batch=batch, length=length)
+    assert found.number == intensity(Rational(16, 5))
+    assert found.figures == {"same experts": intensity(Rational(2)), "other experts": intensity(Rational(4))}
+    alone = decode_intensity(experts(), length=length)
+    assert set(alone.figures.values()) == {alone.number}  # one token reads the experts that it is sent to
 
 
 # --- what is shown --------------------------------------------------------------------------------------------------

@@ -11,40 +11,30 @@ Source       Vaswani et al. (2017), section 3.2; Ainslie et al. (2023), section 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from sympy import Expr, Ge, Integer, Lambda, Symbol, sqrt, tanh
+from sympy import Expr, Ge, Integer, Lambda, Symbol, exp, sqrt, tanh
 
 from derivations.architectures.description import Alibi, Attention, Norm, Rotary
 from derivations.attention import scaled_dot_product_attention
 from derivations.language.arrangements import Concatenate, SumOver, Tabulated
-from derivations.language.expression import Array, Variable, array, mask_array
-from derivations.language.functions import Named, named, row_softmax
+from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array, mask_array
+from derivations.language.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
 from derivations.language.layer import Equations, Layer, part
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import Blocks
 from derivations.layer_norm import layer_norm
 from derivations.multi_head import multi_head_attention
 from derivations.rms_norm import rms_norm
-from derivations.rotary import interpolated, interpolated_by_wavelength, rotary_embedding
+from derivations.rotary import rotary_embedding
+from derivations.rotary_scaling import SCALINGS, amplitude
 from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
-__all__ = ["SCALINGS", "attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
+__all__ = ["attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
 
-SCALINGS: Mapping[str, Callable[[Expr, Mapping[str, Any]], Expr]] = {
-    "linear": lambda frequency, rule: interpolated(frequency, rule["factor"]),
-    "llama3": lambda frequency, rule: interpolated_by_wavelength(
-        frequency,
-        rule["factor"],
-        rule["original_max_position_embeddings"],
-        rule["low_freq_factor"],
-        rule["high_freq_factor"],
-    ),
-}
+t, u = scalar("t"), scalar("u")
+beside_sink = named("beside_sink", t / (t + exp(u)), t, u)
 group, head, p, q = map(index, ("a", "b", "p", "q"))  # a group, a head of it; a position and that of a key
-t = scalar("t")
 
 
 def norm_layer(norm: Norm) -> Layer:
@@ -53,16 +43,20 @@ def norm_layer(norm: Norm) -> Layer:
 
 
 def rotary_layer(rotary: Rotary) -> Layer:
-    """Return the rotary position embedding of a description.
+    """Return the rotary position embedding of a description, its frequencies changed by the rule that it names.
 
-    Assumes      a rule that changes the frequencies, and is not among `SCALINGS`, leaves them as they are: it changes
-                 no count
+    Assumes      a rule that lacks a number (`lacks`) leaves the frequencies as they are: it changes no count
     """
     rule = dict(rotary.scaling)
-    scaling = SCALINGS.get(str(rule.get("rope_type")))
-    if scaling is None:
+    if not rule or "lacks" in rule:
         return rotary_embedding(halves=rotary.halves, base=rotary.base)
-    return rotary_embedding(halves=rotary.halves, base=rotary.base, scaled=lambda frequency: scaling(frequency, rule))
+    scaling = SCALINGS[str(rule["rope_type"])]
+    return rotary_embedding(
+        halves=rotary.halves,
+        base=rotary.base,
+        scaled=lambda frequency, pair: scaling(frequency, pair, rule),
+        amplitude=amplitude(rule),
+    )
 
 
 def soft_cap(largest: Expr) -> Named:
@@ -105,12 +99,13 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     X, memory, M, B = _inputs(a, cross)
     write = _Projections(a, (i, a.heads))
     queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
+    sinks = write.sinks()
     bias: list[Array] = [B] if biased else []
     if isinstance(a.positions, Alibi):
         bias = [write.let("B")(_distances(a, a.positions, M.shape[1]))]
     attend = part("attention", _scored(a, masked, bool(bias), M.shape[1]))
     given = [*(Q[i] for Q in queries), *(K[i] for K in keys), values[i], *([M] if masked else [])]
-    heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in bias)))
+    heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in (*bias, *sinks))))
     W_O, b_O = array("W_O", Blocks(a.heads, a.d_v), d_model), array("b_O", d_model)
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
     Y = write.let("Y")(Z @ W_O + b_O if a.biases[3] else Z @ W_O)
@@ -149,7 +144,8 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     K = [array(f"K{suffix}", keys, width) for suffix, width in _columns(a)]
     attend = part("attention", _scored(a, masked, False, keys))
     mask = [M] if masked else []
-    heads = write.let("head", over=write.over)(attend(*(Q[head] for Q in queries), *K, V, *mask))
+    sinks = [each[head] for each in write.sinks()]
+    heads = write.let("head", over=write.over)(attend(*(Q[head] for Q in queries), *K, V, *mask, *sinks))
     Z = write.let("Z")(Concatenate(heads[head], head, a.heads))
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])
@@ -187,6 +183,12 @@ class _Projections:
         """Write the values."""
         return self._projected("V", rows, self.a.d_v, self.a.biases[2])
 
+    def sinks(self) -> list[Variable]:
+        """Return the scores that take a share of the weights, one for every head, if there are any."""
+        found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
+        self.parameters += found
+        return found
+
     def _projected(self, name: str, rows: Array, width: Expr, biased: bool) -> Variable:
         place, count = self.over
         W, b = array(f"W_{name}", count, d_model, width), array(f"b_{name}", count, width)
@@ -213,7 +215,7 @@ def _scale(a: Attention) -> Expr:
 
 
 def _scores_changed(a: Attention) -> bool:
-    return a.score_scale is not None or a.soft_cap is not None
+    return a.score_scale is not None or a.soft_cap is not None or a.sinks
 
 
 def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
@@ -236,7 +238,15 @@ def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
         S = let("S_biased")(S + B)
     A = let("A")(row_softmax(S, M if masked else None))
     O = let("O")(A @ V)
-    inputs = (*Q, *K, V, *([M] if masked else []), *([B] if biased else []))
+    sink = array("sink", 1)
+    if (
+        a.sinks
+    ):  # exp(s_j) / (z + exp(sink)) is softmax(s)_j times z / (z + exp(sink)), z the sum of the visible exp(s_j)
+        terms = exponential(S)
+        z = let("z")(RowSum(Hadamard(terms, M) if masked else terms))
+        of_rows = let("sinks")(RowSum(RowBroadcast(sink, n)))
+        O = let("O_share")(Hadamard(ColumnBroadcast(beside_sink(z, of_rows), a.d_v), O))
+    inputs = (*Q, *K, V, *([M] if masked else []), *([B] if biased else []), *([sink] if a.sinks else []))
     return Layer("attention_head", inputs, (), let, O)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from derivations.architectures.attention import attention_layer, norm_layer
+from derivations.architectures.attention import attention_layer, norm_layer, rotary_layer
 from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Rotary
 from derivations.feed_forward import feed_forward
 from derivations.gated_feed_forward import gated_feed_forward
@@ -80,8 +80,8 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
     layer = latent_attention(
         masked=masked,
         latent_queries=latent.query_rank is not None,
-        halves=rotary.halves,
-        base=rotary.base,
+        absorbed=latent.absorbed,
+        rotary=rotary_layer(rotary),
         eps=norm.eps,
         scale=SCALE if a.score_scale is None else a.score_scale,
     )
@@ -130,6 +130,8 @@ def _experts(network: Experts) -> Layer:
         shared=network.d_shared is not None,
         shared_gate=network.shared_gate,
         scale=network.scale,
+        biases=network.biases,
+        linear_activation=network.linear_activation,
     )
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
     return layer.xreplace(sizes if network.d_shared is None else {**sizes, d_shared: network.d_shared})

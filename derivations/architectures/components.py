@@ -6,16 +6,23 @@ of the parts around it say so; `COMPONENTS` is the table. A weight that the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from sympy import Expr, Integer, Symbol, expand
+from sympy import Expr, Integer, expand
 
 from derivations.architectures.description import Architecture, Experts, Stack
 from derivations.language.costs import weight_shapes
 from derivations.language.layer import Layer
 from derivations.language.operations import entries
 
-__all__ = ["COMPONENTS", "active_parameters", "component", "parameters_by_component"]
+__all__ = [
+    "COMPONENTS",
+    "active_parameters",
+    "component",
+    "experts_of",
+    "parameters_by_component",
+    "parameters_with_experts",
+]
 
 # the innermost part that is known names the component; {} stands for "weights" or "biases"
 COMPONENTS: Mapping[str, str] = {
@@ -30,6 +37,8 @@ COMPONENTS: Mapping[str, str] = {
     "W_head": "lm_head_weights",
     "b_head": "lm_head_biases",
     "W_router": "layers.router_weights",
+    "b_router": "layers.router_biases",
+    "sinks": "layers.attention_sinks",
     "W_shared_gate": "layers.ffn_shared_expert_gate",
     "stem": "patch_or_conv_stem",
     "embedding_norm": "embedding_norm",
@@ -86,17 +95,23 @@ def active_parameters(architecture: Architecture, layer: Layer) -> Expr:
                  embedding and head are counted
     Units        parameters
     """
-    chosen: dict[Symbol, Expr] = {e.experts: e.chosen for e in _experts(architecture)}
+    return parameters_with_experts(layer, {e.experts: e.chosen for e in experts_of(architecture)})
+
+
+def parameters_with_experts(layer: Layer, used: Mapping[Expr, Expr]) -> Expr:
+    """Return the number of parameters with so many experts in the place of all of them, by the size that numbers them.
+
+    Units        parameters
+    """
     total = Integer(0)
     for path, (shape, copies) in weight_shapes(layer).items():
-        routed = component(path) == "layers.ffn_routed_expert_weights"
-        used = (chosen[shape[0]], *shape[1:]) if routed else shape
-        total += copies * entries(used)
+        routed = component(path).startswith("layers.ffn_routed_expert")
+        total += copies * (used[shape[0]] * entries(shape[1:]) if routed else entries(shape))
     return expand(total)
 
 
-def _experts(architecture: Architecture) -> Iterator[Experts]:
+def experts_of(architecture: Architecture) -> tuple[Experts, ...]:
+    """Return the mixtures of experts of an architecture."""
     stacks: tuple[Stack | None, ...] = (architecture.encoder, architecture.decoder)
-    for stack in stacks:
-        networks = (block.feed_forward for block in (stack.blocks if stack else ()))
-        yield from (network for network in networks if isinstance(network, Experts))
+    networks = (block.feed_forward for stack in stacks if stack for block in stack.blocks)
+    return tuple(network for network in networks if isinstance(network, Experts))

@@ -13,6 +13,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from derivations.architectures.storage import Storage
 from derivations.language.functions import Named, gelu
 from derivations.positional_encoding import BASE
 from derivations.symbols import d_ff, d_k, d_model, d_v, size, vocab
@@ -96,11 +97,13 @@ class Latent:
     """Keys and values from a latent vector of width `key_value_rank`; queries from one of width `query_rank`, if any.
 
     Every head has `d_k` columns without position and shares `d_rotary` columns of rotary keys (DeepSeek-AI 2024).
+    When `absorbed`, the maps that make keys and values are applied to the queries and to the weighted sums instead.
     """
 
     key_value_rank: Expr
     query_rank: Expr | None
     d_rotary: Expr
+    absorbed: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ class Attention:
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
-    a position sees, itself included; `norm` is applied to every query and key.
+    a position sees, itself included; `norm` is applied to every query and key. With `sinks` every head has a learned
+    score that takes its share of the weights, as that of a key without a value would.
     """
 
     heads: Expr  # of each group, or all of them
@@ -123,6 +127,7 @@ class Attention:
     soft_cap: Expr | None = None
     window: Expr | None = None
     latent: Latent | None = None
+    sinks: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,6 +153,8 @@ class Experts:
     scoring: Literal["softmax", "sigmoid"] = "softmax"
     normalised: bool = True  # the weights of the chosen experts add up to 1
     scale: Expr = Integer(1)
+    biases: bool = False  # of the router and of every matrix of an expert
+    linear_activation: Named | None = None  # of the linear half of an expert, where it has one
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------
@@ -271,13 +278,19 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Model:
-    """An architecture with the numbers of its sizes, and what was assumed in reading them."""
+    """An architecture with the numbers of its sizes, and what was assumed in reading them.
+
+    `part` says which part of the named model is described, where that is not all of it; `storage` how its numbers are
+    stored.
+    """
 
     architecture: Architecture
     values: Mapping[Symbol, int]
     source: str = ""
     assumptions: tuple[str, ...] = ()
     published: tuple[tuple[str, object], ...] = field(default=())
+    part: str = ""
+    storage: Storage = field(default_factory=Storage)
 
     @property
     def name(self) -> str:

@@ -76,10 +76,10 @@ def named_model(name: str) -> Model:
     else:
         model = model_of({**table.common, **dict(zip(table.columns, table.rows[name], strict=False))}, name)
     stated = table.rows[name][-1]
+    part = table.parts.get(name, model.part)
+    assumed = (*table.assumptions, *([part] if name in table.parts else []), *model.assumptions)
     published = (("counts", table.counts), ("value", _number(stated)), ("as_stated", stated), ("source", table.source))
-    return replace(
-        model, source=table.source, assumptions=(*table.assumptions, *model.assumptions), published=published
-    )
+    return replace(model, source=table.source, assumptions=assumed, published=published, part=part)
 
 
 def _folded(name: str) -> str:

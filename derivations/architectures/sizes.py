@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["TABLES", "TRANSFORMER", "Table"]
 
@@ -13,7 +13,8 @@ class Table:
     """Models of one family: fields that all have in common, and a row for each model.
 
     The last entry of a row is what `source` states: a number of parameters, exact or rounded ("1.3B"), or None;
-    `counts` says of which parameters, `assumptions` what was settled to read the rows.
+    `counts` says of which parameters, `assumptions` what was settled to read the rows, `parts` of which part of a
+    model a row is, where that is not all of it.
     """
 
     source: str
@@ -22,6 +23,7 @@ class Table:
     rows: Mapping[str, tuple[object, ...]]
     counts: str = "total"
     assumptions: tuple[str, ...] = ()
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 _LLAMA = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size")
@@ -295,7 +297,7 @@ TABLES = (
             "gemma-3-1b": (1152, 26, 4, 1, 6912, 512, 262144, "1000M"),
             "gemma-3-4b": (2560, 34, 8, 4, 10240, 1024, 262208, "3884M"),
         },
-        assumptions=("the language model alone, without what reads pictures",),
+        parts={"gemma-3-4b": "the language model alone, without what reads pictures"},
     ),
     Table(
         "Abdin et al. (2024), section 2",

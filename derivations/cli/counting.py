@@ -13,6 +13,7 @@ __all__ = ["count_command"]
 PHASES = ("forward", "training", "prefill", "decode")
 DTYPES = ("bfloat16", "float16", "float32", "float64", "float8", "int8")
 RECOMPUTED = ("nothing", "attention", "blocks")
+LATENT = ("absorbed", "expanded")
 
 
 @click.command("count")
@@ -27,7 +28,8 @@ RECOMPUTED = ("nothing", "attention", "blocks")
 @click.option("--lookups", type=click.Choice(("free", "counted")), default="free", show_default=True)
 @click.option("--no-input-gradient", is_flag=True, help="Training: no gradient by the model's own inputs.")
 @click.option("--recompute", "recomputed", type=click.Choice(RECOMPUTED), default="nothing", show_default=True)
-@click.option("--dtype", type=click.Choice(DTYPES), default="bfloat16", show_default=True, help="Of every number.")
+@click.option("--dtype", type=click.Choice(DTYPES), help="Of every number.  [default: as stored, else bfloat16]")
+@click.option("--latent", type=click.Choice(LATENT), default="absorbed", show_default=True, help="Latent attention.")
 @click.option("--symbolic", is_flag=True, help="Closed forms in the sizes, where they come from, and their proof.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object of exact integers.")
 @click.option("--plot", metavar="FILE", help="Draw parameters, FLOPs and memory (.png, .svg, .pdf).")
@@ -59,7 +61,7 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
         lookups=options["lookups"],
         input_gradient=not options["no_input_gradient"],
     )
-    asked = {key: options[key] for key in ("batch", "seq", "source", "phase", "dtype", "recomputed")}
+    asked = {key: options[key] for key in ("batch", "seq", "source", "phase", "dtype", "recomputed", "latent")}
     counts = count(_model(model, options["ignore"]), convention=convention, **asked)
     if options["source"] is not None and counts.source != options["source"]:
         raise ValueError(f"--source {options['source']}: {counts.model.name} reads no source of a length to choose")

@@ -5,10 +5,11 @@ Each takes a `Convention`, which goes with the result; what is counted is kept a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from sympy import Expr, Symbol
+from sympy import Expr, Integer, Symbol
 
 from derivations.language.convention import CONVENTION, Convention
 from derivations.language.flop_passes import Parts, add_part, backward_parts, forward_parts, nodes_of
@@ -34,16 +35,21 @@ def count_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENT
     return _together(forward_parts(layer, frozenset(layer.inputs), Known(), total(axis(batch)), convention), convention)
 
 
-def count_training_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENTION) -> Flops:
-    """Return the operations of a forward pass and the backward pass after it, nothing being computed again.
+def count_training_flops(
+    layer: Layer, batch: Sized = 1, convention: Convention = CONVENTION, recomputed: Iterable[str] = ()
+) -> Flops:
+    """Return the operations of a forward pass and the backward pass after it.
 
     Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, those of
-                 parts among them, and by the inputs of the layer where the convention says so
+                 parts among them, and by the inputs of the layer where the convention says so. What is among
+                 `recomputed`, named as a part or as a layer, is computed a second time, all of it, before its backward
+                 pass: activation checkpointing as `kept_activations` has it
     Assumes      as `count_flops`; gradients of several examples are added up at no cost
     Units        FLOPs or multiply-adds, as the convention says
+    Source       recomputation: Chen, Xu, Zhang and Guestrin (2016), section 3
     Raises       GradientError for a node without a rule; TypeError and ShapeError as `count_flops`
     """
-    return _together(_training(layer, total(axis(batch)), convention), convention)
+    return _together(_training(layer, total(axis(batch)), convention, recomputed), convention)
 
 
 def count_decode_flops(
@@ -76,6 +82,7 @@ def flops_by_part(
     *,
     depth: int | None = None,
     training: bool = False,
+    recomputed: Iterable[str] = (),
 ) -> dict[str, Flops]:
     """Return the operations of a forward pass, or of a training step, by the dotted name of the part that does them.
 
@@ -89,7 +96,7 @@ def flops_by_part(
         raise ValueError(f"flops_by_part: depth is {depth}; give 0 for the layer as a whole, 1 for its parts, or None")
     size = total(axis(batch))
     counted = (
-        _training(layer, size, convention)
+        _training(layer, size, convention, recomputed)
         if training
         else forward_parts(layer, frozenset(layer.inputs), Known(), size, convention)
     )
@@ -99,13 +106,29 @@ def flops_by_part(
     return {path: flops for path, flops in parts.items() if flops.total != 0}
 
 
-def _training(layer: Layer, batch: Expr, convention: Convention) -> Parts:
-    parts = dict(forward_parts(layer, frozenset(layer.inputs), Known(), batch, convention))
+def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Iterable[str]) -> Parts:
+    forward = forward_parts(layer, frozenset(layer.inputs), Known(), batch, convention)
+    again = tuple(_paths_of(layer, frozenset(recomputed)))
+    parts = {path: flops.times(Integer(2)) if _is_inside(path, again) else flops for path, flops in forward.items()}
     inputs = layer.inputs if convention.input_gradient else ()
     wanted = frozenset(v.name for v in (*inputs, *layer.parameters) if v.kind == "real")
     for path, flops in backward_parts(layer, wanted, Known(), batch, convention).items():
         add_part(parts, path, flops)
     return parts
+
+
+def _paths_of(layer: Layer, names: frozenset[str], path: str = "") -> Iterator[str]:
+    """The dotted names of the parts that are called by one of the names, or whose layer is; "" for the layer itself."""
+    if layer.name in names:
+        yield path
+        return
+    for name, applied in layer.parts.items():
+        inner = f"{path}.{name}" if path else name
+        yield from [inner] if name in names else _paths_of(applied.layer, names, inner)
+
+
+def _is_inside(path: str, parts: Iterable[str]) -> bool:
+    return any(not part or path == part or path.startswith(f"{part}.") for part in parts)
 
 
 def _together(parts: Parts, convention: Convention) -> Flops:

@@ -23,6 +23,7 @@ from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.operations import (
     Flops,
     entries,
+    is_outer_product,
     node_operations,
     product_flops,
     summed_entries,
@@ -214,7 +215,7 @@ class _Counting:
 
     def by_rule(self, node: Array, asked: Visible | None) -> Flops:
         """The operations of a node by the first rule that speaks of it."""
-        if isinstance(node, Product):
+        if isinstance(node, Product) or is_outer_product(node):
             return self.product(node, asked)
         if self.convention.lookups == "counted" and isinstance(node, Lookup | ScatterRows):
             moved = entries(node.args[0].shape if isinstance(node, ScatterRows) else node.shape)
@@ -231,17 +232,19 @@ class _Counting:
             counted = replace(counted, matmul=products.matmul)
         return counted
 
-    def product(self, node: Product, asked: Visible | None) -> Flops:
+    def product(self, node: Array, asked: Visible | None) -> Flops:
         """A product: all of it, or the pairs of its entries, or of the entries of an operand, that are visible."""
         left, right = node.args
-        multiply_adds, sums = entries(left.shape) * entries(right.shape[1:]), entries(node.shape)
+        inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # a column times a row sums nothing
+        sums = entries(node.shape)
+        multiply_adds = inner * sums
         by_left, by_right = self.sight.visible(left), self.sight.visible(right)
         if self.convention.causal == "full" or not (asked or by_left or by_right):
             return product_flops(multiply_adds, sums, self.convention)
         if self.convention.causal == "halved":
             return product_flops(multiply_adds, sums, self.convention).times(Rational(1, 2))
         if asked:
-            multiply_adds, sums = asked.pairs * total(left.shape[-1]), asked.pairs
+            multiply_adds, sums = asked.pairs * inner, asked.pairs
         elif by_left:
             multiply_adds = by_left.pairs * entries(right.shape[1:])
         elif by_right:

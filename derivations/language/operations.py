@@ -65,6 +65,7 @@ __all__ = [
     "Flops",
     "count_operations",
     "entries",
+    "is_outer_product",
     "node_operations",
     "product_flops",
     "summed_entries",
@@ -172,9 +173,23 @@ def summed_entries(node: Array) -> Expr:
     return Integer(0) if isinstance(node, RoutedOuter) else entries(node.shape)
 
 
+def is_outer_product(node: Array) -> bool:
+    """Say whether a node is v w^T, a repeated column times a repeated row: the product of a column and a row.
+
+    The gradient of a matrix times a vector by the matrix is one; it counts as a product, as that of other products.
+    """
+    return isinstance(node, Hadamard) and {type(operand) for operand in node.args} == {ColumnBroadcast, RowBroadcast}
+
+
+@node_operations.register
+def _(node: Hadamard) -> Flops:
+    if is_outer_product(node):
+        return Flops(matmul=2 * entries(node.shape))
+    return Flops(elementwise=_count(node, _axes(node)))
+
+
 @node_operations.register(Plus)
 @node_operations.register(Scaled)
-@node_operations.register(Hadamard)
 @node_operations.register(Elementwise)
 @node_operations.register(Tabulated)
 def _(node: Array) -> Flops:
@@ -193,6 +208,8 @@ def visible_operations(node: Array, pairs: Expr) -> Flops | None:
         return Flops(reduction=pairs + (entries(node.shape) if isinstance(node, RowMean) else 0))
     if not isinstance(node, Plus | Scaled | Hadamard | Elementwise | Tabulated) or len(node.shape) != 2:
         return None
+    if is_outer_product(node):
+        return None  # a product, of which the pairs are counted as those of other products
     kind, operations = _entrywise(node)
     counts = (pairs if along == {0, 1} else _count(node, along) for along in operations)
     return Flops(**{kind: sum(counts, Integer(0))})

@@ -112,7 +112,7 @@ class Sight:
     def visible(self, node: Array) -> Visible | None:
         """Return the pairs outside of which a matrix is 0, where they are known."""
         if isinstance(node, Variable):
-            return self.zeros.get(node)
+            return Visible(self.masks[node]) if node in self.masks else self.zeros.get(node)
         if isinstance(node, RowSoftmax):
             return self.of_softmax(node)
         if isinstance(node, Hadamard):

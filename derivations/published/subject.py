@@ -16,7 +16,7 @@ from sympy import Expr, Integer, expand
 from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.description import Attention, Model
-from derivations.counts import key_value_cache
+from derivations.key_value_caches import key_value_cache
 from derivations.language.convention import Convention
 from derivations.language.costs import count_flops, count_parameters, count_training_flops, flops_by_part, weight_shapes
 from derivations.language.layer import Layer
@@ -200,4 +200,4 @@ class Subject:
     @property
     def cache(self) -> Expr:
         """The numbers of the cache of keys and values for each position."""
-        return key_value_cache(self.model, self.layer)
+        return key_value_cache(self.model)

@@ -6,10 +6,11 @@ changes; what training takes. An answer is a closed form in the sizes of the mod
 and words.
 """
 
+from derivations.key_value_caches import cached_numbers
 from derivations.questions.answer import Answer
 from derivations.questions.compute import decode_intensity, tokens_for_budget, training_compute
 from derivations.questions.heads import Effect, effect_of_heads
-from derivations.questions.lengths import cache_against_weights, cached_numbers, crossover
+from derivations.questions.lengths import cache_against_weights, crossover
 from derivations.questions.shares import embedding_share, feed_forward_share
 from derivations.questions.sizes import solve_size
 from derivations.questions.summary import summary

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from sympy import Rational, expand
+from collections.abc import Callable
 
-from derivations.architectures.components import active_parameters
+from sympy import Expr, Min, Rational, expand
+
+from derivations.architectures.components import experts_of, parameters_with_experts
 from derivations.architectures.composition import build
-from derivations.architectures.description import Model
+from derivations.architectures.description import Experts, Model
+from derivations.architectures.kinds import by_kind
 from derivations.counts import BYTES, count
-from derivations.language.costs import count_decode_flops, count_parameters
+from derivations.key_value_caches import cached_numbers, with_absorbed_maps
+from derivations.language.costs import count_decode_flops
 from derivations.questions.answer import Answer, number, percent, put, source_length, whole
-from derivations.questions.lengths import cached_numbers
 from derivations.questions.purposes import parameters_by_purpose
 from derivations.symbols import n
 
@@ -65,12 +68,18 @@ def tokens_for_budget(model: Model, *, flops: int, seq: int | None = None) -> An
     return Answer(each.expression, tokens, words)
 
 
-def decode_intensity(model: Model, *, batch: int = 1, length: int = 1024, dtype: str = "bfloat16") -> Answer:
+def decode_intensity(
+    model: Model, *, batch: int = 1, length: int = 1024, dtype: str = "bfloat16", latent: str = "absorbed"
+) -> Answer:
     """Return the FLOPs in products for each byte read in a step of decoding behind `length` positions.
 
-    Definition   bytes: all weights once, and the keys and values of `batch` sequences
-    Raises       ValueError for a mixture of experts, whose weights that are read depend on the tokens, for a model
-                 with an encoder, and for an unknown type of numbers
+    Definition   bytes: the weights once, and the keys and values of `batch` sequences. Of a mixture, the experts that a
+                 token is sent to, each once: E (1 - (1 - K/E)^batch) of E are expected where every token is sent to K
+                 of them at random. Figures: the intensity where all tokens choose the same experts ("same experts") and
+                 where they share none ("other experts"), which bound it whatever the router does. `latent` is the
+                 machine of latent attention, for FLOPs and bytes alike
+    Assumes      the tokens of a batch choose their experts independently, all experts alike; numbers of one type
+    Raises       ValueError for a model with an encoder, an unknown type of numbers or an unknown machine
     """
     if model.architecture.encoder is not None:
         raise ValueError(f"{model.name} has an encoder, which a step of decoding does not read; ask of a decoder")
@@ -78,12 +87,30 @@ def decode_intensity(model: Model, *, batch: int = 1, length: int = 1024, dtype:
         raise ValueError(f"the number type {dtype!r} is unknown; choose {', '.join(BYTES)}")
     whole("batch", batch)
     whole("length", length)
+    model = by_kind(model)
+    numbers = batch * cached_numbers(model, latent)
+    architecture = with_absorbed_maps(model.architecture) if latent == "absorbed" else model.architecture
+    work = count_decode_flops(build(architecture), n, batch).matmul
     layer = build(model.architecture)
-    weights = count_parameters(layer)
-    if expand(active_parameters(model.architecture, layer) - weights) != 0:
-        raise ValueError(f"{model.name}: which experts are read depends on the tokens; ask of a dense model")
-    work = count_decode_flops(layer, n, batch).matmul
-    read = BYTES[dtype] * (weights + batch * cached_numbers(model))
-    value = Rational(put(model, work, {n: length}), put(model, read, {n: length}))
+    experts = experts_of(model.architecture)
+
+    def read(used: Callable[[Experts], Expr]) -> Expr:
+        return BYTES[dtype] * (parameters_with_experts(layer, {e.experts: used(e) for e in experts}) + numbers)
+
+    def intensity(used: Callable[[Experts], Expr]) -> Rational:
+        return Rational(put(model, work, {n: length}), put(model, read(used), {n: length}))
+
+    def expected(e: Experts) -> Expr:
+        return e.experts * (1 - (1 - e.chosen / e.experts) ** batch)
+
+    value = intensity(expected)
     words = f"a step of decoding takes {percent(value / 100)[:-1]} FLOPs for each byte read"
-    return Answer(work / read, value, words)
+    if not experts:
+        return Answer(work / read(expected), value, words)
+    figures = {
+        "same experts": intensity(lambda e: e.chosen),
+        "other experts": intensity(lambda e: Min(e.experts, batch * e.chosen)),
+    }
+    few, many = (percent(figures[name] / 100)[:-1] for name in ("other experts", "same experts"))
+    at_random = f"{words} where every token chooses its experts at random, {few} to {many} whatever they choose"
+    return Answer(work / read(expected), value, words if batch == 1 else at_random, figures)

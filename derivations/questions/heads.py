@@ -9,10 +9,11 @@ from sympy import Add, Expr, Integer, Symbol, expand
 
 from derivations.architectures.composition import build
 from derivations.architectures.description import Attention, Model
+from derivations.architectures.kinds import by_kind
+from derivations.key_value_caches import cached_numbers
 from derivations.language.costs import count_flops, count_parameters
 from derivations.language.memory_counts import kept_activations
 from derivations.questions.answer import Answer, number, put
-from derivations.questions.lengths import cached_numbers
 from derivations.symbols import m, n, size
 
 __all__ = ["Effect", "effect_of_heads"]
@@ -38,6 +39,7 @@ def effect_of_heads(model: Model) -> tuple[Effect, ...]:
     Units        parameters; FLOPs; bytes of a forward pass with numbers of 2 bytes; numbers of a cache
     Raises       ValueError for a model whose width of a head is no size of its own
     """
+    model = by_kind(model)
     layer = build(model.architecture)
     narrow: dict[Symbol, Expr] = {}
     heads: set[Symbol] = set()

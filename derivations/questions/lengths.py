@@ -7,8 +7,9 @@ from dataclasses import replace
 from sympy import Expr, Integer, Min, Poly, Symbol, cancel, expand
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import Model, Run
-from derivations.counts import key_value_cache
+from derivations.architectures.description import Model
+from derivations.architectures.kinds import by_kind
+from derivations.key_value_caches import cached_numbers
 from derivations.language.convention import Convention
 from derivations.language.costs import count_parameters, flops_by_part
 from derivations.questions.answer import (
@@ -24,7 +25,7 @@ from derivations.questions.answer import (
 from derivations.questions.purposes import flops_by_purpose
 from derivations.symbols import n
 
-__all__ = ["cache_against_weights", "cached_numbers", "crossover"]
+__all__ = ["cache_against_weights", "crossover"]
 
 
 def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Answer:
@@ -39,6 +40,7 @@ def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Ans
     """
     if part not in ("pairs", "attention"):
         raise ValueError(f"crossover: the part is 'pairs' or 'attention', not {part!r}")
+    model = by_kind(model)
     layer = build(model.architecture)
     counts = flops_by_purpose(flops_by_part(layer, convention=Convention(causal=causal)), products=True)
     counts = {purpose: value.xreplace(source_length(model)) for purpose, value in counts.items()}
@@ -66,31 +68,16 @@ def _balance(excess: Expr, length: Symbol) -> Expr | None:
     return cancel(-b / a)
 
 
-def cached_numbers(model: Model) -> Expr:
-    """Return the numbers that a cache of keys and values holds after n positions of one sequence.
-
-    Definition   layer by layer, those of one position times n, or times the window where n is longer
-    Units        numbers
-    """
-    stack, total = model.architecture.decoder, Integer(0)
-    if stack is None:
-        return total
-    for count, block in ((run.count, block) for run in stack.runs for block in run.blocks):
-        alone = replace(stack, runs=(Run((block,), count),))
-        each = key_value_cache(replace(model, architecture=replace(model.architecture, decoder=alone)))
-        window = block.attention.window
-        total += each * (n if window is None else Min(n, window))
-    return expand(total)
-
-
-def cache_against_weights(model: Model, *, batch: int = 1) -> Answer:
+def cache_against_weights(model: Model, *, batch: int = 1, latent: str = "absorbed") -> Answer:
     """Return the length from which on the keys and values of `batch` sequences take more memory than the weights.
 
-    Definition   both in numbers of one type; None where windows keep the cache smaller, or nothing is cached
+    Definition   both in numbers of one type, `latent` being the machine of latent attention; None where windows keep
+                 the cache smaller, or nothing is cached
     Raises       ValueError for a batch below 1
     """
     whole("batch", batch)
-    weights, cache = count_parameters(build(model.architecture)), batch * cached_numbers(model)
+    model = by_kind(model)
+    weights, cache = count_parameters(build(model.architecture)), batch * cached_numbers(model, latent)
     excess = put(model, cache - weights)
     first = first_above(lambda k: excess.xreplace({n: Integer(k)})) if cache != 0 else None
     sequences = "one sequence" if batch == 1 else f"{batch} sequences"

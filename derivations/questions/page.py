@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sympy import Rational
+
 from derivations.architectures.models import named_model
 from derivations.language.printing.latex import latex_of
 from derivations.questions.answer import Number, from_length, length_of, percent
-from derivations.questions.compute import training_compute
+from derivations.questions.compute import decode_intensity, training_compute
 from derivations.questions.heads import Effect, effect_of_heads
 from derivations.questions.lengths import cache_against_weights, crossover
 from derivations.questions.shares import embedding_share, feed_forward_share, holds_most
@@ -28,6 +30,8 @@ MODELS = (
 )  # fmt: skip
 PICTURES_AND_SOUND = ("vit-b-16", "whisper-small")
 WIDTHS = {d_k: d_model / h, d_v: d_model / h, d_ff: 4 * d_model}
+DECODING = ("gpt2-xl", "llama-3-8b", "llama-3-70b", "mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3")
+BATCHES = (1, 8, 64)
 BUDGETS = (10**8, 10**9, 10**10, 10**11)
 
 _HEAD = """# Questions people ask
@@ -103,6 +107,16 @@ weighted sums; what it counts too much are tables that are looked up. In an enco
 one of the target count together as one.
 """
 
+_DECODING = """
+## How much work does a step of decoding do for each byte?
+
+FLOPs in products for each byte read: the weights once, and the keys and values of the batch, all in bfloat16, behind
+1024 positions. A mixture of experts reads those that its tokens are sent to: one token reads as much as it computes
+with, and in a batch E (1 - (1 - K/E)^batch) of E experts are expected where every token goes to K of them at random. In
+brackets the bounds, whatever the router does: where tokens share no expert, and where all choose the same. Latent
+attention decodes with absorbed maps.
+"""
+
 
 def page() -> str:
     """Return the page."""
@@ -132,6 +146,8 @@ def _sections() -> Iterator[str]:
     texts = (name for name in MODELS if name not in PICTURES_AND_SOUND)
     columns = ("model", "sequence", "FLOPs for each token", "of 6 N", "of 6 N, N in layers alone")
     yield from _table(columns, map(_training, texts))
+    yield _DECODING
+    yield from _table(("model", *(f"batch {batch}" for batch in BATCHES)), map(_intensity, DECODING))
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -185,6 +201,15 @@ def _training(name: str) -> Iterator[str]:
     found = training_compute(named_model(name))
     ratios: tuple[Number, ...] = tuple(found.figures[k] for k in ("6 N D", "6 N D, N without embeddings"))
     yield from (name, f"{found.figures['seq']}", f"{found.number:,}", *map(percent, ratios))
+
+
+def _intensity(name: str) -> Iterator[str]:
+    yield name
+    for batch in BATCHES:
+        found = decode_intensity(named_model(name), batch=batch)
+        numbers = (found.number or 0, *sorted(found.figures.values()))
+        usual, *bounds = (percent(Rational(each) / 100)[:-1] for each in numbers)
+        yield f"{usual} ({' to '.join(bounds)})" if bounds and batch > 1 else usual
 
 
 if __name__ == "__main__":

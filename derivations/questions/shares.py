@@ -7,6 +7,7 @@ from sympy import Rational, expand
 from derivations.architectures.components import active_parameters, parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model
+from derivations.architectures.kinds import by_kind
 from derivations.questions.answer import Answer, Number, percent, put
 from derivations.questions.purposes import parameters_by_purpose
 
@@ -22,6 +23,7 @@ def feed_forward_share(model: Model) -> Answer:
                  that of what one token uses ("active", a mixture of experts alone)
     Units        parameters
     """
+    model = by_kind(model)
     layer = build(model.architecture)
     by = parameters_by_purpose(parameters_by_component(layer))
     network, attention, total = by["feed-forward"], by["attention"], expand(sum(by.values()))
@@ -51,6 +53,7 @@ def embedding_share(model: Model) -> Answer:
 
     Units        parameters
     """
+    model = by_kind(model)
     by = parameters_by_purpose(parameters_by_component(build(model.architecture)))
     ends, total = by["embedding and head"], expand(sum(by.values()))
     share = Rational(put(model, ends), put(model, total))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from sympy import Rational
 
 from derivations.counts import Counts
+from derivations.key_value_caches import cached_numbers
 from derivations.questions.answer import Answer, from_length, length_of, percent, source_length
 from derivations.questions.compute import training_compute
-from derivations.questions.lengths import cache_against_weights, cached_numbers, crossover
+from derivations.questions.lengths import cache_against_weights, crossover
 from derivations.questions.shares import feed_forward_share
 from derivations.symbols import m, n
 
@@ -34,9 +35,9 @@ def summary(counts: Counts) -> list[tuple[str, str]]:
             )
         )
     if counts.cache != 0:
-        held = counts.number(counts.batch * cached_numbers(model))
+        held = counts.number(counts.batch * cached_numbers(model, counts.latent))
         share = Rational(held, held + counts.number(counts.total_parameters))
-        larger = from_length(cache_against_weights(model, batch=counts.batch).number, n)
+        larger = from_length(cache_against_weights(model, batch=counts.batch, latent=counts.latent).number, n)
         rows.append(
             (
                 f"key-value cache larger than the weights, batch {counts.batch}",

@@ -7,32 +7,18 @@ Shapes       a weight with leading axes (h,) or (g, r) has a matrix, or a vector
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
+from derivations.architectures.checkpoints.family import Stored
+
 __all__ = ["Stored", "arranged", "stored_shape"]
 
 Shape = tuple[int, ...]
 LEADING_OUT = "W_O"
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Where a weight is stored, and how.
-
-    `name` may hold {n}, the number of the layer, and {e}, that of an expert. A fused tensor holds the weights `beside`
-    each other, this one among them, over all heads or, when `by_head`, within each head or group. `added` is what the
-    equations' weight has on top of the stored one.
-    """
-
-    name: str
-    as_written: bool = False
-    beside: tuple[str, ...] = ()
-    by_head: bool = False
-    added: int = 0
 
 
 def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Shape:
@@ -69,6 +55,12 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
 def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
     """Return the columns of a weight out of a matrix, its heads in front."""
     beside = _beside(stored, weight, shapes)
+    if stored.sections:
+        own = next(section for section in stored.sections if weight in section)
+        before = beside[: min(beside.index(each) for each in own if each in beside)]
+        start, width = (sum(_columns(each, shapes[each]) for each in some if each in shapes) for some in (before, own))
+        section = replace(stored, beside=own, by_head=True, sections=())
+        return _cut(matrix[:, start : start + width], section, weight, shapes)
     count = _common([_heads(each, shapes[each]) for each in beside]) if stored.by_head else 1
     widths = {each: _columns(each, shapes[each]) // count for each in beside}
     start = sum(widths[each] for each in beside[: beside.index(weight)])

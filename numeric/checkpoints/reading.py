@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sympy import Integer, Symbol
 
+from derivations.architectures.checkpoints.family import Family
 from derivations.language.layer import Layer
 from derivations.language.shapes import total
 from numeric.checkpoints.arranging import Shape, arranged, stored_shape
-from numeric.checkpoints.family import Family
 from numeric.checkpoints.tensors import Tensor, find_tensors, read_tensor
 from numeric.checks import InputError
 from numeric.structure import WeightTree, weight_tree

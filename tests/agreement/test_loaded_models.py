@@ -123,6 +123,12 @@ EXPERTS: dict[str, Any] = {"num_experts": 5, "num_experts_per_tok": 2, "moe_inte
 LINEAR = {"rope_type": "linear", "factor": 2.5, "rope_theta": 100.0}
 BY_WAVELENGTH = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 BY_WAVELENGTH |= {"original_max_position_embeddings": 64, "rope_theta": 500.0}
+DYNAMIC = {"rope_type": "dynamic", "factor": 2.5, "rope_theta": 100.0}
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 100.0}
+WIDE_YARN = {**YARN, "mscale": 0.7, "mscale_all_dim": 1.3, "beta_fast": 3.0, "beta_slow": 0.2, "rope_theta": 1000.0}
+LONG = {"rope_type": "longrope", "original_max_position_embeddings": 16, "rope_theta": 100.0}
+LONG |= {"short_factor": [1.0, 1.1, 1.3, 1.0, 1.7], "long_factor": [1.0, 2.0, 3.5, 4.0, 5.5]}
+LONGER = {"head_dim": 10, "max_position_embeddings": 64}  # texts of 7 are below 16 positions, and beyond 5 or 6
 OPT_SIZES: dict[str, Any] = {"vocab_size": VOCAB, "hidden_size": 12, "ffn_dim": 11, "num_hidden_layers": 2}
 OPT_SIZES |= {"num_attention_heads": 3, "max_position_embeddings": 17, "pad_token_id": 1, **ENDS}
 NEOX: dict[str, Any] = {"hidden_size": 32, "head_dim": None, "num_key_value_heads": None}
@@ -148,12 +154,33 @@ CASES: dict[str, Build] = {
     "llama, no groups": decoder("Llama", num_key_value_heads=None, head_dim=None, hidden_size=16),
     "llama, linear": decoder("Llama", rope_parameters=LINEAR),
     "llama, by wavelength": decoder("Llama", rope_parameters=BY_WAVELENGTH, head_dim=10),
+    "llama, yarn": decoder("Llama", rope_parameters=YARN, **LONGER),
+    "llama, yarn, two scales": decoder("Llama", rope_parameters=WIDE_YARN, **LONGER),
+    "llama, yarn, given scale, not rounded": decoder(
+        "Llama", rope_parameters={**YARN, "attention_factor": 1.7, "truncate": False, "beta_fast": 3.0}, **LONGER
+    ),
+    "llama, dynamic": decoder("Llama", rope_parameters=DYNAMIC, **LONGER),
+    "llama, dynamic, beyond": decoder("Llama", rope_parameters=DYNAMIC, head_dim=10, max_position_embeddings=5),
+    "llama, longrope": decoder("Llama", rope_parameters=LONG, **LONGER),
+    "llama, longrope, beyond": decoder(
+        "Llama",
+        rope_parameters={**LONG, "original_max_position_embeddings": 5, "factor": 3.0, "attention_factor": 0.8},
+        **LONGER,
+    ),
+    "phi3, longrope, some columns": decoder(
+        *("Phi3",), hidden_size=80, head_dim=None, original_max_position_embeddings=6, max_position_embeddings=64,
+        rope_parameters={**LONG, "original_max_position_embeddings": 6, "partial_rotary_factor": 0.5},
+    ),
+    "gpt_neox, yarn, some columns": decoder("GPTNeoX", **NEOX, rope_parameters={**YARN, "partial_rotary_factor": 0.5}),
     "mistral": decoder("Mistral", sliding_window=None),
     "mistral, window": decoder("Mistral", sliding_window=3, num_hidden_layers=3),
     "qwen2": decoder("Qwen2", head_dim=None, hidden_size=24),
     "qwen2, tied": decoder("Qwen2", head_dim=None, hidden_size=16, tie_word_embeddings=True, num_key_value_heads=4),
     "qwen2, windows": decoder(
         *("Qwen2",), head_dim=None, hidden_size=24, use_sliding_window=True, sliding_window=2, max_window_layers=1
+    ),
+    "qwen2, windows from a layer on that is not there": decoder(
+        *("Qwen2",), head_dim=None, hidden_size=24, use_sliding_window=True, sliding_window=2, max_window_layers=9
     ),
     "qwen3": decoder("Qwen3"),
     "qwen3, tied": decoder("Qwen3", tie_word_embeddings=True, num_key_value_heads=1, attention_bias=True),
@@ -242,7 +269,12 @@ def test_scores_in_float32_as_the_library_computes_them(tmp_path: Path, name: st
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-4)
 
 
-GENERATING = [name for name in CASES if not name.startswith(("bert", "roberta", "distilbert"))]
+GENERATING = [
+    name
+    for name in CASES
+    if not name.startswith(("bert", "roberta", "distilbert"))
+    and not name.endswith("beyond")  # the library keeps keys that were turned at the frequencies of shorter texts
+]
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -260,6 +292,55 @@ def test_greedy_texts_token_for_token(tmp_path: Path, name: str, seed: int) -> N
         ).numpy()
     before = 1 if model.config.is_encoder_decoder else given.shape[1]
     np.testing.assert_array_equal(load(tmp_path).generate(given, 8), expected[:, before:])
+
+
+LENGTHS = (6, 3, 1, 4)  # of texts that are filled up with padding to 6 tokens
+PADDED = ["gpt2", "opt", "bloom", "llama", "llama, yarn", "mistral, window", "gemma3", "falcon", "t5", "bart"]
+
+
+def padded(model: Any) -> tuple[Any, Any]:
+    """Texts of several lengths behind padding, and the mask of their real tokens."""
+    mask = np.array([[0] * (6 - length) + [1] * length for length in LENGTHS])
+    return np.where(mask, tokens(len(LENGTHS), 6), model.config.pad_token_id or 0), mask
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_greedy_texts_behind_padding_token_for_token(tmp_path: Path, name: str) -> None:
+    """Absolute, rotary and relative positions, biases by distance, windows: padding is as if it were not there."""
+    model = made(next(case for case in CASES if case.startswith(name)))
+    given, mask = padded(model)
+    with torch.no_grad():
+        expected = model.generate(
+            torch.tensor(given),
+            attention_mask=torch.tensor(mask),
+            do_sample=False,
+            max_new_tokens=8,
+            pad_token_id=model.config.pad_token_id or 0,
+        ).numpy()
+    model.config.pad_token_id = model.config.pad_token_id or 0
+    model.generation_config.pad_token_id = model.config.pad_token_id
+    model.save_pretrained(tmp_path)
+    before = 1 if model.config.is_encoder_decoder else given.shape[1]
+    ours = load(tmp_path)
+    np.testing.assert_array_equal(ours.generate(given, 8, mask=mask), expected[:, before:])
+    if not model.config.is_encoder_decoder:  # the mask is read: without it padding has a say
+        assert abs(ours.logits(given, mask=mask) - ours.logits(given))[mask.astype(bool)].max() > 0.001
+
+
+@pytest.mark.parametrize("name", ["bert", "bert, classes", "roberta", "distilbert"])
+def test_scores_of_texts_before_padding(tmp_path: Path, name: str) -> None:
+    """Encoders see in both directions: what stands behind a text must not be seen."""
+    CASES[name]()
+    with exactly():
+        model = made(name)
+        given, mask = (each[:, ::-1].copy() for each in padded(model))
+        with torch.no_grad():
+            expected = model(torch.tensor(given), attention_mask=torch.tensor(mask)).logits.numpy()
+    model.save_pretrained(tmp_path)
+    ours = load(tmp_path, np.float64).logits(given, mask=mask)
+    real = slice(None) if ours.ndim == 2 else mask.astype(bool)
+    np.testing.assert_allclose(ours[real], expected[real], rtol=0, atol=1e-10)
+    assert abs(load(tmp_path, np.float64).logits(given)[real] - expected[real]).max() > 0.001
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5", "bart"])
@@ -319,11 +400,24 @@ def test_t5_with_scores_from_a_matrix_of_their_own(tmp_path: Path) -> None:
     np.testing.assert_allclose(load(tmp_path).logits(*given), expected, rtol=0, atol=1e-4)
 
 
-def test_frequencies_that_the_equations_do_not_have_are_refused(tmp_path: Path) -> None:
-    decoder("Llama", rope_parameters={"rope_type": "dynamic", "factor": 2.0, "rope_theta": 100.0})().save_pretrained(
-        tmp_path
-    )
-    with pytest.raises(ValueError, match="'dynamic' are counted, not run: known are linear, llama3"):
+@pytest.mark.parametrize("name", ["llama, dynamic, beyond", "llama, longrope", "phi3, longrope, some columns"])
+def test_texts_that_outgrow_their_frequencies_are_computed_anew(tmp_path: Path, name: str) -> None:
+    """Greedy texts are those of `logits`, also where the frequencies change on the way."""
+    made(name).save_pretrained(tmp_path)
+    ours, text = load(tmp_path, np.float64), tokens(2, 4)
+    written = ours.generate(text, 15, end=())
+    for place in range(15):
+        following = ours.logits(text)[..., -1, :].argmax(axis=-1)
+        np.testing.assert_array_equal(written[..., place], following)
+        text = np.concatenate([text, following[..., None]], axis=-1)
+
+
+def test_frequencies_for_which_a_number_is_missing_are_refused(tmp_path: Path) -> None:
+    decoder("Llama", rope_parameters=DYNAMIC)().save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
+    del config["max_position_embeddings"]
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ValueError, match="max_position_embeddings is missing; rotary positions of the type 'dynamic'"):
         load(tmp_path)
 
 

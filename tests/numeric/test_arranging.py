@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from derivations.architectures.checkpoints.names import FAMILIES
 from numeric.checkpoints.arranging import Stored, arranged, stored_shape
-from numeric.checkpoints.names import FAMILIES
 
 D, H, G, R, K, ROTARY, PASS = 7, 3, 2, 5, 11, 2, 13  # model, heads, groups, heads of a group, columns
 Shapes = Mapping[str, tuple[int, ...]]

@@ -114,4 +114,5 @@ def _prediction_layers(f: Fields) -> None:
     """Leave out the layers that predict tokens further ahead."""
     ahead = f.whole("num_nextn_predict_layers", 0, ("num_mtp_layers",), least=0)
     if ahead:
-        f.assumptions.append(f"the main model, without what predicts further tokens (num_nextn_predict_layers {ahead})")
+        f.part = "the main model, without what predicts further tokens"
+        f.assumptions.append(f"{f.part} (num_nextn_predict_layers {ahead})")

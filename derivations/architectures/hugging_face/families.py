@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from derivations.architectures.description import Architecture, Model
-from derivations.architectures.hugging_face import decoders, deepseek, encoder_decoders, encoders, gated, gemma
+from derivations.architectures.hugging_face import decoders, deepseek, encoder_decoders, encoders, gated, gemma, gpt_oss
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.shared import Parts
+from derivations.architectures.hugging_face.stored import storage_of
 from derivations.architectures.reading import read_json
 
 __all__ = ["FAMILIES", "Family", "model_of", "read_config"]
@@ -78,6 +79,7 @@ FAMILIES: Mapping[str, Family] = {
     "gemma3_text": Family(gemma.gemma3, {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"}),
     "gemma3": Family(gemma.gemma3_of_text, {"Gemma3ForConditionalGeneration": "language_model"}),
     "phi3": _decoder(gated.phi3, "Phi3"),
+    "gpt_oss": _decoder(gpt_oss.gpt_oss, "GptOss"),
     "deepseek_v3": _decoder(deepseek.deepseek_v3, "DeepseekV3"),
     "t5": Family(
         encoder_decoders.t5,
@@ -118,10 +120,18 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
         known = f"did you mean {near[0]}" if near else f"known are {', '.join(FAMILIES)}"
         raise fields.error("model_type", f"is {shown(model_type)}, an unknown family of models; {known}")
     family = FAMILIES[model_type]
+    storage = storage_of(fields, model_type, _inside(config))
     parts = family.read(fields, _head(fields, family))
     fields.finish()
     architecture = Architecture(name, parts.head, parts.encoder, parts.decoder)
-    return Model(architecture, dict(fields.values), f"model_type {model_type}", tuple(fields.assumptions))
+    source = f"model_type {model_type}"
+    return Model(architecture, dict(fields.values), source, tuple(fields.assumptions), (), fields.part, storage)
+
+
+def _inside(config: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields of the text model inside a model of several kinds of input, where there is one."""
+    inner = config.get("text_config")
+    return inner if isinstance(inner, dict) else {}
 
 
 def _head(fields: Fields, family: Family) -> str:

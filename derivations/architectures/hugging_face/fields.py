@@ -36,6 +36,7 @@ class Fields:
         self.name = name
         self.values: dict[Symbol, int] = {}
         self.assumptions: list[str] = []
+        self.part = ""  # what is described of the configured model, where that is not all of it
         self.read: set[str] = set()
         for field in ignore:
             if field not in config:
@@ -169,11 +170,11 @@ class Fields:
             if field in self.read or field in HARMLESS or field.endswith(HARMLESS_ENDINGS):
                 continue
             near = get_close_matches(field[:60], self.read, 1, 0.85)
-            hint = f"did you mean {near[0]}? " if near else ""
+            hint = f"did you mean {near[0]}?" if near else ""
             raise self.error(
                 field,
                 f"= {shown(self.config[field])} is not understood and may change the architecture; "
-                f"{hint}--ignore {_plain(field)}, in Python the argument ignore, passes over it",
+                f"{hint or 'numbers that leave it out may be wrong, so none are given'}",
             )
 
 

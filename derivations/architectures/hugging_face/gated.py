@@ -106,10 +106,9 @@ def mistral(f: Fields, kind: str) -> Parts:
 def phi3(f: Fields, kind: str) -> Parts:
     """Phi-3 (Abdin et al. 2024)."""
     f.whole("original_max_position_embeddings", None, none=True)
-    f.only("attention_bias", False)
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
     heads, groups = grouped_heads(f)
-    attention = Attention(heads, groups, positions=rotary(f, share="1"), window=window_of(f, None))
+    attention = Attention(heads, groups, positions=rotary(f, share="1", first=4096), window=window_of(f, None))
     return decoder_of(f, kind, uniform(f, Block(attention, gated_feed_forward(f), rms)), rms)
 
 

@@ -82,6 +82,7 @@ def _of_kind(f: Fields, tables: Mapping[str, object], kind: str) -> dict[str, ob
     return table
 
 
+TEXT_ALONE = "the language model alone, without what reads pictures"
 DEFAULTS_OF_TEXT: Mapping[str, object] = {
     "vocab_size": 262208,
     "num_attention_heads": 8,
@@ -104,7 +105,8 @@ def gemma3_of_text(f: Fields, kind: str) -> Parts:
     parts = gemma3(text, kind)
     text.finish()
     f.values |= text.values
-    f.assumptions += ["the language model alone, without what reads pictures", *text.assumptions]
+    f.part = TEXT_ALONE
+    f.assumptions += [TEXT_ALONE, *text.assumptions]
     f.assumptions += [
         f"text_config has no {field}: {value}, the default of the family" for field, value in taken.items()
     ]

@@ -9,15 +9,22 @@ __all__ = ["HARMLESS", "HARMLESS_ENDINGS", "NEUTRAL"]
 # fields whose other values change the architecture, with the values that do not
 NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "add_cross_attention": (False,),
+    "attention_bias": (False,),
     "cross_attention_hidden_size": (None,),
+    "full_attn_mod": (1,),  # every layer sees all positions
+    "interpolate_factor": (1, 1.0),
     "is_decoder": (False,),
     "is_encoder_decoder": (False,),
+    "lm_head_bias": (False,),
+    "mlp_bias": (False,),
     "per_layer_config": (None, {}),
     "rope_interleaved": (False,),
     "pruned_heads": (None, {}),
     "tie_encoder_decoder": (False,),
+    "sliding_window": (None,),
     "use_bidirectional_attention": (None, False),
     "use_mrope": (None, False),
+    "use_sliding_window": (False,),
 }
 
 HARMLESS_ENDINGS = ("_dropout", "_pdrop", "_dropout_prob", "_token_id", "_token_index", "_token_ids", "layerdrop")
@@ -48,6 +55,7 @@ HARMLESS = frozenset([
     "remove_invalid_values", "repetition_penalty", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p",
     "transformers.js_config", "use_mtp",
     "is_composition",
+    "original_max_position_embeddings",
     "is_llama_config", "model_max_length", "n_special", "predict_special_tokens", "use_return_dict", "xla_device",
     # losses, order of evaluation, data preparation, heads of other classes
     "apply_spec_augment", "attention_softmax_in_fp32", "aux_loss_alpha", "bias_dropout_fusion",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from sympy import Expr, Rational, Symbol
 
 from derivations.architectures.description import Rotary
 from derivations.architectures.hugging_face.fields import Fields, positive, shown
+from derivations.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
 __all__ = ["rotary", "rotary_of", "turned_columns"]
 
 ALL_COLUMNS = Rational(1)
+ORIGINAL, LONGEST = "original_max_position_embeddings", "max_position_embeddings"
 
 
 def rotary(
@@ -22,17 +25,19 @@ def rotary(
     halves: bool = True,
     share: str | None = None,
     names: tuple[str, str] = ("rope_theta", "partial_rotary_factor"),
+    first: int | None = None,
 ) -> Rotary:
     """Read rotary positions: `rope_scaling` or `rope_parameters`, with base and share of columns in it or beside it.
 
-    Beside it they are called as in `names`; `base` and `share` are the family's defaults.
+    Beside it they are called as in `names`; `base`, `share` and `first`, the length of the first training, are the
+    family's defaults.
     """
     tables = [f.table(field) for field in ("rope_scaling", "rope_parameters")]
     outside = f.number(names[0], base)
     part = f.number(names[1], share or "1")
     if share is None and part != 1:
         raise f.error(names[1], f"is {part}, which this family does not know")
-    return rotary_of(f, next((table for table in tables if table), {}), outside, part, halves=halves)
+    return rotary_of(f, next((table for table in tables if table), {}), outside, part, halves=halves, first=first)
 
 
 def rotary_of(
@@ -43,6 +48,7 @@ def rotary_of(
     *,
     halves: bool = True,
     width: Symbol = d_k,
+    first: int | None = None,
 ) -> Rotary:
     """Return the rotary positions of one table of parameters, for rows of `width` columns."""
     if "rope_theta" in given:
@@ -51,8 +57,9 @@ def rotary_of(
         share = positive(f, "rope_parameters.partial_rotary_factor", given["partial_rotary_factor"])
     if share > 1:
         raise f.error("partial_rotary_factor", f"is {share}; at most 1 is needed")
-    columns = turned_columns(f, int(f.values[width] * float(share)), width)
-    return Rotary(columns, halves, base, _scaling(f, given))
+    count = int(f.values[width] * float(share))
+    columns = turned_columns(f, count, width)
+    return Rotary(columns, halves, base, _scaling(f, given, count, base, first))
 
 
 def turned_columns(f: Fields, count: int, width: Symbol = d_k) -> Expr | None:
@@ -66,12 +73,9 @@ _SCALINGS = {
     "default": (),
     "linear": ("factor",),
     "dynamic": ("factor",),
-    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
-    "yarn": (
-        *("factor", "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow"),
-        *("mscale", "mscale_all_dim", "truncate"),
-    ),
-    "longrope": ("short_factor", "long_factor", "factor", "original_max_position_embeddings", "attention_factor"),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor"),
+    "yarn": ("factor", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"),
+    "longrope": ("short_factor", "long_factor", "factor", "attention_factor"),
 }
 _REQUIRED = {
     "linear": ("factor",),
@@ -80,32 +84,60 @@ _REQUIRED = {
     "yarn": ("factor",),
     "longrope": ("short_factor", "long_factor"),
 }
-_OF_ALL = ("rope_type", "type", "rope_theta", "partial_rotary_factor")
+_OF_ALL = ("rope_type", "type", "rope_theta", "partial_rotary_factor", ORIGINAL)
+_NEUTRAL = {"attn_factor": (1,), "extrapolation_factor": (1,), "finetuned": (True, False)}  # of the first YaRN code
 
 
-def _scaling(f: Fields, given: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
-    """The rule that changes the frequencies, by name and numbers."""
+def _scaling(
+    f: Fields, given: Mapping[str, object], columns: int, base: Rational, first: int | None
+) -> tuple[tuple[str, object], ...]:
+    """The rule that changes the frequencies of so many columns, by name and numbers, those that follow among them."""
     kind = given.get("rope_type", given.get("type", "default"))
     kind = "longrope" if kind == "su" else kind
     if not isinstance(kind, str) or kind not in _SCALINGS:
         raise f.error("rope_parameters.rope_type", f"is {shown(kind)}; known are {', '.join(_SCALINGS)}")
-    for field in given:
-        if field not in (*_OF_ALL, *_SCALINGS[kind]):
-            raise f.error(f"rope_parameters.{field}", f"is not understood for rotary positions of type {kind}")
+    for field, value in given.items():
+        if field in (*_OF_ALL, *_SCALINGS[kind]) or (kind == "yarn" and value in _NEUTRAL.get(field, ())):
+            continue
+        raise f.error(f"rope_parameters.{field}", f"is not understood for rotary positions of type {kind}")
     if kind == "default":
         return ()
     for field in _REQUIRED[kind]:
         if given.get(field) is None:
             raise f.error(f"rope_parameters.{field}", f"is missing for rotary positions of type {kind}")
-    numbers = {field: _exact(f, field, given[field]) for field in _SCALINGS[kind] if field in given}
-    if kind in ("dynamic", "longrope"):  # what they do depends on the longest text, too
-        for field in ("max_position_embeddings", "original_max_position_embeddings"):
-            if field in f.config:
-                numbers[field] = _exact(f, field, f.take(field))
-    return (("rope_type", kind), *numbers.items())
+    rule = {"rope_type": kind, **{field: _exact(f, field, given[field]) for field in _SCALINGS[kind] if field in given}}
+    return tuple({**rule, **_following(f, rule, given, columns, base, first)}.items())
 
 
-def _exact(f: Fields, field: str, value: object) -> object:
+def _following(
+    f: Fields, rule: Mapping[str, object], given: Mapping[str, object], columns: int, base: Rational, usual: int | None
+) -> dict[str, object]:
+    """What follows from the numbers of a rule: the length of the first training, and what it is needed for."""
+    kind, longest = rule["rope_type"], f.whole(LONGEST, None, none=True)
+    first = f.take(ORIGINAL, None) or usual or given.get(ORIGINAL) or longest
+    length = longest if kind == "dynamic" else first
+    if kind == "linear":
+        return {}
+    if length is None:
+        return {"lacks": LONGEST}
+    found: dict[str, object] = {"length": _exact(f, ORIGINAL, length)}
+    if kind == "dynamic" and columns == 2:
+        raise f.error("rope_parameters.rope_type", "is dynamic, which a single pair of columns has no base for")
+    if kind == "yarn":
+        found["low"], found["high"] = yarn_range({**rule, **found}, columns, base)
+    if kind == "longrope":
+        for field in _REQUIRED[kind]:
+            numbers = rule[field]
+            if not isinstance(numbers, tuple) or len(numbers) != columns // 2:
+                raise f.error(f"rope_parameters.{field}", f"must have a number for each of the {columns // 2} pairs")
+        if rule.get("factor") is None:
+            if longest is None:
+                return {"lacks": LONGEST}
+            found["factor"] = longest / _exact(f, ORIGINAL, first)
+    return found
+
+
+def _exact(f: Fields, field: str, value: object) -> Any:
     """A value of a rule in exact numbers."""
     if value is None or isinstance(value, bool):
         return value

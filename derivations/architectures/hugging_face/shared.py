@@ -18,6 +18,7 @@ from derivations.architectures.description import (
     key_value_heads,
 )
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
+from derivations.architectures.kinds import kind_of
 from derivations.gelu import gelu_tanh
 from derivations.language.functions import Named, gelu, named, relu
 from derivations.sigmoid import sigmoid, silu, swish
@@ -155,9 +156,10 @@ def runs(f: Fields, blocks: Sequence[Block]) -> tuple[Run, ...]:
     At each layer the pattern that saves most is taken, the shorter of equal ones.
     """
     found: list[tuple[tuple[Block, ...], int]] = []
-    at = 0
+    at, number_of = 0, dict[Block, int]()  # equal layers have one number: numbers are fast to compare
+    kinds = [number_of.setdefault(block, len(number_of)) for block in blocks]
     while at < len(blocks):
-        repeated = [(p, _times(blocks, at, p)) for p in range(1, min(len(blocks) - at, LONGEST_PATTERN) + 1)]
+        repeated = [(p, _times(kinds, at, p)) for p in range(1, min(len(blocks) - at, LONGEST_PATTERN) + 1)]
         period, times = max(repeated, key=lambda each: (each[0] * (each[1] - 1), -each[0]))
         found.append((tuple(blocks[at : at + period]), times))
         at += period * times
@@ -165,10 +167,10 @@ def runs(f: Fields, blocks: Sequence[Block]) -> tuple[Run, ...]:
     return tuple(Run(pattern, f.let(size(label), times)) for (pattern, times), label in zip(found, labels, strict=True))
 
 
-def _times(blocks: Sequence[Block], start: int, period: int) -> int:
-    """How often the first `period` blocks from `start` come one after another."""
+def _times(kinds: Sequence[int], start: int, period: int) -> int:
+    """How often the first `period` layers from `start` come one after another."""
     end = start + period
-    while end < len(blocks) and blocks[end] == blocks[end - period]:
+    while end < len(kinds) and kinds[end] == kinds[end - period]:
         end += 1
     return (end - start) // period
 
@@ -178,17 +180,10 @@ def _labels(patterns: Sequence[tuple[Block, ...]]) -> list[str]:
     if len(patterns) == 1:
         return ["N" if len(patterns[0]) == 1 else "N_periods"]
     sparse = any(isinstance(block.feed_forward, Experts) for pattern in patterns for block in pattern)
-    by_kind = [f"N_{_kind(pattern[0], sparse)}" for pattern in patterns if len(pattern) == 1]
+    by_kind = [f"N_{kind_of(pattern[0], sparse)}" for pattern in patterns if len(pattern) == 1]
     if len(by_kind) == len(patterns) == len(set(by_kind)):
         return by_kind
     return [f"N_{number}" for number in range(1, len(patterns) + 1)]
-
-
-def _kind(block: Block, sparse: bool) -> str:
-    """One word for a layer among layers of two kinds."""
-    if sparse:
-        return "experts" if isinstance(block.feed_forward, Experts) else "dense"
-    return "full" if block.attention.window is None else "window"
 
 
 # --- heads --------------------------------------------------------------------------------------------

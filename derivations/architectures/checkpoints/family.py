@@ -6,15 +6,15 @@ Definition   a table has, for weights of the equations such as `decoder.self_att
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from numeric.checkpoints.arranging import Stored
-
 __all__ = [
     "Family",
+    "Stored",
     "affine",
     "attention",
     "fused",
     "gated",
     "head",
+    "in_sections",
     "instead",
     "linear",
     "network",
@@ -22,8 +22,28 @@ __all__ = [
     "table",
 ]
 
-Table = Mapping[str, Stored]
 OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}  # of norms, in checkpoints of the first years
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where a weight is stored, and how.
+
+    `name` may hold {n}, the number of the layer, and {e}, that of an expert. A fused tensor holds the weights `beside`
+    each other, this one among them, over all heads or, when `by_head`, within each head or group. `sections` stand side
+    by side in that order, the weights of a section within each head. `added` is what the
+    equations' weight has on top of the stored one.
+    """
+
+    name: str
+    as_written: bool = False
+    beside: tuple[str, ...] = ()
+    by_head: bool = False
+    added: int = 0
+    sections: tuple[tuple[str, ...], ...] = ()
+
+
+Table = Mapping[str, Stored]
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,16 @@ def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_wr
         **{f"{where}.{W}": Stored(f"{theirs}.weight", as_written, matrices, by_head) for W in matrices},
         **{f"{where}.{b}": Stored(f"{theirs}.bias", False, biases, by_head) for b in biases},
     }
+
+
+def in_sections(where: str, theirs: str, *sections: str) -> Table:
+    """Return weights that are stored in one matrix, section by section, those of a section within each head."""
+    table: dict[str, Stored] = {}
+    for kind, ending in (("W", "weight"), ("b", "bias")):
+        parts = tuple(tuple(f"{kind}_{letter}" for letter in section.split()) for section in sections)
+        names = tuple(name for part in parts for name in part)
+        table |= {f"{where}.{name}": Stored(f"{theirs}.{ending}", False, names, sections=parts) for name in names}
+    return table
 
 
 def attention(where: str, query: str, key: str, value: str, output: str) -> Table:

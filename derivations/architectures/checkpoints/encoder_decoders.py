@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from numeric.checkpoints.arranging import Stored
-from numeric.checkpoints.family import Family, attention, gated, head, network, norm, table
+from derivations.architectures.checkpoints.family import Family, Stored, attention, gated, head, network, norm, table
 
 __all__ = ["BART", "T5"]
 

@@ -3,8 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from numeric.checkpoints.arranging import Stored
-from numeric.checkpoints.family import Family, attention, fused, gated, head, linear, norm, table
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    attention,
+    fused,
+    gated,
+    head,
+    in_sections,
+    linear,
+    norm,
+    table,
+)
 
 __all__ = ["GEMMA", "GEMMA_2", "LLAMA", "MIXTRAL", "PHI_3", "QWEN_2_EXPERTS", "QWEN_3_EXPERTS"]
 
@@ -49,7 +59,7 @@ PHI_3 = replace(
     LLAMA,
     weights={
         **_llama_around(),
-        **fused("decoder.self_attention", "layers.{n}.self_attn.qkv_proj", "Q K V"),
+        **in_sections("decoder.self_attention", "layers.{n}.self_attn.qkv_proj", "Q Q_pass", "K K_pass", "V"),
         **linear("decoder.self_attention.W_O", "layers.{n}.self_attn.o_proj"),
         **fused("decoder.feed_forward", "layers.{n}.mlp.gate_up_proj", "gate up"),
         **linear("decoder.feed_forward.W_down", "layers.{n}.mlp.down_proj"),

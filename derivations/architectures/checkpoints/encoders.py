@@ -2,8 +2,17 @@
 
 from collections.abc import Mapping
 
-from numeric.checkpoints.arranging import Stored
-from numeric.checkpoints.family import Family, affine, attention, head, instead, network, norm, table
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    affine,
+    attention,
+    head,
+    instead,
+    network,
+    norm,
+    table,
+)
 
 __all__ = ["BERT", "DISTILBERT", "ROBERTA"]
 

@@ -1,7 +1,16 @@
 """Names in the checkpoints of decoders that are not in the manner of Llama."""
 
-from numeric.checkpoints.arranging import Stored
-from numeric.checkpoints.family import Family, attention, fused, head, linear, network, norm, table
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    attention,
+    fused,
+    head,
+    linear,
+    network,
+    norm,
+    table,
+)
 
 __all__ = ["BLOOM", "FALCON", "GPT_2", "GPT_J", "GPT_NEOX", "OPT"]
 

@@ -7,13 +7,23 @@ Source       the names that the library `transformers` saves
 
 from collections.abc import Mapping
 
-from numeric.checkpoints.decoders import BLOOM, FALCON, GPT_2, GPT_J, GPT_NEOX, OPT
-from numeric.checkpoints.encoder_decoders import BART, T5
-from numeric.checkpoints.encoders import BERT, DISTILBERT, ROBERTA
-from numeric.checkpoints.family import Family
-from numeric.checkpoints.llama import GEMMA, GEMMA_2, LLAMA, MIXTRAL, PHI_3, QWEN_2_EXPERTS, QWEN_3_EXPERTS
+from derivations.architectures.checkpoints.decoders import BLOOM, FALCON, GPT_2, GPT_J, GPT_NEOX, OPT
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
+from derivations.architectures.checkpoints.encoder_decoders import BART, T5
+from derivations.architectures.checkpoints.encoders import BERT, DISTILBERT, ROBERTA
+from derivations.architectures.checkpoints.family import Family
+from derivations.architectures.checkpoints.gpt_oss import GPT_OSS
+from derivations.architectures.checkpoints.llama import (
+    GEMMA,
+    GEMMA_2,
+    LLAMA,
+    MIXTRAL,
+    PHI_3,
+    QWEN_2_EXPERTS,
+    QWEN_3_EXPERTS,
+)
 
-__all__ = ["FAMILIES"]
+__all__ = ["FAMILIES", "NAMES"]
 
 FAMILIES: Mapping[str, Family] = {
     "bart": BART,
@@ -38,4 +48,10 @@ FAMILIES: Mapping[str, Family] = {
     "qwen3_moe": QWEN_3_EXPERTS,
     "roberta": ROBERTA,
     "t5": T5,
-}
+}  # whose checkpoints run
+NAMES: Mapping[str, Family] = {
+    **FAMILIES,
+    "deepseek_v3": DEEPSEEK_V3,
+    "gemma3": GEMMA_2,
+    "gpt_oss": GPT_OSS,
+}  # and those counted alone

@@ -1,0 +1,59 @@
+"""Layers of one kind put together: what is added up over the layers of a stack does not depend on their order.
+
+Result       parameters, operations and bytes of a stack are sums over its layers; a kind of layer is counted once and
+             multiplied by the number of layers of that kind, however irregularly they follow each other
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from sympy import Symbol
+
+from derivations.architectures.description import Block, Experts, Model, Run, Stack
+from derivations.symbols import size
+
+__all__ = ["by_kind", "kind_of"]
+
+
+def kind_of(block: Block, sparse: bool) -> str:
+    """Return one word for a layer: by its network where some layers of the stack have experts, else by its window."""
+    if sparse:
+        return "experts" if isinstance(block.feed_forward, Experts) else "dense"
+    return "full" if block.attention.window is None else "window"
+
+
+def by_kind(model: Model) -> Model:
+    """Return a model with the same layers, those of a kind in one run: it has the same counts, and is not the same map.
+
+    A stack that writes every kind of layer once stays as it is. The number of layers of each kind is a new size.
+    """
+    architecture, values = model.architecture, dict(model.values)
+    for side in ("encoder", "decoder"):
+        stack: Stack | None = getattr(architecture, side)
+        if stack is not None and len(stack.blocks) > len(set(stack.blocks)):
+            for run in stack.runs:
+                values.pop(run.count, None)
+            runs, numbers = _together(stack, model, {symbol.name for symbol in values})
+            changed = replace(stack, runs=runs)
+            encodes = side == "encoder"
+            architecture = replace(architecture, encoder=changed) if encodes else replace(architecture, decoder=changed)
+            values |= numbers
+    return model if architecture is model.architecture else replace(model, architecture=architecture, values=values)
+
+
+def _together(stack: Stack, model: Model, taken: set[str]) -> tuple[tuple[Run, ...], dict[Symbol, int]]:
+    """One run for each kind of layer, in order of first appearance, and the numbers of layers."""
+    numbers: Counter[Block] = Counter()
+    for run in stack.runs:
+        times = int(run.count.xreplace(dict(model.values)))
+        for block in run.blocks:
+            numbers[block] += times
+    sparse = any(isinstance(block.feed_forward, Experts) for block in numbers)
+    names = [f"N_{kind_of(block, sparse)}" for block in numbers]
+    if len(set(names)) < len(names) or not taken.isdisjoint(names):
+        names = [f"N_kind_{number}" for number, _ in enumerate(names, len(taken))]
+    symbols = [size(name) for name in names]
+    runs = tuple(Run((block,), symbol) for block, symbol in zip(numbers, symbols, strict=True))
+    return runs, dict(zip(symbols, numbers.values(), strict=True))
