@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Integer, Symbol, expand, together
+from sympy import Basic, Expr, Integer, Symbol, expand, oo, together
 from sympy.core.symbol import Str
 
 from derivations.language.arrangements import ColumnBlock, SumOver, Tabulated
@@ -29,7 +29,7 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import Both, Elementwise, Hadamard
+from derivations.language.functions import BandMask, Both, Elementwise, Hadamard
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.routing import RoutedOuter
 from derivations.language.selection import ScatterRows
@@ -367,12 +367,23 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_EveryOther(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}[..., {node.args[1]}::2]"
 
-    def _print_CausalMask(self, node: Array) -> str:
-        return f"{self._arrays}.tri({self._scalar.whole(node.args[0])}, dtype=bool)"
+    def _print_BandMask(self, node: BandMask) -> str:
+        if node.lower == -oo:
+            return self._up_to(node, node.upper)
+        if node.upper == oo:
+            return f"(~{self._up_to(node, node.lower - 1)})"
+        return f"({self._up_to(node, node.upper)} & ~{self._up_to(node, node.lower - 1)})"
 
-    def _print_WindowMask(self, node: Array) -> str:
-        size, width = (self._scalar.whole(total(along)) for along in node.args)
-        return f"({self._arrays}.tri({size}, dtype=bool) & ~{self._arrays}.tri({size}, k=-({width}), dtype=bool))"
+    def _up_to(self, mask: BandMask, bound: Expr) -> str:
+        """Return the mask of the keys j <= i + bound."""
+        rows, columns = map(total, mask.sides)
+        across = "" if rows == columns else f", {self._scalar.whole(columns)}"
+        if bound == oo:
+            return f"{self._arrays}.ones(({self._scalar.whole(rows)}, {self._scalar.whole(columns)}), dtype=bool)"
+        shift = "" if bound == 0 else f", k={self._scalar.whole(bound)}"
+        return f"{self._arrays}.tri({self._scalar.whole(rows)}{across}{shift}, dtype=bool)"
+
+    _print_CausalMask = _print_WindowMask = _print_BandMask
 
     def _print_Both(self, node: Array) -> str:
         return f"({self._print(node.args[0])} & {self._print(node.args[1])})"

@@ -17,7 +17,6 @@ from sympy import (
     Integer,
     KroneckerDelta,
     Lambda,
-    Le,
     Max,
     Pow,
     Subs,
@@ -32,13 +31,11 @@ from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Shape, Variable, avoiding, guarded, require
-from derivations.language.scalars import Iverson
+from derivations.language.masks import BandMask, CausalMask, WindowMask, band_mask
 from derivations.language.shapes import (
     Blocks,
     Place,
     ShapeError,
-    Sized,
-    axis,
     flat,
     join,
     pair,
@@ -49,6 +46,7 @@ from derivations.language.shapes import (
 )
 
 __all__ = [
+    "BandMask",
     "Both",
     "CausalMask",
     "Elementwise",
@@ -61,6 +59,7 @@ __all__ = [
     "RowSoftmax",
     "RowSum",
     "WindowMask",
+    "band_mask",
     "gelu",
     "named",
     "opaque",
@@ -183,54 +182,6 @@ class Both(Array):
 
     def _entry(self, *places: Place) -> Expr:
         return _at(self.args[0], places) * _at(self.args[1], places)
-
-
-class _OfPositions(Array):
-    """A mask that lets positions see one another, as many as its first argument says."""
-
-    unchecked = True
-
-    def _infer(self) -> Shape:
-        return (self.args[0], self.args[0])
-
-    @property
-    def kind(self) -> str:
-        """What the entries are."""
-        return "boolean"
-
-
-class CausalMask(_OfPositions):
-    """The mask that lets position i see the positions j <= i."""
-
-    def __new__(cls, size: Sized) -> Array:
-        """Build the mask of `size` positions."""
-        return super().__new__(cls, axis(size))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"causal({self.args[0]})"
-
-    def _entry(self, *places: Place) -> Expr:
-        row, column = map(flat, places)
-        return Iverson(Le(column, row, evaluate=False))
-
-
-class WindowMask(_OfPositions):
-    """The mask of a sliding window: position i sees the `width` positions i - width + 1, ..., i, as far as they exist.
-
-    Source       Beltagy, Peters and Cohan (2020), section 3.1, looking back only
-    """
-
-    def __new__(cls, size: Sized, width: Sized) -> Array:
-        """Build the mask of `size` positions that look back over `width` of them, their own included."""
-        return super().__new__(cls, axis(size), axis(width))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"window({self.args[0]}, {self.args[1]})"
-
-    def _entry(self, *places: Place) -> Expr:
-        row, column = map(flat, places)
-        near = Iverson(Le(row - total(self.args[1]) + 1, column, evaluate=False))
-        return near * Iverson(Le(column, row, evaluate=False))
 
 
 class RowSoftmax(Array):

@@ -15,6 +15,7 @@ from sympy import Basic, Integer, Symbol, oo
 from derivations.language.arrangements import Tabulated
 from derivations.language.expression import Array, Member, Transpose, Variable
 from derivations.language.layer import Apply, Repeat
+from derivations.language.masks import BandMask
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
 from derivations.language.shapes import Axis, total
 
@@ -388,6 +389,10 @@ class ArrayPrinter(ScalarPrinter):
         layer = self._print(expr.applied)
         slope = self.power(f"{self.subscripted(self.differential.strip(), by)} {layer}", self.notation.transpose)
         return f"{slope}{self.wrapped(self._print(expr.cotangent), '[]')}"
+
+    def _print_BandMask(self, expr: BandMask) -> str:
+        sides = [self._print(total(along)) for along in expr.sides]
+        return self.applied(self.function_name("Band"), [*sides, self._print(expr.lower), self._print(expr.upper)])
 
     def _print_CausalMask(self, expr: Basic) -> str:
         return self.applied(self.function_name("Causal"), [self._print(expr.args[0])])

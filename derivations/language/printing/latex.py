@@ -14,7 +14,7 @@ from sympy import Integer, Symbol
 from derivations.language.arrangements import Tabulated
 from derivations.language.binding import fresh_index
 from derivations.language.expression import Array
-from derivations.language.functions import CausalMask, Interleave, RowLogSumExp, RowSum, WindowMask
+from derivations.language.functions import BandMask, Interleave, RowLogSumExp, RowSum
 from derivations.language.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.printing.notation import Notation
@@ -24,7 +24,7 @@ from derivations.language.shapes import Pair, total
 __all__ = ["LatexPrinter", "Line", "latex_of"]
 
 _BY_ENTRIES = (  # values that are printed for an entry
-    *(Tabulated, RowSum, RowLogSumExp, Pick, CausalMask, WindowMask, RelativeBuckets, Chosen),
+    *(Tabulated, RowSum, RowLogSumExp, Pick, BandMask, RelativeBuckets, Chosen),
 )
 
 

@@ -27,8 +27,8 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -37,7 +37,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.memory_counts import KeptCount
@@ -170,8 +169,7 @@ class _Forward:
     @value.register(Both)
     @value.register(Tabulated)
     @value.register(Explicit)
-    @value.register(CausalMask)
-    @value.register(WindowMask)
+    @value.register(BandMask)
     @value.register(RelativeBuckets)
     def _(self, node: Array) -> _Held:
         return self.result(node, *self.operands(node))  # their gradients need no values
