@@ -110,7 +110,8 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     _modules: Mapping[str, str] = MODULES
     _arrays = MODULES["numpy"]  # the library of the arrays, as the source calls it
-    _float64 = "float"  # its name of the number type
+    _float64 = "float"  # its names of the number types
+    _int64 = "int"
 
     def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
         super().__init__()

@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = [
     "add_entries",
+    "add_rows",
     "add_weights",
     "add_windows",
     "backward_through",
@@ -19,6 +20,7 @@ __all__ = [
     "forward_through",
     "interleave",
     "like",
+    "look_up",
     "masked_row_exponentials",
     "masked_row_softmax",
     "normalised",
@@ -91,6 +93,25 @@ def pick(matrix: Any, tokens: Any) -> Any:
     batch = np.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = np.broadcast_to(matrix, (*batch, matrix.shape[-1])), np.broadcast_to(tokens, batch)
     return np.take_along_axis(matrix, tokens[..., None], axis=-1)[..., 0]
+
+
+def look_up(table: Any, tokens: Any) -> Any:
+    """Return the rows that tokens name, each item of a batch having a table of its own."""
+    batch = np.broadcast_shapes(table.shape[:-2], tokens.shape[:-1])
+    tables = np.broadcast_to(table, (*batch, *table.shape[-2:]))
+    numbers = np.broadcast_to(tokens, (*batch, tokens.shape[-1]))
+    return np.take_along_axis(tables, numbers[..., None], -2)
+
+
+def add_rows(rows: Any, tokens: Any, size: int) -> Any:
+    """Return a table of `size` rows for each item of a batch: row v is the sum of the rows i with tokens[i] = v."""
+    batch = np.broadcast_shapes(rows.shape[:-2], tokens.shape[:-1])
+    items = np.broadcast_to(rows, (*batch, *rows.shape[-2:])).reshape(-1, *rows.shape[-2:])
+    tables = np.zeros((len(items), size, rows.shape[-1]), rows.dtype)
+    numbers = np.broadcast_to(tokens, (*batch, tokens.shape[-1])).reshape(-1, tokens.shape[-1])
+    for table, item, named in zip(tables, items, numbers, strict=True):
+        np.add.at(table, named, item)
+    return tables.reshape(*batch, size, rows.shape[-1])
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:

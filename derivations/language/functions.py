@@ -32,6 +32,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Shape, Variable, avoiding, guarded, require
 from derivations.language.masks import BandMask, CausalMask, WindowMask, band_mask
+from derivations.language.scalars import kind_of
 from derivations.language.shapes import (
     Blocks,
     Place,
@@ -130,6 +131,14 @@ class Elementwise(Array):
             lambda: f"{function.name} takes {len(function.formula.variables)} arrays, not {len(arrays)}",
         )
         return _common(function.name, arrays)
+
+    @property
+    def kind(self) -> str:
+        """What the entries are: a formula of integers or masks may give integers again, or a mask."""
+        function, *arrays = self.args
+        if any(a.kind == "real" for a in arrays):
+            return "real"
+        return kind_of(function.formula.expr, function.formula.variables)
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"{self.args[0].name}({', '.join(map(str, self.args[1:]))})"
@@ -297,8 +306,13 @@ class Lookup(Array):
 
     def _entry(self, *places: Place) -> Expr:
         table, tokens = self.args
-        require(isinstance(table, Variable), lambda: f"an entry of a look-up in {table}: the table must be a variable")
-        return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
+        if isinstance(table, Variable):
+            return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
+        return sum_along(
+            table.shape[0],
+            lambda p: KroneckerDelta(tokens.entry(places[0]), flat(p)) * table.entry(p, places[1]),
+            avoiding(self, places),
+        )
 
 
 def _at(array: Array, places: tuple[Place, ...]) -> Expr:

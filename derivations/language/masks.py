@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Expr, Integer, Le, Max, Min, expand, oo, sympify
+from sympy import Expr, Ge, Gt, Integer, Le, Lt, Max, Min, Symbol, expand, oo, sympify
+from sympy.logic.boolalg import Boolean
 from sympy.printing.str import StrPrinter
 
+from derivations.language.arrangements import Tabulated
 from derivations.language.expression import Array, Shape, require
-from derivations.language.scalars import Iverson
+from derivations.language.scalars import Iverson, brackets
 from derivations.language.shapes import Axis, Place, Sized, axis, flat, same_size, total
 
-__all__ = ["BandMask", "CausalMask", "WindowMask", "band_mask", "intersection"]
+__all__ = ["BandMask", "CausalMask", "WindowMask", "as_band", "band_mask", "intersection"]
 
 
 class BandMask(Array):
@@ -150,6 +152,34 @@ def intersection(one: BandMask, other: BandMask) -> BandMask | None:
     if one == other:
         return one
     return BandMask(*one.sides, Max(one.lower, other.lower), Min(one.upper, other.upper))
+
+
+def as_band(mask: Array) -> BandMask | None:
+    """Return a mask of positions as a band, also where the formula of a table says so; None where it is none."""
+    if isinstance(mask, BandMask):
+        return mask
+    if not isinstance(mask, Tabulated) or len(mask.shape) != 2:
+        return None
+    conditions = brackets(mask.args[0].expr)
+    lower, upper = -oo, oo
+    for condition in conditions:
+        bounds = _bounds(condition, *mask.args[0].variables)
+        if bounds is None:
+            return None
+        lower, upper = Max(lower, bounds[0]), Min(upper, bounds[1])
+    return BandMask(*mask.shape, lower, upper) if conditions else None
+
+
+def _bounds(condition: Boolean, row: Symbol, column: Symbol) -> tuple[Expr, Expr] | None:
+    """Return the bounds that a linear inequality sets to column - row, both of them integers."""
+    if not isinstance(condition, Le | Lt | Ge | Gt):
+        return None
+    margin = expand(condition.gts - condition.lts) - (1 if isinstance(condition, Lt | Gt) else 0)
+    for sign in (1, -1):
+        rest = expand(margin - sign * (column - row))
+        if not rest.free_symbols & {row, column} and rest.is_integer:
+            return (-rest, oo) if sign == 1 else (-oo, rest)
+    return None
 
 
 def _pairs_up_to(bound: Expr, rows: Expr, columns: Expr) -> Expr:

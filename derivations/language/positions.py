@@ -38,6 +38,7 @@ from derivations.language.functions import (
     RowSum,
 )
 from derivations.language.layer import Apply
+from derivations.language.masks import as_band
 from derivations.language.operand_axes import Axes, NotCausal, operand_axes, operands
 from derivations.language.rows import RowRange
 from derivations.language.selection import RelativeBuckets
@@ -58,8 +59,9 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
     """
     if isinstance(node, Variable | Apply):
         return known(node)
-    if isinstance(node, BandMask):
-        return node.looks_back
+    if isinstance(node, BandMask | Tabulated):
+        band = as_band(node)
+        return band is not None and band.looks_back
     if isinstance(node, RowSoftmax):
         return len(node.args) == 2 and looks_back(node.args[1], known)
     if isinstance(node, Both | Hadamard):

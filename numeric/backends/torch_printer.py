@@ -17,6 +17,7 @@ class TorchLayerPrinter(TracedPrinter):
     _modules: Mapping[str, str] = {"numpy": "torch", "scipy.special": "torch.special", "math": "math"}
     _arrays = "torch"
     _float64 = "torch.float64"
+    _int64 = "torch.int64"
     special_functions = frozenset({"erf", "erfc", "expit", "gammaln", "polygamma"})
     renamed: Mapping[str, str] = {"mod": "remainder"}
 

@@ -109,7 +109,8 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
     columns = keys and f", {keys}"
     text = f"~{whole}[begin:end{columns}]"
     if variable in writer.program.batched:
-        text = f"~{whole}[first:last, begin:end{columns}][:, None]"
+        rows = f"[first:last, begin:end{columns}][:, None]"
+        text = f"~{whole}{rows if variable in writer.program.layer.inputs else f'[first:last, :, begin:end{columns}]'}"
     if scores.layout is Layout.ROWS:
         return f"np.broadcast_to({text}, (g, 1, t, {scores.columns})).reshape(count, {scores.columns})"
     return text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sympy import Lambda, Not, Or, Symbol, oo
 
 from derivations.language.expression import Array
-from derivations.language.functions import BandMask
+from derivations.language.masks import BandMask, as_band
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import total
 
@@ -29,9 +29,8 @@ class PositionMask:
     @classmethod
     def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
         """Return the mask, if it is one over `size` positions."""
-        if isinstance(mask, BandMask) and all(total(along) == size for along in mask.sides):
-            return cls(mask)
-        return None
+        band = None if mask is None else as_band(mask)
+        return cls(band) if band is not None and all(total(along) == size for along in band.sides) else None
 
     def range(self, program: Program) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Basic, Integer, Symbol, oo
+from sympy import Basic, Dummy, Integer, Symbol, oo
 
 from derivations.language.arrangements import Tabulated
 from derivations.language.expression import Array, Member, Transpose, Variable
@@ -111,6 +111,8 @@ class ArrayPrinter(ScalarPrinter):
             return r"\mathbf{1}"
         places = ",".join(self._letters(formula.variables))
         return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
+
+    _print_Numbers = _print_Tabulated
 
     def _letters(self, places: Sequence[Symbol]) -> list[str]:
         letters = [self.place(place) for place in places]
@@ -241,13 +243,17 @@ class ArrayPrinter(ScalarPrinter):
     def _in_place(self, expr: Basic) -> tuple[str, int]:
         """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
         formula, arguments = expr.args[0].formula, expr.args[1:]
+        named = {
+            v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables
+        }  # an integer is no place
         texts = {
-            variable: (self._print(argument), self.level(argument))
+            named[variable]: (self._print(argument), self.level(argument))
             for variable, argument in zip(formula.variables, arguments, strict=True)
         }
         outer, self._operands = self._operands, {**self._operands, **texts}
         try:
-            return self._print(formula.expr), self.level(formula.expr)
+            value = formula.expr.xreplace(named)
+            return self._print(value), self.level(value)
         finally:
             self._operands = outer
 
