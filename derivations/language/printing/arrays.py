@@ -243,9 +243,8 @@ class ArrayPrinter(ScalarPrinter):
     def _in_place(self, expr: Basic) -> tuple[str, int]:
         """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
         formula, arguments = expr.args[0].formula, expr.args[1:]
-        named = {
-            v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables
-        }  # an integer is no place
+        # an integer would be taken for the number of a place, which is printed from 1
+        named = {v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables}
         texts = {
             named[variable]: (self._print(argument), self.level(argument))
             for variable, argument in zip(formula.variables, arguments, strict=True)
