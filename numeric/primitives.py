@@ -28,6 +28,7 @@ __all__ = [
     "place_block",
     "place_rows",
     "product_over_batch",
+    "put_beside",
     "relative_buckets",
     "routed_outer",
     "routed_outer_over_batch",
@@ -217,6 +218,12 @@ def place_rows(body: Any, start: int, n: int, step: int) -> Any:
     return rows
 
 
+def put_beside(*parts: Any) -> Any:
+    """Return matrices side by side, or vectors one behind another."""
+    rows = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
+
+
 def stack_rows(above: Any, below: Any) -> Any:
     """Return the rows of one matrix above those of another."""
     batch = np.broadcast_shapes(above.shape[:-2], below.shape[:-2])
@@ -298,6 +305,8 @@ def product_over_batch(x: Any, gradient: Any) -> Any:
 
 def like(gradient: Any, x: Any) -> Any:
     """Return the gradient by an input that batch axes were broadcast over: summed to the shape of the input."""
+    if gradient.shape == x.shape:
+        return gradient
     gradient = np.broadcast_to(gradient, np.broadcast_shapes(gradient.shape, x.shape))  # one of 0 may have no batch
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - x.ndim)))
     return gradient.sum(axis=tuple(k for k, n in enumerate(x.shape) if n < gradient.shape[k]), keepdims=True)

@@ -262,7 +262,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(matrix)}[..., {first}:{end}]"
 
     def _print_Beside(self, node: Array) -> str:
-        return f"{self._arrays}.concatenate([{', '.join(map(self._exact, node.args))}], axis=-1)"
+        return f"put_beside({', '.join(map(self._exact, node.args))})"
 
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"

@@ -78,7 +78,7 @@ def _powers(writer: TileWriter, scores: Array, mask: Array | None, base: Expr, t
     if len(scores.shape) != 2:
         raise Unsupported(scores)
     register = writer.value(scores)
-    if register.layout is Layout.FIXED:
+    if register.layout.is_constant:
         raise Unsupported(scores)
     if mask is not None:
         register = hidden(writer, register, mask, target)
