@@ -22,7 +22,7 @@ from derivations.language.selection import Pick
 from derivations.softmax import GOODFELLOW, softmax, total, x, y
 from derivations.symbols import i, j, k, n, vocab
 
-__all__ = ["cross_entropy"]
+__all__ = ["cross_entropy", "negative_log_likelihood"]
 
 TOPIC = "softmax"
 
@@ -55,7 +55,7 @@ def cross_entropy(
     if ignore_index is not None or weighted or reduction != "mean":
         if soft:
             raise ValueError("soft cross-entropy has no tokens to ignore or to weigh, and is a mean: leave these out")
-        return _counted_cross_entropy(ignore_index, weighted, reduction)
+        return _counted("cross_entropy", ignore_index, weighted, reduction)
     X = array("X", n, vocab)
     let = Equations()
     z = let("z")(RowLogSumExp(X))
@@ -70,16 +70,33 @@ def cross_entropy(
     return Layer("cross_entropy", (X, tokens), (), let, loss)
 
 
-def _counted_cross_entropy(ignore_index: int | None, weighted: bool, reduction: str) -> Layer:
-    """Return the cross-entropy in which tokens count differently."""
+def negative_log_likelihood(
+    *,
+    ignore_index: int | None = None,
+    weighted: bool = False,
+    reduction: Literal["mean", "sum", "none"] = "mean",
+) -> Layer:
+    """Return the cross-entropy of rows that are logarithms of probabilities already, such as a log-softmax gives.
+
+    Definition   c_i = w_{tokens_i} [tokens_i != ignore_index], loss = -sum_i c_i x_{i, tokens_i} / sum_i c_i
+    Shapes       X (n, vocab), tokens (n,), w (vocab,), loss (), or (n,) without a reduction
+    Assumes      as `cross_entropy`
+    Source       Goodfellow, Bengio and Courville (2016), section 5.5
+    """
+    return _counted("negative_log_likelihood", ignore_index, weighted, reduction)
+
+
+def _counted(kind: str, ignore_index: int | None, weighted: bool, reduction: str) -> Layer:
+    """Return the loss of rows of logits, or of logarithms, in which tokens count differently."""
     X, tokens, w = array("X", n, vocab), token_array("tokens", n), array("w", vocab)
     let = Equations()
-    z = let("z")(RowLogSumExp(X))
+    z = let("z")(RowLogSumExp(X)) if kind == "cross_entropy" else None
     named_tokens: Array = tokens
     if ignore_index is not None:  # an ignored token names column 0 instead, and counts nothing
         counts = let("M")(named("counts", Iverson(Ne(token, ignore_index)), token)(tokens))
         named_tokens = let("t")(named("kept", token * Iverson(Ne(token, ignore_index)), token)(tokens))
-    terms: Array = let("terms")(z - Pick(X, named_tokens))
+    chosen = Pick(X, named_tokens)
+    terms: Array = let("terms")(-chosen if z is None else z - chosen)
     share: Array | None = None
     if weighted:
         share = let("omega")(Pick(RowBroadcast(w, n), named_tokens))
@@ -87,7 +104,7 @@ def _counted_cross_entropy(ignore_index: int | None, weighted: bool, reduction: 
         share = counts if share is None else let("c")(Hadamard(share, counts))
     if share is not None:
         terms = let("losses")(Hadamard(share, terms))
-    name = "_".join(["weighted"] * weighted + ["masked"] * (ignore_index is not None) + ["cross_entropy"])
+    name = "_".join(["weighted"] * weighted + ["masked"] * (ignore_index is not None) + [kind])
     inputs = (X, tokens, *([w] if weighted else []))
     if reduction == "none":
         return Layer(f"{name}_terms", inputs, (), let, terms)

@@ -85,6 +85,9 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
             raise CompileError(f"the symbol {expr} is neither a size nor a scalar of the layer: declare it positive")
         return self._names[expr]
 
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
     def whole(self, expr: Expr) -> str:
         """Return an expression of sizes that is an integer, with whole division."""
         numerator, denominator = fraction(expr)
@@ -206,6 +209,12 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     def _print_Min(self, expr: Expr) -> str:
         return self._extremum("minimum", expr)
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"{self._arrays}.abs({self._print(expr.args[0])})"
+
+    def _print_sign(self, expr: Expr) -> str:
+        return f"{self._arrays}.sign({self._print(expr.args[0])})"
 
     def _print_Piecewise(self, expr: Expr) -> str:
         *cases, last = expr.args
