@@ -22,15 +22,15 @@ ROW, COLUMN = Symbol("row", integer=True), Symbol("column", integer=True)
 
 @dataclass(frozen=True)
 class PositionMask:
-    """A mask that tells by the numbers of a query and of a key, both positions of one text, whether it is seen."""
+    """A mask that tells by the numbers of a query and of a key whether it is seen."""
 
     node: BandMask
 
     @classmethod
     def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
-        """Return the mask, if it is one over `size` positions."""
+        """Return the mask, if it is one of `size` queries."""
         band = None if mask is None else as_band(mask)
-        return cls(band) if band is not None and all(total(along) == size for along in band.sides) else None
+        return cls(band) if band is not None and total(band.sides[0]) == size else None
 
     def range(self, program: Program) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""

@@ -248,6 +248,11 @@ class Program:
             return f"items, {heads}, {n}, {columns}"
         return f"items * {n}" if layout is Layout.TOKENS else f"items * {n}, {columns}"
 
+    def mask_rows(self, variable: Variable, columns: str = "") -> str:
+        """Return how the rows of a tile are read of a mask: one that is computed has an axis of heads."""
+        given = variable in self.layer.inputs
+        return f"[first:last, begin:end{columns}][:, None]" if given else f"[first:last, :, begin:end{columns}]"
+
     def row_size(self, variable: Variable) -> Symbol | None:
         """Return the size of the positions along which a variable has rows."""
         return row_axis(variable, variable in self.families, self.positions)

@@ -108,7 +108,7 @@ class TileWriter:
             register = Register(self.program.name(variable), layout, columns, heads, given=True, of=variable)
             whole = self.program.whole_name(variable)
             if variable.kind == "boolean" and layout.is_of_heads and variable not in self.program.families:
-                text = f"{whole}[first:last, begin:end][:, None]"
+                text = f"{whole}{self.program.mask_rows(variable)}"
             else:
                 text = _rows_of(whole, layout)
             self.at[variable] = self.bind(register, text)

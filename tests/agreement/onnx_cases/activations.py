@@ -104,4 +104,6 @@ def of_rows(given: Given) -> Written:
 
     let = Equations()
     Y = let("Y")(ROWS[given.operator](given, X))
-    return Written(Layer(given.operator.lower(), (X,), (), let, Y), list(map(laid, given.inputs)), list(map(laid, given.outputs)))
+    return Written(
+        Layer(given.operator.lower(), (X,), (), let, Y), list(map(laid, given.inputs)), list(map(laid, given.outputs))
+    )

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Float, Integer, Lambda, Le, Lt, Symbol, sqrt, tanh
 
-from derivations.language.arrangements import Numbers, Tabulated, column_block
-from derivations.language.arrangements import PlacedBlock
+from derivations.language.arrangements import Numbers, PlacedBlock, Tabulated, column_block
 from derivations.language.expression import (
     Array,
     ColumnBroadcast,
@@ -25,7 +24,7 @@ from derivations.language.rows import PlacedRows, RowRange, Stacked
 from derivations.language.scalars import Iverson
 from derivations.language.selection import EveryOther
 from derivations.language.shapes import Blocks
-from derivations.symbols import d, d_k, d_v, m, n, scalar, size
+from derivations.symbols import d_k, d_v, m, n, scalar, size
 from tests.agreement.onnx_cases.case import Given, NotWritten, Written
 
 __all__ = ["attention", "rotary"]

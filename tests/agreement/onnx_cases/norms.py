@@ -73,7 +73,9 @@ def of_batches(given: Given) -> Written:
         let(f"running_{before.name}")(before * momentum + now * (1 - momentum))
         for before, now in zip(old, (array("mu", d), array("sigma2", d)), strict=True)
     ]
-    layer = Layer(whole.name, whole.inputs, (*whole.parameters, *old), (*whole.equations, *let), (whole.output, *running))
+    layer = Layer(
+        whole.name, whole.inputs, (*whole.parameters, *old), (*whole.equations, *let), (whole.output, *running)
+    )
     return Written(layer, [laid(given.real(names[0]))], wanted, weights)
 
 
@@ -109,7 +111,9 @@ def of_means(given: Given) -> Written:
     centred = let("X_c")(X - ColumnBroadcast(RowMean(X), d))
     share = named("share", x / (sqrt(variance) + Float(1e-9)), x, variance)
     Y = let("Y")(share(centred, ColumnBroadcast(RowMean(square(centred)), d)))
-    return Written(Layer("mean_variance_norm", (X,), (), let, Y), [*map(laid, given.inputs)], [*map(laid, given.outputs)])
+    return Written(
+        Layer("mean_variance_norm", (X,), (), let, Y), [*map(laid, given.inputs)], [*map(laid, given.outputs)]
+    )
 
 
 NORMS: dict[str, Callable[[Given], Written]] = {
