@@ -11,7 +11,7 @@ Source       Goodfellow, Bengio and Courville (2016), section 6.2.2.3
 
 from typing import Literal
 
-from sympy import Derivative, Eq, Ne, Sum, Symbol, exp, log
+from sympy import Derivative, Eq, Ge, Gt, KroneckerDelta, Le, Ne, Sum, Symbol, exp, log
 
 from derivations.language.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, array, token_array
@@ -29,7 +29,8 @@ TOPIC = "softmax"
 t = array("t", n)
 token = Symbol("token", integer=True)
 a, s = Symbol("a", real=True), Symbol("s", real=True)
-quotient = named("share", a / (s + Iverson(Eq(s, 0))), a, s)  # a sum over nothing is 0, and so is its share
+nothing = Iverson(Le(s, 0)) * Iverson(Ge(s, 0))  # [s = 0], as orders, which the judge reads of reals
+quotient = named("share", a / (s + nothing), a, s)  # a sum over nothing is 0, and so is its share
 
 
 def cross_entropy(
@@ -154,6 +155,35 @@ def cross_entropy_mean_gradient() -> Derivation:
         about=(*cross_entropy(soft=True).equations, *let),
         ranges={i: n, k: vocab},
         assuming=[Assumption(Eq(weights, 1, evaluate=False), {i: n}, "every row of targets holds weights")],
+        source=GOODFELLOW,
+    )
+
+
+@result
+def counted_tokens_gradient() -> Derivation:
+    """A token that is ignored leaves its row of logits alone; the others share what all that count weigh together.
+
+    The numbers c_i are any that do not depend on the logits: weights of classes, 0 for what is ignored.
+    """
+    P, loss, counted, whole = array("P", n, vocab), array("loss").entry(), array("c", n), array("count").entry()
+    layer = cross_entropy(ignore_index=-100, weighted=True)
+    X, kept_tokens = layer.inputs[0], token_array("t", n)
+    let = Equations()
+    let("P")(row_softmax(X))
+    free = ("M", "t", "omega", "c", "count")  # what the proof holds for any of
+    return derivation(
+        "The gradient of the cross-entropy in which token i counts c_i is c_i (P_i - t_i) / sum_l c_l",
+        claim(
+            Derivative(loss, X[i, k]),
+            step("derivative", counted[i] * (P[i, k] - KroneckerDelta(kept_tokens[i], k)) / whole),
+        ),
+        about=(*(e for e in layer.equations if e.variable.name not in free), *let),
+        ranges={i: n, k: vocab},
+        assuming=[
+            Assumption(Ge(kept_tokens[i], 0, evaluate=False), {i: n}, "tokens count from 0"),
+            Assumption(Ge(vocab - 1 - kept_tokens[i], 0, evaluate=False), {i: n}, "every token has a column"),
+            Assumption(Gt(whole, 0, evaluate=False), {}, "some token counts"),
+        ],
         source=GOODFELLOW,
     )
 

@@ -77,15 +77,9 @@ class BandMask(Array):
         return bool(within) and same_size(*self.sides)
 
     def _infer(self) -> Shape:
-        bounds = (("lower", self.lower, -oo), ("upper", self.upper, oo))
-        for name, bound, absent in bounds:
-            require(
-                bound == absent or bool(bound.is_integer),
-                lambda name=name, bound=bound, absent=absent: (
-                    f"band mask: the {name} bound must be an integer, or {absent} for none, not {bound}"
-                ),
-            )
-        empty = expand(self.upper - self.lower + 1).is_negative if -oo not in (self.lower, -self.upper) else False
+        _require_bound("lower", self.lower, -oo)
+        _require_bound("upper", self.upper, oo)
+        empty = self.lower != -oo and self.upper != oo and expand(self.upper - self.lower + 1).is_negative
         require(not empty, lambda: f"band mask: no key lies between {self.lower} and {self.upper}")
         return self.sides
 
@@ -168,6 +162,11 @@ def as_band(mask: Array) -> BandMask | None:
             return None
         lower, upper = Max(lower, bounds[0]), Min(upper, bounds[1])
     return BandMask(*mask.shape, lower, upper) if conditions else None
+
+
+def _require_bound(name: str, bound: Expr, absent: Expr) -> None:
+    whole = bound == absent or bool(bound.is_integer)
+    require(whole, lambda: f"band mask: the {name} bound must be an integer, or {absent} for none, not {bound}")
 
 
 def _bounds(condition: Boolean, row: Symbol, column: Symbol) -> tuple[Expr, Expr] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sympy import Lambda, Not, Or, Symbol, oo
 
 from derivations.language.expression import Array
-from derivations.language.masks import BandMask, as_band
+from derivations.language.masks import BandMask, WindowMask, as_band
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import total
 
@@ -48,7 +48,9 @@ class PositionMask:
     @property
     def theorem(self) -> str:
         """The theorem that lets a query do without the keys that it does not see."""
-        return "attention.causal_independence" if self.looks_back else "attention.sliding_window"
+        if self.looks_back:
+            return "attention.causal_independence"
+        return "attention.sliding_window" if isinstance(self.node, WindowMask) else "attention.band_independence"
 
     @property
     def columns(self) -> str:
