@@ -1,13 +1,16 @@
 """The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from operator import index
 from typing import Any
 
 import numpy as np
+from sympy import Lambda, lambdify
 
 from derivations.language.expression import Array
+from derivations.language.functions import Elementwise
 from derivations.language.layer import Layer
 from derivations.language.shapes import Axis
 from numeric.checks.arrays import NUMBERS
@@ -88,12 +91,25 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
 
     Raises       InputError
     """
+    inputs = {variable: (name, value) for name, variable, value, is_input in given.arrays if is_input}
     for tokens, bound in bounds:
-        for name, variable, value, is_input in given.arrays:
-            if tokens != variable or not is_input or not value.size:
-                continue
-            vocab = given.length(bound)
-            lowest, highest = value.min(), value.max()
-            if lowest < 0 or (vocab is not None and highest >= vocab):
-                outside = value[(value < 0) | (value >= vocab)] if vocab is not None else value[value < 0]
-                raise given.refuse(f"{name} holds the token {outside.flat[0]}; {bound} = {vocab} tokens count from 0")
+        made = isinstance(tokens, Elementwise)
+        of, formula = (tokens.args[1:], tokens.args[0].formula) if made else ((tokens,), None)
+        if not all(variable in inputs and inputs[variable][1].size for variable in of):
+            continue
+        name, value = inputs[of[0]]
+        numbers = value if formula is None else _numbers(formula)(*(inputs[variable][1] for variable in of))
+        vocab = given.length(bound)
+        lowest, highest = numbers.min(), numbers.max()
+        if lowest < 0 or (vocab is not None and highest >= vocab):
+            is_outside = (numbers < 0) | (numbers >= vocab) if vocab is not None else numbers < 0
+            outside = np.broadcast_to(value, numbers.shape)[is_outside].flat[0]
+            raise given.refuse(f"{name} holds the token {outside}; {bound} = {vocab} tokens count from 0")
+
+
+@lru_cache(maxsize=256)
+def _numbers(formula: Lambda) -> Callable[..., Any]:
+    """Return a formula of integers as a function of arrays."""
+    brackets = {"Iverson": lambda condition: np.asarray(condition).astype(int)}
+    function: Callable[..., Any] = lambdify(formula.variables, formula.expr, [brackets, "numpy"])
+    return function
