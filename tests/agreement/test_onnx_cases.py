@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("onnx", reason="the peers tests compare with ONNX's node cases")
 torch = pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 
-from derivations.language.layer import Layer  # noqa: E402: after what may skip
+from derivations.language.layer import Layer  # noqa: E402 - after what may skip
 from tests.agreement.onnx_cases.case import Given, NotWritten, Written  # noqa: E402
 from tests.agreement.onnx_cases.reading import WRITERS, cases  # noqa: E402
 from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient  # noqa: E402
