@@ -1,17 +1,18 @@
 """The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
 
 import math
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from operator import index
 from typing import Any
 
 import numpy as np
-from sympy import Lambda, lambdify
+from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mod, Mul, Ne
 
 from derivations.language.expression import Array
 from derivations.language.functions import Elementwise
 from derivations.language.layer import Layer
+from derivations.language.scalars import Iverson
 from derivations.language.shapes import Axis
 from numeric.checks.arrays import NUMBERS
 from numeric.checks.given import Given
@@ -98,7 +99,13 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
         if not all(variable in inputs and inputs[variable][1].size for variable in of):
             continue
         name, value = inputs[of[0]]
-        numbers = value if formula is None else _numbers(formula)(*(inputs[variable][1] for variable in of))
+        numbers = value
+        if formula is not None:
+            places = dict(zip(formula.variables, (inputs[variable][1] for variable in of), strict=True))
+            try:
+                numbers = _entries(formula.expr, places)
+            except KeyError:  # the library that reads the rows says so itself
+                continue
         vocab = given.length(bound)
         lowest, highest = numbers.min(), numbers.max()
         if lowest < 0 or (vocab is not None and highest >= vocab):
@@ -107,9 +114,21 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
             raise given.refuse(f"{name} holds the token {outside}; {bound} = {vocab} tokens count from 0")
 
 
-@lru_cache(maxsize=256)
-def _numbers(formula: Lambda) -> Callable[..., Any]:
-    """Return a formula of integers as a function of arrays."""
-    brackets = {"Iverson": lambda condition: np.asarray(condition).astype(int)}
-    function: Callable[..., Any] = lambdify(formula.variables, formula.expr, [brackets, "numpy"])
-    return function
+def _entries(formula: Expr, values: Mapping[Basic, Any]) -> Any:
+    """Return the entries of a formula of integers; it is short, and read afresh at every call.
+
+    Raises       KeyError for a function that is not among `_OF_INTEGERS`
+    """
+    if formula in values:
+        return values[formula]
+    if formula.is_Integer:
+        return int(formula)
+    if isinstance(formula, Iverson):
+        return _entries(formula.args[0], values).astype(int)
+    return reduce(_OF_INTEGERS[formula.func], (_entries(part, values) for part in formula.args))
+
+
+_OF_INTEGERS: Mapping[type, Callable[..., Any]] = {
+    **{Add: np.add, Mul: np.multiply, Max: np.maximum, Min: np.minimum, Mod: np.mod},
+    **{Le: np.less_equal, Lt: np.less, Ge: np.greater_equal, Gt: np.greater, Eq: np.equal, Ne: np.not_equal},
+}
