@@ -60,10 +60,10 @@ CONCEPTS = (  # the topics of the results, in the order in which they build on o
 
 MODULES = (  # the modules that hold them
     "softmax", "softmax_jacobian", "softmax_limits", "log_sum_exp", "cross_entropy", "dot_product", "attention",
-    "attention_symmetries", "attention_masks", "causal_attention", "attention_weights", "attention_circuits",
-    "attention_tiles", "attention_rewrites", "attention_kernels", "multi_head", "multi_head_costs",
-    "grouped_query_attention", "convolution", "recurrent", "attention_costs", "linear", "low_rank_adaptation",
-    "sigmoid", "gelu", "activation",
+    "attention_symmetries", "attention_masks", "causal_attention", "band_masks", "attention_weights",
+    "attention_circuits", "attention_tiles", "attention_rewrites", "attention_kernels", "multi_head",
+    "multi_head_costs", "grouped_query_attention", "convolution", "recurrent", "attention_costs", "linear",
+    "low_rank_adaptation", "sigmoid", "gelu", "activation",
     "feed_forward", "feed_forward_costs", "feed_forward_derivatives", "feed_forward_symmetries", "gated_feed_forward",
     "layer_norm", "layer_norm_jacobian", "layer_norm_symmetries", "rms_norm", "rms_norm_jacobian", "batch_norm",
     "residual", "dropout", "positional_encoding", "rotary", "position_bias", "embedding", "initialisation",

@@ -100,6 +100,9 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
     def _print_Iverson(self, expr: Expr) -> str:
         return f"int({self._print(expr.args[0])})"
 
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
     def whole(self, expr: Expr) -> str:
         """Return an expression of sizes that is an integer, with whole division."""
         numerator, denominator = fraction(expr)
@@ -125,7 +128,8 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     _modules: Mapping[str, str] = MODULES
     _arrays = MODULES["numpy"]  # the library of the arrays, as the source calls it
-    _float64 = "float"  # its name of the number type
+    _float64 = "float"  # its names of the number types
+    _int64 = "int"
 
     def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
         super().__init__()
@@ -220,6 +224,12 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     def _print_Min(self, expr: Expr) -> str:
         return self._extremum("minimum", expr)
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"{self._arrays}.abs({self._print(expr.args[0])})"
+
+    def _print_sign(self, expr: Expr) -> str:
+        return f"{self._arrays}.sign({self._print(expr.args[0])})"
 
     def _print_Piecewise(self, expr: Expr) -> str:
         *cases, last = expr.args

@@ -192,7 +192,7 @@ def prepare_gradient(
         )
     whole, both = gradient(flat), passes(flat)
     equations = (*prepared(flat).equations, *both.backward)
-    step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (flat.output, *whole.outputs))
+    step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
     flat_values = flat_weights(flat, weights)
     return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = [
     "add_entries",
+    "add_rows",
     "add_weights",
     "add_windows",
     "backward_through",
@@ -19,6 +20,7 @@ __all__ = [
     "forward_through",
     "interleave",
     "like",
+    "look_up",
     "masked_row_exponentials",
     "masked_row_softmax",
     "normalised",
@@ -26,6 +28,7 @@ __all__ = [
     "place_block",
     "place_rows",
     "product_over_batch",
+    "put_beside",
     "relative_buckets",
     "routed_outer",
     "routed_outer_over_batch",
@@ -91,6 +94,25 @@ def pick(matrix: Any, tokens: Any) -> Any:
     batch = np.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = np.broadcast_to(matrix, (*batch, matrix.shape[-1])), np.broadcast_to(tokens, batch)
     return np.take_along_axis(matrix, tokens[..., None], axis=-1)[..., 0]
+
+
+def look_up(table: Any, tokens: Any) -> Any:
+    """Return the rows that tokens name, each item of a batch having a table of its own."""
+    batch = np.broadcast_shapes(table.shape[:-2], tokens.shape[:-1])
+    tables = np.broadcast_to(table, (*batch, *table.shape[-2:]))
+    numbers = np.broadcast_to(tokens, (*batch, tokens.shape[-1]))
+    return np.take_along_axis(tables, numbers[..., None], -2)
+
+
+def add_rows(rows: Any, tokens: Any, size: int) -> Any:
+    """Return a table of `size` rows for each item of a batch: row v is the sum of the rows i with tokens[i] = v."""
+    batch = np.broadcast_shapes(rows.shape[:-2], tokens.shape[:-1])
+    items = np.broadcast_to(rows, (*batch, *rows.shape[-2:])).reshape(-1, *rows.shape[-2:])
+    tables = np.zeros((len(items), size, rows.shape[-1]), rows.dtype)
+    numbers = np.broadcast_to(tokens, (*batch, tokens.shape[-1])).reshape(-1, tokens.shape[-1])
+    for table, item, named in zip(tables, items, numbers, strict=True):
+        np.add.at(table, named, item)
+    return tables.reshape(*batch, size, rows.shape[-1])
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
@@ -196,6 +218,12 @@ def place_rows(body: Any, start: int, n: int, step: int) -> Any:
     return rows
 
 
+def put_beside(*parts: Any) -> Any:
+    """Return matrices side by side, or vectors one behind another."""
+    rows = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
+
+
 def stack_rows(above: Any, below: Any) -> Any:
     """Return the rows of one matrix above those of another."""
     batch = np.broadcast_shapes(above.shape[:-2], below.shape[:-2])
@@ -277,6 +305,8 @@ def product_over_batch(x: Any, gradient: Any) -> Any:
 
 def like(gradient: Any, x: Any) -> Any:
     """Return the gradient by an input that batch axes were broadcast over: summed to the shape of the input."""
+    if gradient.shape == x.shape:
+        return gradient
     gradient = np.broadcast_to(gradient, np.broadcast_shapes(gradient.shape, x.shape))  # one of 0 may have no batch
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - x.ndim)))
     return gradient.sum(axis=tuple(k for k, n in enumerate(x.shape) if n < gradient.shape[k]), keepdims=True)

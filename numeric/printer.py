@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Integer, Symbol, expand, together
+from sympy import And, Basic, Expr, Integer, Lambda, Symbol, expand, oo, together
 from sympy.core.symbol import Str
 
 from derivations.language.arrangements import ColumnBlock, SumOver, Tabulated
@@ -29,9 +29,10 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import Both, Elementwise, Hadamard
+from derivations.language.functions import BandMask, Both, Elementwise, Hadamard
 from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.routing import RoutedOuter
+from derivations.language.scalars import brackets
 from derivations.language.selection import ScatterRows
 from derivations.language.shapes import total
 from numeric.formula_printer import CompileError, FormulaPrinter, quotient
@@ -134,7 +135,8 @@ class NumPyLayerPrinter(FormulaPrinter):
                 f"equation {equation}: no member depends on {family}; define it once, without the family"
             )
         with self._with(_family=family, _target=self._names[equation.variable]):
-            return self._exact(equation.value)
+            exact = self._real if equation.variable.kind == "real" else self._exact
+            return exact(equation.value)
 
     def _print_Variable(self, variable: Variable) -> str:
         name = self._names[variable]
@@ -157,7 +159,7 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Linear algebra
 
     def _print_Product(self, node: Array) -> str:
-        left, right = map(self._exact, node.args)
+        left, right = map(self._real, node.args)
         match len(node.args[0].shape), len(node.args[1].shape):
             case 2, 2:
                 return f"({left} @ {right})"
@@ -172,8 +174,8 @@ class NumPyLayerPrinter(FormulaPrinter):
         left, right = node.args
         if isinstance(right, Scaled) and right.args[0].could_extract_minus_sign():
             scalar, array = -right.args[0], right.args[1]
-            return f"({self._print(left)} - {self._print(array if scalar == 1 else Scaled(scalar, array))})"
-        return f"({self._print(left)} + {self._print(right)})"
+            return f"({self._as_real(left)} - {self._as_real(array if scalar == 1 else Scaled(scalar, array))})"
+        return f"({self._as_real(left)} + {self._as_real(right)})"
 
     def _print_Scaled(self, node: Scaled) -> str:
         scalar, array = node.args
@@ -184,7 +186,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         factor = -numerator if sign else numerator
         times = "" if factor == 1 else f"({self._scalar._print(factor)}) * "
         over = "" if denominator == 1 else f" / ({self._scalar._print(denominator)})"
-        return f"({sign}{times}{self._print(array)}{over})"
+        return f"({sign}{times}{self._as_real(array)}{over})"
 
     def _print_Transpose(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}.mT"
@@ -199,10 +201,21 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _exact(self, node: Array) -> str:
         """Print an array that has its full shape, not one left to broadcasting."""
+        return self._stretched(self._print(node), node)
+
+    def _stretched(self, text: str, node: Array) -> str:
+        return f"stretch({text}, {self._lengths(node)})" if _left_to_broadcasting(node) else text
+
+    def _as_real(self, node: Array) -> str:
+        """Print an array as numbers of the layer's type: of masks and integers NumPy's own arithmetic is another."""
         text = self._print(node)
-        if not _left_to_broadcasting(node):
+        if node.kind == "real":
             return text
-        return f"stretch({text}, {self._lengths(node)})"
+        return self._cast(text, self._float64 if self._casting else f"{self._dtype_of}.dtype")
+
+    def _real(self, node: Array) -> str:
+        """Print an array as real numbers, and in its full shape."""
+        return self._stretched(self._as_real(node), node)
 
     def _lengths(self, node: Array) -> str:
         return ", ".join(self._scalar.whole(total(along)) for along in node.shape)
@@ -249,7 +262,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(matrix)}[..., {first}:{end}]"
 
     def _print_Beside(self, node: Array) -> str:
-        return f"{self._arrays}.concatenate([{', '.join(map(self._exact, node.args))}], axis=-1)"
+        return f"put_beside({', '.join(map(self._exact, node.args))})"
 
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"
@@ -277,26 +290,28 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_RowSum(self, node: Array) -> str:
         array = node.args[0]
         if isinstance(array, Transpose):
-            return f"{self._exact(array.args[0])}.sum(axis=-2)"
-        return f"{self._exact(array)}.sum(axis=-1)"
+            return f"{self._real(array.args[0])}.sum(axis=-2)"
+        return f"{self._real(array)}.sum(axis=-1)"
 
     def _print_SumOver(self, node: Array) -> str:
         body, over, _ = node.args
         if self._family is not None:
             raise CompileError(f"{node}: a sum in a family over {self._family} has no NumPy form yet")
         with self._with(_family=over):
-            return f"{self._exact(body)}.sum(axis={-1 - len(body.shape)})"
+            return f"{self._real(body)}.sum(axis={-1 - len(body.shape)})"
 
     def _print_RowMean(self, node: Array) -> str:
-        return f"{self._exact(node.args[0])}.mean(axis=-1)"
+        return f"{self._real(node.args[0])}.mean(axis=-1)"
 
     def _print_Lookup(self, node: Array) -> str:
         table, tokens = node.args
-        if self._is_batched(table) or self._varies(table):
-            raise CompileError(
-                f"{node}: a look-up in {table}, one table for each item of a batch, has no NumPy form yet"
-            )
+        if self._each_has_own(table):
+            return f"look_up({self._exact(table)}, {self._exact(tokens)})"
         return f"{self._exact(table)}[{self._print(tokens)}]"
+
+    def _each_has_own(self, table: Array) -> bool:
+        """Say whether there is one table for each item of a batch, or each member of a family."""
+        return self._is_batched(table) or self._varies(table)
 
     def _print_Pick(self, node: Array) -> str:
         matrix, tokens = map(self._exact, node.args)
@@ -310,8 +325,11 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._arrays}.arange({count})"
 
     def _print_ScatterRows(self, node: Array) -> str:
+        return self._scattered("add_rows", node)
+
+    def _scattered(self, name: str, node: Array) -> str:
         rows, tokens, size = node.args
-        return f"scatter_rows({self._exact(rows)}, {self._exact(tokens)}, {self._scalar.whole(total(size))})"
+        return f"{name}({self._real(rows)}, {self._exact(tokens)}, {self._scalar.whole(total(size))})"
 
     def _print_TopK(self, node: Array) -> str:
         scores, count = node.args
@@ -367,12 +385,23 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_EveryOther(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}[..., {node.args[1]}::2]"
 
-    def _print_CausalMask(self, node: Array) -> str:
-        return f"{self._arrays}.tri({self._scalar.whole(node.args[0])}, dtype=bool)"
+    def _print_BandMask(self, node: BandMask) -> str:
+        if node.lower == -oo:
+            return self._up_to(node, node.upper)
+        if node.upper == oo:
+            return f"(~{self._up_to(node, node.lower - 1)})"
+        return f"({self._up_to(node, node.upper)} & ~{self._up_to(node, node.lower - 1)})"
 
-    def _print_WindowMask(self, node: Array) -> str:
-        size, width = (self._scalar.whole(total(along)) for along in node.args)
-        return f"({self._arrays}.tri({size}, dtype=bool) & ~{self._arrays}.tri({size}, k=-({width}), dtype=bool))"
+    def _up_to(self, mask: BandMask, bound: Expr) -> str:
+        """Return the mask of the keys j <= i + bound."""
+        rows, columns = map(total, mask.sides)
+        across = "" if rows == columns else f", {self._scalar.whole(columns)}"
+        if bound == oo:
+            return f"{self._arrays}.ones(({self._scalar.whole(rows)}, {self._scalar.whole(columns)}), dtype=bool)"
+        shift = "" if bound == 0 else f", k={self._scalar.whole(bound)}"
+        return f"{self._arrays}.tri({self._scalar.whole(rows)}{across}{shift}, dtype=bool)"
+
+    _print_CausalMask = _print_WindowMask = _print_BandMask
 
     def _print_Both(self, node: Array) -> str:
         return f"({self._print(node.args[0])} & {self._print(node.args[1])})"
@@ -382,16 +411,24 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_Hadamard(self, node: Array) -> str:
         if _is_ones(node.args[1]):
             return f"stretch({self._aligned(node.args[0], len(node.shape))}, {self._lengths(node)})"
-        left, right = (self._aligned(a, len(node.shape)) for a in node.args)
+        discrete = all(a.kind != "real" for a in node.args)
+        left, right = (self._aligned(a, len(node.shape), discrete or a.kind == "integer") for a in node.args)
         return f"({left} * {right})"
 
     def _print_Elementwise(self, node: Elementwise) -> str:
         function, *arrays = node.args
-        texts = [self._aligned(a, len(node.shape)) for a in arrays]
+        texts = [self._aligned(a, len(node.shape), node.kind == "real") for a in arrays]
         if not (set(function.formula.variables) & function.formula.expr.free_symbols):
             value = self._scalar._print(function.formula.expr)
-            return f"{self._arrays}.full_like({self._exact(arrays[0])}, {value})"
-        return self._formula(function.formula, texts)
+            exact = self._real if node.kind == "real" else self._exact
+            return f"{self._arrays}.full_like({exact(arrays[0])}, {value})"
+        return self._entries(node, function.formula, texts)
+
+    def _entries(self, node: Array, formula: Lambda, texts: list[str]) -> str:
+        """Print a formula of entries: a mask as its conditions, integers in their own number type."""
+        if node.kind == "boolean":
+            return self._formula(Lambda(formula.variables, And(*brackets(formula.expr), evaluate=False)), texts)
+        return self._formula(formula, texts, dtype=self._int64 if node.kind == "integer" else None)
 
     def _print_Tabulated(self, node: Array) -> str:
         formula, *axes = node.args
@@ -400,15 +437,23 @@ class NumPyLayerPrinter(FormulaPrinter):
         shape = ", ".join(self._scalar.whole(total(along)) for along in axes)
         used = [place in formula.expr.free_symbols for place in formula.variables]
         if not any(used):
-            return self._table(f"{self._arrays}.full(({shape},), float({self._scalar._print(formula.expr)}))")
+            if node.kind == "boolean":
+                value = " and ".join(self._scalar._print(condition) for condition in brackets(formula.expr))
+            else:
+                value = f"{'int' if node.kind == 'integer' else 'float'}({self._scalar._print(formula.expr)})"
+            return self._table(f"{self._arrays}.full(({shape},), {value})", node)
         places = []
         for number, along in enumerate(axes, start=1):
             behind = ", None" * (len(axes) - number)
-            places.append(self._arange(self._scalar.real(total(along))) + (f"[:{behind}]" if behind else ""))
-        text = self._table(self._formula(formula, places, dtype=self._float64))
+            count = self._scalar.real(total(along)) if node.kind == "real" else self._scalar.whole(total(along))
+            places.append(self._arange(count) + (f"[:{behind}]" if behind else ""))
+        if node.kind == "real":
+            text = self._table(self._formula(formula, places, dtype=self._float64), node)
+        else:
+            text = self._table(self._entries(node, formula, places), node)
         return text if all(used) else f"stretch({text}, {shape})"
 
-    def _table(self, text: str) -> str:
+    def _table(self, text: str, node: Array) -> str:
         """Return the entries of a table, of which none but sizes and scalars tell."""
         return text
 
@@ -416,8 +461,8 @@ class NumPyLayerPrinter(FormulaPrinter):
         rows = (", ".join(map(self._scalar._print, row)) for row in node.args[0].tolist())
         return f"{self._arrays}.array([{', '.join(f'[{row}]' for row in rows)}], dtype={self._float64})"
 
-    def _aligned(self, node: Array, rank: int) -> str:
-        text = self._print(node)
+    def _aligned(self, node: Array, rank: int, real: bool = True) -> str:
+        text = self._as_real(node) if real else self._print(node)
         if node.shape or not rank or not (self._is_batched(node) or self._varies(node)):
             return text
         return f"{text}[...{', None' * rank}]"
@@ -467,8 +512,11 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _summed(self, term: Array, rank: int) -> str:
         factor, array = term.args if isinstance(term, Scaled) else (Integer(1), term)
-        if isinstance(array, ScatterRows) or (isinstance(array, Pulled) and "[" in self.results[array]):
-            return self._print(term)  # these are sums over the batch already
+        if isinstance(array, Pulled) and "[" in self.results[array]:
+            return self._print(term)  # this is a sum over the batch already
+        if isinstance(array, ScatterRows) and self._family is None:
+            table = self._scattered("scatter_rows", array)
+            return table if factor == 1 else f"({self._scalar._print(factor)}) * {table}"
         if isinstance(array, ColumnBlock) and array.args[1] == self._family and factor == 1:
             with self._with(_family=None):  # a block of a sum is the sum of the blocks
                 return self._split(self._summed(array.args[0], rank - 1), array.args[0])

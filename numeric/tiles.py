@@ -30,6 +30,7 @@ __all__ = [
     "empty_rows",
     "flat_rows",
     "items_of",
+    "of_batch",
     "online_step",
     "product_of_heads",
     "product_of_rows",
@@ -218,6 +219,15 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
     if x.ndim == rank:
         return np.broadcast_to(x, (math.prod(batch), *shape))
     return np.broadcast_to(x, batch + shape).reshape(math.prod(batch), *shape)
+
+
+def of_batch(x: Any, batch: tuple[int, ...], own: tuple[int, ...]) -> Any:
+    """Return an array without the batch axes that it was broadcast over: of these it is the same everywhere."""
+    if 0 in batch and 0 not in own:
+        raise ValueError(f"an output of batch axes {own} is asked for beside others without items, {batch}")
+    more = len(batch) - len(own)
+    once = (slice(0, 1) if length == 1 else slice(None) for length in own)
+    return x[(*(0,) * more, *once)]
 
 
 def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:

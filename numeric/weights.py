@@ -17,6 +17,7 @@ of the gradient by a weight tells what the weight is for in the layer.
 ((2, 3), [0.0, 0.0, 0.0], 9)
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -118,7 +119,7 @@ def _numbers(path: str, variable: Variable, sizes: Mapping[Basic, Integer]) -> t
 
 def _drawn(role: str, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
     if role == "table":
-        return rng.normal(0, shape[-1] ** -0.5, shape)
+        return rng.normal(0, math.prod(shape[-1:]) ** -0.5, shape)  # one number is a table of one entry
     if role == "matrix":
         bound = (6 / sum(shape[-2:] if len(shape) > 1 else (*shape, 1))) ** 0.5  # a vector is a single column
         return rng.uniform(-bound, bound, shape)

@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test ru
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("same_every_time")
-PEERS = ("torch", "jax", "transformers", "safetensors")  # what the extra `peers` installs
+PEERS = ("torch", "jax", "onnx", "transformers", "safetensors")  # what the extra `peers` installs
 MISSING_PEERS = [name for name in PEERS if find_spec(name) is None]
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Basic, Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, Lambda, Mul, Symbol, sympify
+from sympy import Basic, Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, Lambda, Symbol, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.binding import replace_free
 from derivations.language.declarations import at_places
 from derivations.language.expression import Array, Shape, avoiding, require
-from derivations.language.scalars import Iverson, Within, without_conditions
+from derivations.language.scalars import Within, brackets, kind_of
 from derivations.language.shapes import Blocks, Pair, Place, ShapeError, Sized, axis, flat, pair, shape_text, sum_along
 
-__all__ = ["ColumnBlock", "Concatenate", "Explicit", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
+__all__ = ["ColumnBlock", "Concatenate", "Explicit", "Numbers", "PlacedBlock", "SumOver", "Tabulated", "column_block"]
 
 
 class _OfFamily(Array):
@@ -87,9 +87,9 @@ class Tabulated(Array):
         return super().__new__(cls, formula, *map(axis, shape))
 
     @property
-    def is_mask(self) -> bool:
-        """Say whether the formula is a product of brackets, so that every entry is 0 or 1."""
-        return all(isinstance(factor, Iverson) for factor in Mul.make_args(without_conditions(self.args[0].expr)))
+    def kind(self) -> str:
+        """What the entries are: a product of brackets is a mask."""
+        return "boolean" if brackets(self.args[0].expr) else "real"
 
     def _infer(self) -> Shape:
         count = len(self.args) - 1
@@ -104,6 +104,21 @@ class Tabulated(Array):
     def _entry(self, *places: Place) -> Expr:
         formula = self.args[0]
         return at_places(formula.expr, dict(zip(formula.variables, map(flat, places), strict=True)))
+
+
+class Numbers(Tabulated):
+    """A table of integers, such as the numbers of positions: `Numbers(Lambda((j,), j), m)`."""
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return "integer"
+
+    def _infer(self) -> Shape:
+        formula = self.args[0]
+        kind = kind_of(formula.expr, formula.variables)
+        require(kind == "integer", lambda: f"a table of integers: {formula.expr} is {kind}")
+        return super()._infer()
 
 
 class Explicit(Array):

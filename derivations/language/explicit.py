@@ -32,8 +32,8 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -42,7 +42,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
@@ -311,9 +310,14 @@ def _entrywise(function: Callable[..., Expr], *matrices: Matrix) -> Matrix:
 
 
 @_value.register
-def _(node: CausalMask, scope: _Scope) -> Value:
-    size = _number(node, node.args[0])
-    return Matrix(ones(size, size).lower_triangular())
+def _(node: BandMask, scope: _Scope) -> Value:
+    rows, columns = (_number(node, along) for along in node.sides)
+    diagonals = [
+        Matrix(rows, columns, lambda r, c, k=k: int(int(c) - int(r) == k))
+        for k in range(-rows + 1, columns)
+        if node.lower <= k <= node.upper
+    ]
+    return reduce(add, diagonals, Matrix(zeros(rows, columns)))
 
 
 @_value.register
@@ -489,12 +493,6 @@ def _in_one_row(matrix: Matrix) -> Matrix:
 @_value.register
 def _(node: RelativeBuckets, scope: _Scope) -> Value:
     return _filled(node, node.entry)
-
-
-@_value.register
-def _(node: WindowMask, scope: _Scope) -> Value:
-    size, width = _number(node, node.args[0]), _number(node, node.args[1])
-    return Matrix(size, size, lambda r, c: int(0 <= int(r) - int(c) < width))
 
 
 # --- matrices -------------------------------------------------------------------------------------------------------

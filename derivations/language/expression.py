@@ -453,6 +453,11 @@ class ColumnBroadcast(Array):
         require(len(shape) == 1, lambda: f"columns made of {self.args[0]}: a vector is needed, not {shape_text(shape)}")
         return (*shape, self.args[1])
 
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[0].kind
+
     def _sympystr(self, printer: StrPrinter) -> str:
         return str(self.args[0])
 

@@ -17,7 +17,6 @@ from sympy import (
     Integer,
     KroneckerDelta,
     Lambda,
-    Le,
     Max,
     Pow,
     Subs,
@@ -34,13 +33,12 @@ from sympy.printing.str import StrPrinter
 from derivations.language.binding import replace_free
 from derivations.language.declarations import demands
 from derivations.language.expression import Array, Shape, Variable, avoiding, guarded, require
-from derivations.language.scalars import Admitted, Iverson
+from derivations.language.masks import BandMask, CausalMask, WindowMask, band_mask
+from derivations.language.scalars import Admitted, kind_of
 from derivations.language.shapes import (
     Blocks,
     Place,
     ShapeError,
-    Sized,
-    axis,
     flat,
     join,
     pair,
@@ -51,6 +49,7 @@ from derivations.language.shapes import (
 )
 
 __all__ = [
+    "BandMask",
     "Both",
     "CausalMask",
     "Elementwise",
@@ -63,6 +62,7 @@ __all__ = [
     "RowSoftmax",
     "RowSum",
     "WindowMask",
+    "band_mask",
     "gelu",
     "named",
     "opaque",
@@ -144,6 +144,14 @@ class Elementwise(Array):
         )
         return _common(function.name, arrays)
 
+    @property
+    def kind(self) -> str:
+        """What the entries are: a formula of integers or masks may give integers again, or a mask."""
+        function, *arrays = self.args
+        if any(a.kind == "real" for a in arrays):
+            return "real"
+        return kind_of(function.formula.expr, function.formula.variables)
+
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"{self.args[0].name}({', '.join(map(str, self.args[1:]))})"
 
@@ -209,52 +217,6 @@ class Both(Array):
 
     def _entry(self, *places: Place) -> Expr:
         return _at(self.args[0], places) * _at(self.args[1], places)
-
-
-class _OfPositions(Array):
-    """A mask that lets positions see one another, as many as its first argument says."""
-
-    def _infer(self) -> Shape:
-        return (self.args[0], self.args[0])
-
-    @property
-    def kind(self) -> str:
-        """What the entries are."""
-        return "boolean"
-
-
-class CausalMask(_OfPositions):
-    """The mask that lets position i see the positions j <= i."""
-
-    def __new__(cls, size: Sized) -> Array:
-        """Build the mask of `size` positions."""
-        return super().__new__(cls, axis(size))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"causal({self.args[0]})"
-
-    def _entry(self, *places: Place) -> Expr:
-        row, column = map(flat, places)
-        return Iverson(Le(column, row, evaluate=False))
-
-
-class WindowMask(_OfPositions):
-    """The mask of a sliding window: position i sees the `width` positions i - width + 1, ..., i, as far as they exist.
-
-    Source       Beltagy, Peters and Cohan (2020), section 3.1, looking back only
-    """
-
-    def __new__(cls, size: Sized, width: Sized) -> Array:
-        """Build the mask of `size` positions that look back over `width` of them, their own included."""
-        return super().__new__(cls, axis(size), axis(width))
-
-    def _sympystr(self, printer: StrPrinter) -> str:
-        return f"window({self.args[0]}, {self.args[1]})"
-
-    def _entry(self, *places: Place) -> Expr:
-        row, column = map(flat, places)
-        near = Iverson(Le(row - total(self.args[1]) + 1, column, evaluate=False))
-        return near * Iverson(Le(column, row, evaluate=False))
 
 
 class RowSoftmax(Array):
@@ -368,8 +330,13 @@ class Lookup(Array):
 
     def _entry(self, *places: Place) -> Expr:
         table, tokens = self.args
-        require(isinstance(table, Variable), lambda: f"an entry of a look-up in {table}: the table must be a variable")
-        return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
+        if isinstance(table, Variable):
+            return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
+        return sum_along(
+            table.shape[0],
+            lambda p: KroneckerDelta(tokens.entry(places[0]), flat(p)) * table.entry(p, places[1]),
+            avoiding(self, places),
+        )
 
 
 def _at(array: Array, places: tuple[Place, ...]) -> Expr:

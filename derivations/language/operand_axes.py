@@ -17,8 +17,8 @@ from derivations.language.expression import (
     Transpose,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -27,7 +27,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.routing import EachTransposed, RoutedProduct, TopK
 from derivations.language.rows import RowRange
@@ -62,7 +61,7 @@ for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interl
     operand_axes.register(_entrywise, _same)
 for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
     operand_axes.register(_columns, _same)
-for _leaf in (Explicit, CausalMask, WindowMask, RelativeBuckets, Tabulated):
+for _leaf in (Explicit, BandMask, RelativeBuckets, Tabulated):
     operand_axes.register(_leaf, lambda node: {})
 for _reduced in (RowSum, RowMean, RowLogSumExp):
     operand_axes.register(_reduced, lambda node: {0: (*range(len(node.shape)), None)})

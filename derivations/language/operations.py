@@ -32,8 +32,8 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -42,7 +42,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
 from derivations.language.rows import PlacedRows, RowRange, Stacked
@@ -146,8 +145,8 @@ def node_operations(node: Array) -> Flops:
 
 _REPEATED = (RowBroadcast, ColumnBroadcast)
 _MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup)
-_CHOSEN = (CausalMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
-_ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets, WindowMask)
+_CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
+_ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
 _ROUTED = (TopK, EachTransposed)
 for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
     node_operations.register(_free, lambda node: Flops())

@@ -30,15 +30,15 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Hadamard,
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.layer import Apply
+from derivations.language.masks import as_band
 from derivations.language.operand_axes import Axes, NotCausal, operand_axes, operands
 from derivations.language.rows import RowRange
 from derivations.language.selection import RelativeBuckets
@@ -59,8 +59,9 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
     """
     if isinstance(node, Variable | Apply):
         return known(node)
-    if isinstance(node, CausalMask | WindowMask):
-        return True
+    if isinstance(node, BandMask | Tabulated):
+        band = as_band(node)
+        return band is not None and band.looks_back
     if isinstance(node, RowSoftmax):
         return len(node.args) == 2 and looks_back(node.args[1], known)
     if isinstance(node, Both | Hadamard):
@@ -125,7 +126,7 @@ class Positions:
         if not any(self.are_along(along) for part in (node, *(a for _, a in operands(node))) for along in part.shape):
             self._require_fixed(node, *(part for part in node.args if not isinstance(part, Array)))
             return _rebuilt(node, {k: self.cut(a, (False,) * len(a.shape)) for k, a in operands(node)})
-        if isinstance(node, CausalMask | WindowMask | RelativeBuckets):
+        if isinstance(node, BandMask | RelativeBuckets):
             return self._of_pairs(node, view)
         if isinstance(node, Tabulated):
             return self._tabulated(node, view)
@@ -176,7 +177,7 @@ class Positions:
 
     def _of_pairs(self, node: Array, view: View) -> Array:
         full: Array = node.xreplace({self.new: self.all})
-        self._require_fixed(node, *(node.args[1:] if isinstance(node, WindowMask) else node.args[2:]))
+        self._require_fixed(node, *((node.lower, node.upper) if isinstance(node, BandMask) else node.args[2:]))
         if not all(self.whole(node)):
             raise NotCausal(f"{node} is about pairs of positions of two kinds")
         return full if all(view) else RowRange(full, self.all - self.new, self.new)

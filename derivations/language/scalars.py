@@ -4,10 +4,11 @@
 as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates itself: the judge does.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from sympy import Basic, Expr, Function, I, Integer, Max, Min, Symbol
+from sympy import Basic, Dummy, Expr, Function, I, Integer, Max, Min, Mul, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
@@ -20,7 +21,9 @@ __all__ = [
     "Rounded",
     "Variance",
     "Within",
+    "brackets",
     "declared_real",
+    "kind_of",
     "without_conditions",
 ]
 
@@ -50,6 +53,21 @@ class Iverson(Function):
 
     def _eval_is_real(self) -> bool:
         return True
+
+
+def brackets(formula: Expr) -> tuple[Boolean, ...]:
+    """Return the conditions of a product of brackets; of any other formula none."""
+    factors = Mul.make_args(without_conditions(formula))
+    return tuple(factor.args[0] for factor in factors) if all(isinstance(f, Iverson) for f in factors) else ()
+
+
+def kind_of(formula: Expr, variables: Iterable[Symbol]) -> str:
+    """Return what a formula of integers gives: "boolean" for a product of brackets, "integer", or else "real"."""
+    if brackets(formula):
+        return "boolean"
+    formula = without_conditions(formula)
+    whole = {part: Dummy(integer=True) for part in (*variables, *formula.atoms(Iverson))}
+    return "integer" if formula.xreplace(whole).is_integer else "real"
 
 
 class Expectation(Function):

@@ -17,9 +17,9 @@ from sympy import Expr, Integer, Min
 from derivations.language.arrangements import SumOver
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.expression import Array, Member, Plus, Scaled, Transpose, Variable
-from derivations.language.functions import Both, CausalMask, Elementwise, Hadamard, RowSoftmax, WindowMask
+from derivations.language.functions import Both, Elementwise, Hadamard, RowSoftmax
 from derivations.language.layer import Apply, Equation, Layer, Repeat
-from derivations.language.shapes import total
+from derivations.language.masks import as_band, intersection
 
 __all__ = ["Known", "Sight", "Visible", "look", "look_at", "operands", "visible_pairs"]
 
@@ -29,28 +29,20 @@ __all__ = ["Known", "Sight", "Visible", "look", "look_at", "operands", "visible_
 
 @singledispatch
 def visible_pairs(mask: Array) -> Expr | None:
-    """Return the number of pairs (query, key) that a mask shows, or None for a mask that depends on more than sizes."""
-    return None
+    """Return the number of pairs (query, key) that a mask shows, or None for a mask that depends on more than sizes.
 
-
-@visible_pairs.register
-def _(mask: CausalMask) -> Expr:
-    """1 + 2 + ... + n."""
-    n = total(mask.args[0])
-    return n * (n + 1) / 2
-
-
-@visible_pairs.register
-def _(mask: WindowMask) -> Expr:
-    """1 + 2 + ... + w + w + ... + w, or with a window wider than n the causal mask."""
-    n = total(mask.args[0])
-    w = Min(n, total(mask.args[1]))
-    return n * w - w * (w - 1) / 2
+    Definition   of a band, the pairs between two diagonals: n (n + 1)/2 of a causal mask
+    """
+    band = as_band(mask)
+    return None if band is None else band.pairs
 
 
 @visible_pairs.register
 def _(mask: Both) -> Expr | None:
-    """What both show; both look back, so that the narrower one decides, and one that is unknown hides nothing."""
+    """What both show: two bands are one; else no more than either, and one that is unknown hides nothing."""
+    bands = [band for part in mask.args if (band := as_band(part)) is not None]
+    if len(bands) == 2 and (both := intersection(*bands)) is not None:
+        return both.pairs
     known = [pairs for part in mask.args if (pairs := visible_pairs(part)) is not None]
     return Min(*known) if known else None
 

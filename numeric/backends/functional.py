@@ -12,6 +12,7 @@ from numeric.primitives import place_rows, routed_outer, scatter_rows, sum_batch
 
 __all__ = [
     "add_entries",
+    "add_rows",
     "add_windows",
     "choose",
     "place_block",
@@ -60,6 +61,16 @@ def add_entries(matrices: Any, numbers: Any, size: int) -> Any:
     places = np.broadcast_to(numbers, (*batch, n, m)).reshape(-1, n * m)
     items = np.cumsum(np.ones_like(places[:, :1]), axis=0) - 1  # a table for each item of the batch, one below another
     return scatter_rows(rows, places + size * items, size * len(places)).reshape(*batch, size, h)
+
+
+def add_rows(rows: Any, tokens: Any, size: int) -> Any:
+    """Return a table of `size` rows for each item of a batch: row v is the sum of the rows i with tokens[i] = v."""
+    batch = np.broadcast_shapes(rows.shape[:-2], tokens.shape[:-1])
+    n, d = rows.shape[-2:]
+    each = np.broadcast_to(rows, (*batch, n, d)).reshape(-1, n, d)
+    places = np.broadcast_to(tokens, (*batch, n)).reshape(-1, n)
+    items = np.cumsum(np.ones_like(places[:, :1]), axis=0) - 1  # a table for each item of the batch, one below another
+    return scatter_rows(each, places + size * items, size * len(places)).reshape(*batch, size, d)
 
 
 def choose(table: Any, numbers: Any) -> Any:

@@ -29,6 +29,7 @@ class JaxLayerPrinter(TracedPrinter):
         return super()._extremum(function, expr)
 
     def _print_Lookup(self, node: Array) -> str:
-        super()._print_Lookup(node)  # which refuses what has no form
         table, tokens = node.args
+        if self._each_has_own(table):
+            return super()._print_Lookup(node)
         return f"jnp.take({self._exact(table)}, {self._print(tokens)}, axis=0)"

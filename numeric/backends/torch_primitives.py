@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = [
     "like",
+    "look_up",
     "pick",
     "place_rows",
     "row_log_sum_exp",
@@ -37,6 +38,14 @@ def pick(matrix: Any, tokens: Any) -> Any:
     batch = torch.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = torch.broadcast_to(matrix, (*batch, matrix.shape[-1])), torch.broadcast_to(tokens, batch)
     return torch.take_along_dim(matrix, tokens[..., None].long(), -1)[..., 0]
+
+
+def look_up(table: Any, tokens: Any) -> Any:
+    """Return the rows that tokens name, each item of a batch having a table of its own."""
+    batch = torch.broadcast_shapes(table.shape[:-2], tokens.shape[:-1])
+    tables = torch.broadcast_to(table, (*batch, *table.shape[-2:]))
+    numbers = torch.broadcast_to(tokens, (*batch, tokens.shape[-1]))
+    return torch.take_along_dim(tables, numbers[..., None].long(), -2)
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:

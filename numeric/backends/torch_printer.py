@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from sympy import Expr
+from sympy import Expr, oo
 
-from derivations.language.expression import Array
+from derivations.language.masks import BandMask
 from derivations.language.shapes import total
 from numeric.backends.traced_printer import TracedPrinter
 
@@ -17,6 +17,7 @@ class TorchLayerPrinter(TracedPrinter):
     _modules: Mapping[str, str] = {"numpy": "torch", "scipy.special": "torch.special", "math": "math"}
     _arrays = "torch"
     _float64 = "torch.float64"
+    _int64 = "torch.int64"
     special_functions = frozenset({"erf", "erfc", "expit", "gammaln", "polygamma"})
     renamed: Mapping[str, str] = {"mod": "remainder"}
 
@@ -40,15 +41,13 @@ class TorchLayerPrinter(TracedPrinter):
     def _arange(self, count: str) -> str:
         return super()._arange(count) if self._by_numpy else f"torch.arange({count}{self._device})"
 
-    def _ones(self, size: str) -> str:
-        return f"torch.ones({size}, {size}, dtype=torch.bool{self._device})"
+    def _print_BandMask(self, node: BandMask) -> str:
+        rows, columns = (self._scalar.whole(total(along)) for along in node.sides)
+        upper, lower = ("" if bound == 0 else self._scalar.whole(bound) for bound in (node.upper, node.lower))
+        cut = ("" if node.upper == oo else f".tril({upper})") + ("" if node.lower == -oo else f".triu({lower})")
+        return f"torch.ones({rows}, {columns}, dtype=torch.bool{self._device}){cut}"
 
-    def _print_CausalMask(self, node: Array) -> str:
-        return f"{self._ones(self._scalar.whole(node.args[0]))}.tril()"
-
-    def _print_WindowMask(self, node: Array) -> str:
-        size, width = (self._scalar.whole(total(along)) for along in node.args)
-        return f"{self._ones(size)}.tril().triu(1 - ({width}))"
+    _print_CausalMask = _print_WindowMask = _print_BandMask
 
     def _extremum(self, function: str, expr: Expr) -> str:
         """Print a maximum or minimum; a bound that is a number clamps, and max(x, 0) has the derivative 0 at 0."""

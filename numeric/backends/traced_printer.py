@@ -21,7 +21,13 @@ from numeric.printer import Call, NumPyLayerPrinter
 
 __all__ = ["TracedPrinter"]
 
-NUMPY = {"_modules": MODULES, "_arrays": MODULES["numpy"], "_float64": "float", "_by_numpy": True}
+NUMPY = {
+    "_modules": MODULES,
+    "_arrays": MODULES["numpy"],
+    "_float64": "float",
+    "_int64": "int",
+    "_by_numpy": True,
+}
 
 
 class TracedPrinter(NumPyLayerPrinter):
@@ -102,8 +108,9 @@ class TracedPrinter(NumPyLayerPrinter):
         with self._with(**NUMPY):
             return super()._print_Tabulated(node)
 
-    def _table(self, text: str) -> str:
-        return text if self._inside_constant or not self._by_numpy else self._from_numpy(text)
+    def _table(self, text: str, node: Array) -> str:
+        here = self._inside_constant or not self._by_numpy
+        return text if here else self._from_numpy(text, number_type=node.kind == "real")
 
     def _print_RelativeBuckets(self, node: Array) -> str:
         return self._from_numpy(super()._print_RelativeBuckets(node), number_type=False)

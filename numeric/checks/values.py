@@ -1,14 +1,18 @@
 """The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from operator import index
 from typing import Any
 
 import numpy as np
+from sympy import Add, Basic, Eq, Expr, Ge, Gt, Le, Lt, Max, Min, Mod, Mul, Ne
 
 from derivations.language.expression import Array
+from derivations.language.functions import Elementwise
 from derivations.language.layer import Layer
+from derivations.language.scalars import Iverson
 from derivations.language.shapes import Axis
 from numeric.checks.arrays import NUMBERS
 from numeric.checks.given import Given
@@ -88,12 +92,43 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
 
     Raises       InputError
     """
+    inputs = {variable: (name, value) for name, variable, value, is_input in given.arrays if is_input}
     for tokens, bound in bounds:
-        for name, variable, value, is_input in given.arrays:
-            if tokens != variable or not is_input or not value.size:
+        made = isinstance(tokens, Elementwise)
+        of, formula = (tokens.args[1:], tokens.args[0].formula) if made else ((tokens,), None)
+        if not all(variable in inputs and inputs[variable][1].size for variable in of):
+            continue
+        name, value = inputs[of[0]]
+        numbers = value
+        if formula is not None:
+            places = dict(zip(formula.variables, (inputs[variable][1] for variable in of), strict=True))
+            try:
+                numbers = _entries(formula.expr, places)
+            except KeyError:  # the library that reads the rows says so itself
                 continue
-            vocab = given.length(bound)
-            lowest, highest = value.min(), value.max()
-            if lowest < 0 or (vocab is not None and highest >= vocab):
-                outside = value[(value < 0) | (value >= vocab)] if vocab is not None else value[value < 0]
-                raise given.refuse(f"{name} holds the token {outside.flat[0]}; {bound} = {vocab} tokens count from 0")
+        vocab = given.length(bound)
+        lowest, highest = numbers.min(), numbers.max()
+        if lowest < 0 or (vocab is not None and highest >= vocab):
+            is_outside = (numbers < 0) | (numbers >= vocab) if vocab is not None else numbers < 0
+            outside = np.broadcast_to(value, numbers.shape)[is_outside].flat[0]
+            raise given.refuse(f"{name} holds the token {outside}; {bound} = {vocab} tokens count from 0")
+
+
+def _entries(formula: Expr, values: Mapping[Basic, Any]) -> Any:
+    """Return the entries of a formula of integers; it is short, and read afresh at every call.
+
+    Raises       KeyError for a function that is not among `_OF_INTEGERS`
+    """
+    if formula in values:
+        return values[formula]
+    if formula.is_Integer:
+        return int(formula)
+    if isinstance(formula, Iverson):
+        return _entries(formula.args[0], values).astype(int)
+    return reduce(_OF_INTEGERS[formula.func], (_entries(part, values) for part in formula.args))
+
+
+_OF_INTEGERS: Mapping[type, Callable[..., Any]] = {
+    **{Add: np.add, Mul: np.multiply, Max: np.maximum, Min: np.minimum, Mod: np.mod},
+    **{Le: np.less_equal, Lt: np.less, Ge: np.greater_equal, Gt: np.greater, Eq: np.equal, Ne: np.not_equal},
+}

@@ -101,13 +101,20 @@ def keys(layer: Layer) -> tuple[tuple[str, tuple[Axis, ...]], ...]:
 
 @lru_cache(maxsize=1024)
 def token_bounds(layer: Layer) -> tuple[tuple[Array, Axis], ...]:
-    """Return each array that chooses rows, or entries of rows, with the number of those that there are."""
+    """Return each array that chooses rows, or entries of rows, with the number of those that there are.
+
+    Definition   an array of integers that an equation makes of others, entry by entry, is written as it is made
+    """
     found: list[tuple[Array, Axis]] = []
     for equation in layer.equations:
         found += _bounds_in(equation.value)
+    made = {e.variable: e.value for e in layer.equations if e.over is None and isinstance(e.value, Elementwise)}
+    found = [(made.get(tokens, tokens), bound) for tokens, bound in found]
     for node in applications(layer):
         arguments = dict(zip(node.layer.inputs, node.arguments, strict=True))
-        found += [(arguments[inner], bound) for inner, bound in token_bounds(node.layer) if inner in arguments]
+        for tokens, bound in token_bounds(node.layer):
+            if tokens.atoms(Variable) <= {*arguments}:
+                found.append((tokens.xreplace(arguments), bound))
     return tuple(dict.fromkeys(found))
 
 

@@ -50,7 +50,7 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
     """Write a function of entries, operation by operation."""
     function, *arrays = node.args
     used = set(function.formula.variables) & function.formula.expr.free_symbols
-    if not used or any(not a.shape and writer.program.reads_batched(a) for a in arrays):
+    if not used or node.kind != "real" or any(not a.shape and writer.program.reads_batched(a) for a in arrays):
         return writer.printed(node)
     operands = {f"operand_{number}": writer.value(a) for number, a in enumerate(arrays)}
     text = writer.program.formula(function.formula, list(operands))

@@ -97,7 +97,7 @@ def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
         return mask.hidden(program, "c", "e"), ""
     if writer.ranged:
         return mask.hidden(program), mask.columns
-    return mask.hidden(program, "0", program.name(writer.phase.size)), ""
+    return mask.hidden(program, "0", program.whole(mask.node.sides[1])), ""
 
 
 def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
@@ -105,11 +105,13 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
     variable = named(mask)
     if variable is None:
         raise Unsupported(mask)
+    while variable in writer.program.equation and isinstance(writer.program.equation[variable].value, Variable):
+        variable = writer.program.equation[variable].value  # another name of a mask
     whole, keys = writer.program.whole_name(variable), writer.key_slice(variable.shape[-1])
     columns = keys and f", {keys}"
     text = f"~{whole}[begin:end{columns}]"
     if variable in writer.program.batched:
-        text = f"~{whole}[first:last, begin:end{columns}][:, None]"
+        text = f"~{whole}{writer.program.mask_rows(variable, columns)}"
     if scores.layout is Layout.ROWS:
         return f"np.broadcast_to({text}, (g, 1, t, {scores.columns})).reshape(count, {scores.columns})"
     return text

@@ -106,7 +106,10 @@ def _reads(
         entry = without_conditions(value.entry(*places))
     except (ShapeError, TypeError, ValueError):
         return None
-    return _of_entry(entry, size, families, batched)
+    found = _of_entry(entry, size, families, batched)
+    if found is None or found.aligned | found.across != variables_of(value) & batched:
+        return None  # what cancels in the entry, such as X - X, is read by the code all the same
+    return found
 
 
 def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]) -> Reads | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sympy import Lambda, Not, Or, Symbol
+from sympy import Lambda, Not, Or, Symbol, oo
 
 from derivations.language.expression import Array
-from derivations.language.functions import CausalMask, WindowMask
+from derivations.language.masks import BandMask, WindowMask, as_band
 from derivations.language.scalars import Iverson
 from derivations.language.shapes import total
 
@@ -22,30 +22,35 @@ ROW, COLUMN = Symbol("row", integer=True), Symbol("column", integer=True)
 
 @dataclass(frozen=True)
 class PositionMask:
-    """A mask of positions that look back: none sees a later one, and with a window none far behind."""
+    """A mask that tells by the numbers of a query and of a key whether it is seen."""
 
-    node: Array
+    node: BandMask
 
     @classmethod
     def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
-        """Return the mask, if it is one over `size` positions that look back."""
-        return cls(mask) if isinstance(mask, CausalMask | WindowMask) and total(mask.shape[0]) == size else None
+        """Return the mask, if it is one of `size` queries."""
+        band = None if mask is None else as_band(mask)
+        return cls(band) if band is not None and total(band.sides[0]) == size else None
 
     def range(self, program: Program) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""
-        if isinstance(self.node, WindowMask):
-            return f"max(0, begin + 1 - {program.whole(total(self.node.args[1]))})", "end"
-        return "0", "end"
+        lower, upper, size = self.node.lower, self.node.upper, program.whole(total(self.node.sides[1]))
+        first = "0" if lower == -oo else f"max(0, begin + {program.whole(lower)})"
+        if upper == oo:
+            return first, size
+        return first, "end" if upper == 0 else f"max(0, min({size}, end + {program.whole(upper)}))"
 
     @property
     def looks_back(self) -> bool:
         """Say whether every earlier key is seen."""
-        return isinstance(self.node, CausalMask)
+        return bool(self.node.lower == -oo and self.node.upper == 0)
 
     @property
     def theorem(self) -> str:
         """The theorem that lets a query do without the keys that it does not see."""
-        return "attention.causal_independence" if self.looks_back else "attention.sliding_window"
+        if self.looks_back:
+            return "attention.causal_independence"
+        return "attention.sliding_window" if isinstance(self.node, WindowMask) else "attention.band_independence"
 
     @property
     def columns(self) -> str:

@@ -16,6 +16,7 @@ TILES = (  # what the code calls of `numeric.tiles`
     "empty_rows",
     "flat_rows",
     "items_of",
+    "of_batch",
     "online_step",
     "product_of_heads",
     "product_of_rows",

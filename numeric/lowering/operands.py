@@ -133,6 +133,8 @@ def _is_number(text: str) -> bool:
 
 def _broadcast(register: Register, layout: Layout) -> str:
     """Return the text of an operand so that it broadcasts to a layout."""
+    if register.layout is Layout.TOKENS:  # a mask of rows, or integers that are made real
+        return f"{register.name}.reshape({'g, 1, t, 1' if layout.is_of_heads else 'count, 1'})"
     if layout.is_of_heads and register.layout is Layout.ROWS:
         return f"{register.name}.reshape(g, 1, t, {register.columns})"
     if layout.is_of_heads and register.layout is Layout.NUMBERS:

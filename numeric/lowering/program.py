@@ -43,7 +43,9 @@ class Program:
     ):
         self.layer, self.without = layer, without
         self.choices: list[Choice] = []
-        self.apart: set[Variable] = set() if apart is None else apart.apart  # evaluated whole
+        own = len(layer.parameters) if isinstance(layer, Gradient) else 0
+        self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
+        self.apart: set[Variable] = set(self.by_parameters) if apart is None else apart.apart  # evaluated whole
         self.unlooped: set[Variable] = set() if apart is None else apart.unlooped
         self.positions = positions(layer)
         self.equation: dict[Variable, Equation] = {e.variable: e for e in layer.equations}
@@ -58,8 +60,6 @@ class Program:
         self.tables: dict[tuple[Array, Symbol | None], str] = {}
         self.columns_of_ones: dict[str, str] = {}
         self.printer.of_gradient = isinstance(layer, Gradient)
-        own = len(layer.parameters) if isinstance(layer, Gradient) else 0
-        self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
 
     # --- loops ---
 
@@ -129,6 +129,10 @@ class Program:
             and (node not in self.families)
             and (node in self.equation or node in self.layer.inputs)
         )
+
+    def is_mask(self, variable: Variable) -> bool:
+        """Say whether a variable is a mask over keys, which has no axis of heads."""
+        return variable.kind == "boolean" and len(variable.shape) == 2
 
     def root(self, variable: Variable) -> Variable:
         """Return the variable whose memory a variable is read from."""
@@ -243,6 +247,11 @@ class Program:
         if layout.is_of_heads:
             return f"items, {heads}, {n}, {columns}"
         return f"items * {n}" if layout is Layout.TOKENS else f"items * {n}, {columns}"
+
+    def mask_rows(self, variable: Variable, columns: str = "") -> str:
+        """Return how the rows of a tile are read of a mask: one that is computed has an axis of heads."""
+        given = variable in self.layer.inputs
+        return f"[first:last, begin:end{columns}][:, None]" if given else f"[first:last, :, begin:end{columns}]"
 
     def row_size(self, variable: Variable) -> Symbol | None:
         """Return the size of the positions along which a variable has rows."""

@@ -12,7 +12,7 @@ from numeric.lowering.expressions import named
 from numeric.lowering.hidden_keys import hidden, mask_of
 from numeric.lowering.operands import numbers, ufunc
 from numeric.lowering.program import Unsupported
-from numeric.lowering.registers import Layout, Register
+from numeric.lowering.registers import Register
 from numeric.lowering.writer import TileWriter
 
 __all__ = ["normalised", "power_of", "row_exponentials", "row_mean", "row_softmax", "row_sum"]
@@ -78,7 +78,7 @@ def _powers(writer: TileWriter, scores: Array, mask: Array | None, base: Expr, t
     if len(scores.shape) != 2:
         raise Unsupported(scores)
     register = writer.value(scores)
-    if register.layout is Layout.FIXED:
+    if register.layout.is_constant:
         raise Unsupported(scores)
     if mask is not None:
         register = hidden(writer, register, mask, target)

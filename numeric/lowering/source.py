@@ -14,6 +14,7 @@ from derivations.language.layer import Layer, Repeat
 from derivations.language.names import subexpressions
 from derivations.language.shapes import shape_text, total
 from numeric.folding import WIDTH, folded, wrapped
+from numeric.lowering.batches import Batches
 from numeric.lowering.choices import Choice
 from numeric.lowering.locality import Phase
 from numeric.lowering.loop_text import LoopText
@@ -46,6 +47,7 @@ class FunctionSource:
         without: frozenset[str] = frozenset(),
     ):
         self.name, self.layer, self.blocks = name, layer, blocks
+        self.batches = Batches(layer)
         self.program, bodies = written(layer, call, taken, without)
         names = self.program.names
         self.inputs = [names[v] for v in layer.inputs]
@@ -81,12 +83,7 @@ class FunctionSource:
     def _given(self, used: set[str]) -> list[str]:
         """Return the lines that bring the inputs into shape."""
         program, lines = self.program, []
-        batches = [
-            f"{program.name(v)}.shape[:{-len(v.shape)}]" if v.shape else f"{program.name(v)}.shape"
-            for v in self.layer.inputs
-        ]
-        batch = f"np.broadcast_shapes({', '.join(batches)})" if len(batches) > 1 else "".join(batches) or "()"
-        lines.append(f"    batch = {batch}")
+        lines.append(f"    batch = {self._batch_of(self.batches.read)}")
         lines.append("    items = math.prod(batch)")
         if "dtype" in used and program.printer.dtype_of:
             lines.append(f"    dtype = {program.printer.dtype_of}.dtype")
@@ -96,10 +93,7 @@ class FunctionSource:
             name, whole = program.name(variable), program.whole_name(variable)
             if whole not in used:
                 continue
-            is_mask = variable.kind == "boolean" and len(variable.shape) == 2
-            has_rows = program.row_size(variable) is not None and variable not in program.families
-            function = "flat_rows" if has_rows and not is_mask else "items_of"
-            lines.append(f"    {whole} = {function}({name}, batch, {len(variable.shape)})")
+            lines.append(f"    {whole} = {_in_form(program, variable, name)}")
         return lines
 
     def _lines(self, bodies: dict[int, Written]) -> list[str]:
@@ -145,13 +139,36 @@ class FunctionSource:
         has_distance = layout is Layout.ROWS and variable not in self.layer.outputs
         return f"empty_rows({shape}, dtype)" if has_distance else f"np.empty(({shape}), dtype)"
 
+    def _batch_of(self, inputs: tuple[Variable, ...]) -> str:
+        """Return the text of what the batch axes of some inputs broadcast to."""
+        names = {v: self.program.name(v) for v in inputs}
+        batches = [f"{names[v]}.shape[:{-len(v.shape)}]" if v.shape else f"{names[v]}.shape" for v in inputs]
+        return f"np.broadcast_shapes({', '.join(batches)})" if len(batches) > 1 else "".join(batches) or "()"
+
     def _returned(self, variable: Variable, *, is_named: bool) -> str:
+        """Return the text of an output with its own batch axes."""
         program = self.program
-        if variable not in program.batched or variable in program.by_parameters:
+        if variable in program.by_parameters:
             return program.name(variable)
-        shape = ", ".join(program.whole(total(along)) for along in variable.shape)
-        source = program.name(variable) if is_named else program.whole_name(variable)
-        return f"{source}.reshape(*batch, {shape})" if shape else f"{source}.reshape(batch)"
+        text = program.name(variable)
+        if variable in program.batched:
+            shape = ", ".join(program.whole(total(along)) for along in variable.shape)
+            source = text if is_named else program.whole_name(variable)
+            text = f"{source}.reshape(*batch, {shape})" if shape else f"{source}.reshape(batch)"
+        if variable in self.batches.by_inputs:
+            return f"like({text}, {program.name(self.batches.by_inputs[variable])})"
+        own = self.batches.of_output(variable)
+        return text if own in ((), self.batches.read) else f"of_batch({text}, batch, {self._batch_of(own)})"
+
+
+def _in_form(program: Program, variable: Variable, name: str) -> str:
+    """Return the text of an input in the form in which tiles read a variable of its layout."""
+    rank = len(variable.shape)
+    if program.row_size(variable) is None or variable in program.families or program.is_mask(variable):
+        return f"items_of({name}, batch, {rank})"
+    if program.layout(variable)[0].is_of_heads:
+        return f"items_of({name}, batch, {rank})[:, None]"
+    return f"flat_rows({name}, batch, {rank})"
 
 
 def _lengths(program: Program) -> dict[Basic, str]:

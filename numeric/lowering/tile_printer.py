@@ -27,6 +27,10 @@ class TilePrinter(NumPyLayerPrinter):
         sums = self._sum_of_columns(node.args[0])
         return f"({sums} / {self.size(total(node.args[0].shape[-1]))})" if sums else super()._print_RowMean(node)
 
+    def _cast_like(self, text: str, array: str) -> str:
+        """Return the text of constants in the number type of the layer: in a tile an input's name is that of a part."""
+        return self._cast(text, "dtype")
+
     def _sum_of_columns(self, array: Array) -> str:
         """Return the sum over the rows of X, where X^T is given."""
         if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):

@@ -23,7 +23,7 @@ def variable(writer: TileWriter, node: Variable, target: Register | None) -> Reg
     """Return the rows of the tile of a variable."""
     equation = writer.program.equation.get(node)
     if equation is not None and writer.program.is_view(equation) and node not in writer.at:
-        return writer.value(equation.value)
+        return heads_of_view(writer, node, equation) if equation.over else writer.value(equation.value)
     return writer.variable(node)
 
 

@@ -105,7 +105,7 @@ class WholeText:
         if variable in self.named:
             return program.name(variable)
         whole, size = program.whole_name(variable), program.row_size(variable)
-        if size is None or (variable.kind == "boolean" and len(variable.shape) == 2):
+        if size is None or program.is_mask(variable):
             return whole
         layout, columns, _ = program.layout(variable)
         match layout:

@@ -89,13 +89,15 @@ class TileWriter:
     def constant(self, node: Array) -> Register:
         """Return what reads no input: weights, vectors, tables of positions."""
         in_family = self.over is not None and self.over in node.free_symbols
+        heads = self.heads_here() if in_family else "1"
         if node.shape and self.program.is_table(node, self.phase.size):
             name = self.program.table(node, self.over)
             rows = "begin:end" if not in_family else ("a:b, begin:end" if self.in_loop else ":, begin:end")
-            columns = self.key_slice(node.shape[1]) if len(node.shape) == 2 else ""
-            return Register(f"{name}[{rows}{columns and f', {columns}'}]", Layout.TABLE, given=True)
+            columns = self.key_slice(node.shape[1]) if len(node.shape) == 2 else "None"  # numbers are one column
+            return Register(f"{name}[{rows}{columns and f', {columns}'}]", Layout.TABLE, heads=heads, given=True)
         text = self.program.printed(node, self.over)
-        return Register(f"({text})[a:b]" if in_family and self.in_loop else text, Layout.FIXED, given=True)
+        text = f"({text})[a:b]" if in_family and self.in_loop else text
+        return Register(text, Layout.FIXED, heads=heads, given=True)
 
     # --- registers of variables ---
 
@@ -106,7 +108,7 @@ class TileWriter:
             register = Register(self.program.name(variable), layout, columns, heads, given=True, of=variable)
             whole = self.program.whole_name(variable)
             if variable.kind == "boolean" and layout.is_of_heads and variable not in self.program.families:
-                text = f"{whole}[first:last, begin:end][:, None]"
+                text = f"{whole}{self.program.mask_rows(variable)}"
             else:
                 text = _rows_of(whole, layout)
             self.at[variable] = self.bind(register, text)

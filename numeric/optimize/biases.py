@@ -11,7 +11,7 @@ from __future__ import annotations
 from derivations.language.arrangements import Concatenate
 from derivations.language.binding import replace_free
 from derivations.language.expression import Array, Plus, Product, Scaled, Transpose, Variable
-from derivations.language.functions import CausalMask, RowSoftmax, WindowMask
+from derivations.language.functions import BandMask, RowSoftmax
 from derivations.language.layer import Equation
 from derivations.language.names import is_name
 from numeric.optimize.draft import Draft
@@ -84,7 +84,8 @@ def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation
     weights = draft.equation(heads.value.args[0])
     if weights is None or not is_name(heads.value.args[0]) or not isinstance(weights.value, RowSoftmax):
         return None
-    if any(not isinstance(draft.mask(mask), CausalMask | WindowMask) for mask in weights.value.args[1:]):
+    masks = [draft.mask(mask) for mask in weights.value.args[1:]]
+    if not all(isinstance(mask, BandMask) and mask.shows_itself for mask in masks):
         return None
     beside = draft.read_once(heads.variable)
     if beside is None:

@@ -7,8 +7,6 @@ Source       rms_norm.gradient
 
 from __future__ import annotations
 
-from sympy import diff
-
 from derivations.language.expression import Array, ColumnBroadcast, Plus, Scaled, Variable
 from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSum
 from derivations.language.layer import Equation
@@ -40,8 +38,8 @@ def _is_normalised(equation: Equation) -> bool:
         return False
     function, rows, spread = value.args
     x, _ = function.formula.variables
-    slope = diff(function.formula.expr, x)
-    return isinstance(rows, Variable) and isinstance(spread, ColumnBroadcast) and x not in slope.free_symbols
+    factor = function.formula.expr / x
+    return isinstance(rows, Variable) and isinstance(spread, ColumnBroadcast) and x not in factor.free_symbols
 
 
 def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposal | None:

@@ -425,10 +425,11 @@ def test_a_family_without_a_numpy_form_is_refused(value, words):
         compile_layer(Layer("refused", (X, v), (F,), let, P))
 
 
-def test_a_table_for_each_item_of_a_batch_is_refused():
+def test_each_item_of_a_batch_may_have_a_table():
     E = array("E", vocab, d)
-    with pytest.raises(CompileError, match="one table for each item"):
-        compile_layer(one_equation(Lookup(E, T), E, T))
+    tables, tokens = np.random.default_rng(5).normal(size=(2, 7, 3)), np.array([[6, 0, 6, 1, 2], [5, 5, 4, 3, 0]])
+    expected = np.stack([table[numbers] for table, numbers in zip(tables, tokens, strict=True)])
+    np.testing.assert_array_equal(compile_layer(one_equation(Lookup(E, T), E, T))(tables, tokens), expected)
 
 
 def test_an_entry_in_a_scalar_is_refused():

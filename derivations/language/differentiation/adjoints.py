@@ -25,7 +25,7 @@ from derivations.language.expression import (
     Transpose,
 )
 from derivations.language.functions import (
-    CausalMask,
+    BandMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -35,7 +35,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
 from derivations.language.rows import PlacedRows, RowRange, Stacked
@@ -137,8 +136,7 @@ def adjoints(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array
     raise GradientError(f"the gradient of {node}: no rule differentiates a {kind}; register one with `adjoints`")
 
 
-@adjoints.register(CausalMask)
-@adjoints.register(WindowMask)
+@adjoints.register(BandMask)
 @adjoints.register(RelativeBuckets)
 @adjoints.register(OneHot)
 @adjoints.register(TopK)

@@ -14,6 +14,7 @@ from derivations.language.differentiation.preparation import has_weights, prepar
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.expression import Array, Member, Plus, Variable
 from derivations.language.layer import Apply, Equation, Gradient, Layer
+from derivations.language.names import fresh_name
 from derivations.language.shapes import Axis, total
 
 __all__ = ["Contribution", "Passes", "contributions", "cotangent_prefix", "depending", "gradient", "passes"]
@@ -231,15 +232,23 @@ class _Backward:
         over = equation.over or _one_family(self.collected[equation.variable])  # an array may be used by its members
         value = _sum(self.collected[equation.variable], over)
         if over and not equation.over:
-            whole = self.named(equation.variable)
+            whole = self._named_total(equation.variable)
             self.equations.append(Equation(Member(whole, over[0]), value, *over))
             return whole
         if isinstance(value, Variable) or (isinstance(value, Member) and isinstance(value.args[0], Variable)):
             return value
-        variable = self.named(equation.variable)
+        variable = self._named_total(equation.variable)
         target = Member(variable, equation.over[0]) if equation.over else variable
         self.equations.append(Equation(target, value, *(equation.over or ())))
         return target
+
+    def _named_total(self, variable: Variable) -> Variable:
+        """Return what holds all of a gradient; of an output that is read as well, a part of it is given by its name."""
+        named = self.named(variable)
+        if variable not in self.layer.outputs:
+            return named
+        taken = {*self.layer.shapes, *(self.prefix + name for name in self.layer.shapes)}
+        return Variable(fresh_name(f"{named.name}_all", taken), variable.shape)
 
     def _output(self, variable: Variable) -> Equation:
         """Return the equation of a gradient that is asked for; it is 0 where the output does not depend on it."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Basic, Integer, Symbol, oo
+from sympy import Basic, Dummy, Integer, Symbol, oo
 
 from derivations.language.arrangements import Tabulated
 from derivations.language.expression import Array, Member, Transpose, Variable
 from derivations.language.layer import Apply, Repeat
+from derivations.language.masks import BandMask
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
 from derivations.language.scalars import without_conditions
 from derivations.language.shapes import Axis, total
@@ -113,6 +114,8 @@ class ArrayPrinter(ScalarPrinter):
             return r"\mathbf{1}"
         places = ",".join(self._letters(formula.variables))
         return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
+
+    _print_Numbers = _print_Tabulated
 
     def _letters(self, places: Sequence[Symbol]) -> list[str]:
         letters = [self.place(place) for place in places]
@@ -243,13 +246,16 @@ class ArrayPrinter(ScalarPrinter):
     def _in_place(self, expr: Basic) -> tuple[str, int]:
         """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
         formula, arguments = expr.args[0].formula, expr.args[1:]
+        # an integer would be taken for the number of a place, which is printed from 1
+        named = {v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables}
         texts = {
-            variable: (self._print(argument), self.level(argument))
+            named[variable]: (self._print(argument), self.level(argument))
             for variable, argument in zip(formula.variables, arguments, strict=True)
         }
         outer, self._operands = self._operands, {**self._operands, **texts}
         try:
-            return self._print(formula.expr), self.level(formula.expr)
+            value = formula.expr.xreplace(named)
+            return self._print(value), self.level(value)
         finally:
             self._operands = outer
 
@@ -391,6 +397,10 @@ class ArrayPrinter(ScalarPrinter):
         layer = self._print(expr.applied)
         slope = self.power(f"{self.subscripted(self.differential.strip(), by)} {layer}", self.notation.transpose)
         return f"{slope}{self.wrapped(self._print(expr.cotangent), '[]')}"
+
+    def _print_BandMask(self, expr: BandMask) -> str:
+        sides = [self._print(total(along)) for along in expr.sides]
+        return self.applied(self.function_name("Band"), [*sides, self._print(expr.lower), self._print(expr.upper)])
 
     def _print_CausalMask(self, expr: Basic) -> str:
         return self.applied(self.function_name("Causal"), [self._print(expr.args[0])])

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Integer, Symbol
+from sympy import Id, Integer, Symbol
 
 from derivations.language.arrangements import Tabulated
 from derivations.language.binding import fresh_index
 from derivations.language.expression import Array
-from derivations.language.functions import CausalMask, Interleave, RowLogSumExp, RowSum, WindowMask
+from derivations.language.functions import BandMask, Elementwise, Interleave, RowLogSumExp, RowSum
 from derivations.language.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.printing.notation import Notation
@@ -24,7 +24,7 @@ from derivations.language.shapes import Pair, total
 __all__ = ["LatexPrinter", "Line", "latex_of"]
 
 _BY_ENTRIES = (  # values that are printed for an entry
-    *(Tabulated, RowSum, RowLogSumExp, Pick, CausalMask, WindowMask, RelativeBuckets, Chosen),
+    *(Tabulated, RowSum, RowLogSumExp, Pick, BandMask, RelativeBuckets, Chosen),
 )
 
 
@@ -47,7 +47,8 @@ class LatexPrinter(ArrayPrinter):
             return self._repetition(equation)
         if isinstance(value, Interleave):
             return self._pairs(equation)
-        if isinstance(value, _BY_ENTRIES) and equation.over is None:
+        by_entries = isinstance(value, _BY_ENTRIES) or (isinstance(value, Elementwise) and value.kind != "real")
+        if by_entries and equation.over is None:
             places = self._entry_places(value)
             left = self.named(equation.variable.name, self._letters(places), member=len(places) == 3)
             ranges = self.ranges(dict(zip(places, value.shape, strict=True)))
@@ -57,7 +58,7 @@ class LatexPrinter(ArrayPrinter):
 
     @staticmethod
     def _entry_places(value: Array) -> tuple[Symbol, ...]:
-        if isinstance(value, Tabulated):
+        if isinstance(value, Tabulated) and value.args[0] != Id:  # which SymPy gives a variable of its own
             return tuple(value.args[0].variables)
         places: list[Symbol] = []
         for letter in ("i", "j", "k")[: len(value.shape)]:

@@ -30,8 +30,8 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -40,7 +40,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.routing import RoutedProduct, TopK
@@ -282,10 +281,7 @@ class _Run:
         self.spend("reduction", len(tokens), varies)  # one addition for each entry of each member
         return self.fresh(node), varies
 
-    @value.register(RelativeBuckets)
-    @value.register(WindowMask)
-    @value.register(CausalMask)
-    @value.register(WindowMask)
+    @value.register(BandMask)
     @value.register(RelativeBuckets)
     @value.register(Explicit)
     def _(self, node: Array) -> tuple[Tokens, bool]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, singledispatchmethod
 from math import prod
 
-from sympy import Expr, Lambda, Max, diff, exp, tanh
+from sympy import Expr, Lambda, Max, Symbol, diff, exp, tanh
 
 from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
 from derivations.language.expression import (
@@ -27,8 +27,8 @@ from derivations.language.expression import (
     Variable,
 )
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -37,12 +37,12 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.layer import Apply, Layer, Repeat
 from derivations.language.memory_counts import KeptCount
 from derivations.language.routing import EachTransposed, RoutedProduct, TopK
 from derivations.language.rows import PlacedRows, RowRange, Stacked
+from derivations.language.scalars import Iverson
 from derivations.language.second_route.arrays import sizes_of
 from derivations.language.second_route.world import Meaning, NotCovered, World, meaning, rule, whole
 from derivations.language.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
@@ -170,8 +170,7 @@ class _Forward:
     @value.register(Both)
     @value.register(Tabulated)
     @value.register(Explicit)
-    @value.register(CausalMask)
-    @value.register(WindowMask)
+    @value.register(BandMask)
     @value.register(RelativeBuckets)
     def _(self, node: Array) -> _Held:
         return self.result(node, *self.operands(node))  # their gradients need no values
@@ -253,5 +252,7 @@ def _needs(formula: Lambda) -> tuple[tuple[int, ...], ...] | None:
         (x,) = variables
         if body in (Max(0, x), exp(x), tanh(x), 1 / (1 + exp(-x))):
             return None
-    slopes = (diff(body, x).free_symbols for x in variables)
+    brackets = {Symbol(f"bracket_{k}"): part for k, part in enumerate(sorted(body.atoms(Iverson), key=str))}
+    plain = body.xreplace({part: name for name, part in brackets.items()})  # whose slope is 0 off the jumps
+    slopes = (diff(plain, x).xreplace(brackets).free_symbols for x in variables)
     return tuple(tuple(k for k, x in enumerate(variables) if x in slope) for slope in slopes)

@@ -7,11 +7,13 @@ from itertools import pairwise
 from operator import mul
 from typing import Any
 
+from sympy import oo
+
 from derivations.language.arrangements import ColumnBlock, PlacedBlock
 from derivations.language.expression import Array
 from derivations.language.functions import (
+    BandMask,
     Both,
-    CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
@@ -20,7 +22,6 @@ from derivations.language.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
-    WindowMask,
 )
 from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
 from derivations.language.rows import PlacedRows, RowRange, Stacked
@@ -87,18 +88,17 @@ def _(node: Array) -> Meaning:
 
 
 @rule.register
-def _(node: CausalMask) -> Meaning:
-    size = meaning(total(node.args[0]))
-    return lambda world: [[int(j <= i) for j in range(whole(size(world)))] for i in range(whole(size(world)))]
-
-
-@rule.register
-def _(node: WindowMask) -> Meaning:
-    size, width = (meaning(total(along)) for along in node.args)
+def _(node: BandMask) -> Meaning:
+    rows, columns = (meaning(total(along)) for along in node.sides)
+    lower, upper = (None if abs(bound) == oo else meaning(bound) for bound in (node.lower, node.upper))
 
     def value(world: World) -> Any:
-        places, back = range(whole(size(world))), whole(width(world))
-        return [[int(0 <= i - j < back) for j in places] for i in places]
+        keys = range(whole(columns(world)))
+        seen = [[lower is None or j - i >= whole(lower(world)) for j in keys] for i in range(whole(rows(world)))]
+        return [
+            [int(near and (upper is None or j - i <= whole(upper(world)))) for j, near in enumerate(row)]
+            for i, row in enumerate(seen)
+        ]
 
     return value
 
