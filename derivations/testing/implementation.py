@@ -32,8 +32,10 @@ def assert_implements(
                  left to the function, whose default must be the layer's (1e-5, or the one given by keyword).
                  `call(function, *arguments)` adapts another signature, or a module
     Result       values in float64 and float32, without and with batch axes in front, with inputs so large that an
-                 unshifted exp overflows, with masks, and gradients by PyTorch's or JAX's differentiation
-    Shapes       distinct primes, unless sizes are given by keyword; `batch=False` for a function without batch axes
+                 unshifted exp overflows, with masks, and gradients by PyTorch's or JAX's differentiation; no argument
+                 is overwritten, no call depends on an earlier one, and arrays lie in memory in any order
+    Shapes       distinct primes, then ones, equal sizes and several hundred, unless sizes are given by keyword;
+                 `batch=False` for a function without batch axes
     Assumes      `fully_masked_rows`: a row without visible keys gives zeros; say False where a function need not
     Raises       AssertionError with the smallest failing case and the formula; LookupError for an unknown layer;
                  TypeError, or InputError (a ValueError), for a bad argument of this function

@@ -6,7 +6,7 @@ and the gradients of <cotangent, output> by the arrays chosen. PyTorch and JAX a
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -35,6 +35,9 @@ class Framework:
     owns: Callable[[Any], bool]
     pull_back: Callable[[Call, Arguments, frozenset[str], Any], tuple[Any, dict[str, Any]]] | None = None
     precision: Callable[[str], Any] = lambda dtype: nullcontext()
+    write: Callable[[Any, Any], Any] = lambda array, value: array  # other numbers into an array, where it can be done
+    shares: Callable[[Any, Any], bool] = lambda one, other: False  # whether two arrays lie in the same memory
+    layouts: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)  # the same numbers, otherwise in memory
     shapes: int = 200  # that a search for a small case may try: JAX compiles anew for each
 
     @property
@@ -52,7 +55,56 @@ def framework_of(function: Any) -> str:
     return "jax" if origins & {"jax", "jaxlib", "flax", "equinox"} else "numpy"
 
 
+# NumPy
+
+
+def _written(array: Any, value: Any) -> Any:
+    np.copyto(array, value)
+    return array
+
+
+def _turned(array: Any) -> Any:
+    """Return the same matrices, each in the order of its columns."""
+    return np.ascontiguousarray(array.mT).mT if array.ndim > 1 else array
+
+
+def _spread(array: Any) -> Any:
+    """Return the same numbers, as every second one of a larger array along each axis."""
+    larger = np.zeros([2 * size for size in array.shape], array.dtype)
+    places = (slice(None, None, 2),) * array.ndim
+    larger[places] = array
+    return larger[places]
+
+
+def _reversed(array: Any) -> Any:
+    """Return the same numbers, from the last to the first in memory."""
+    places = (slice(None, None, -1),) * array.ndim
+    return np.ascontiguousarray(array[places])[places]
+
+
+def _read_only(array: Any) -> Any:
+    array.setflags(write=False)
+    return array
+
+
 # PyTorch
+
+
+def _torch_written(array: Any, value: Any) -> Any:
+    torch = import_module("torch")
+    with torch.no_grad():
+        return array.copy_(torch.from_numpy(np.array(value)))
+
+
+def _torch_shares(one: Any, other: Any) -> bool:
+    return bool(one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr())
+
+
+def _torch_spread(array: Any) -> Any:
+    larger = import_module("torch").zeros([2 * size for size in array.shape], dtype=array.dtype)
+    places = (slice(None, None, 2),) * array.ndim
+    larger[places] = array
+    return larger[places]
 
 
 def _torch_pull_back(call: Call, arguments: Arguments, chosen: frozenset[str], cotangent: Any) -> Any:
@@ -109,7 +161,14 @@ def _jax_pull_back(call: Call, arguments: Arguments, chosen: frozenset[str], cot
 
 FRAMEWORKS: dict[str, Framework] = {
     "numpy": Framework(
-        "numpy", "NumPy array", np.copy, np.asarray, lambda value: isinstance(value, np.ndarray | np.generic)
+        "numpy",
+        "NumPy array",
+        np.copy,
+        np.asarray,
+        lambda value: isinstance(value, np.ndarray | np.generic),
+        write=_written,
+        shares=np.may_share_memory,
+        layouts={"columns first": _turned, "spread": _spread, "reversed": _reversed, "read-only": _read_only},
     ),
     "torch": Framework(
         "torch",
@@ -118,6 +177,12 @@ FRAMEWORKS: dict[str, Framework] = {
         lambda value: value.detach().cpu().numpy(),
         lambda value: isinstance(value, import_module("torch").Tensor),
         _torch_pull_back,
+        write=_torch_written,
+        shares=_torch_shares,
+        layouts={
+            "columns first": lambda array: array.mT.contiguous().mT if array.ndim > 1 else array,
+            "spread": _torch_spread,
+        },
     ),
     "jax": Framework(
         "jax",
@@ -127,6 +192,7 @@ FRAMEWORKS: dict[str, Framework] = {
         lambda value: isinstance(value, import_module("jax").Array),
         _jax_pull_back,
         _jax_precision,
+        write=lambda array, value: _jax_array(value),
         shapes=12,
     ),
 }

@@ -20,7 +20,7 @@ from derivations.language.differentiation.adjoints import GradientError
 from numeric.compile import compile_layer
 from numeric.conformance.drawing import Case, doubled, leaves, mapped
 from numeric.conformance.running_error import Arithmetic, Bounded, NotBounded, bounded
-from numeric.conformance.tolerance import FREEDOM, settled, typical_error
+from numeric.conformance.tolerance import FREEDOM, settled
 from numeric.formula_printer import CompileError
 from numeric.structure import identifier, weight_tree
 
@@ -41,10 +41,12 @@ def expected_gradients(case: Case, cotangent: Any) -> dict[str, tuple[Any, Any]]
     except (GradientError, CompileError):
         found, worst = _by_complex_steps_or_none(case, cotangent), {}
     sizes = [float(np.nanmax(np.abs(each), initial=0.0)) for each in (*found.values(), cotangent)]
-    typical = typical_error(case, np.array(max(sizes)), case.plan.dtype, GRADIENT_COST)
-    nothing = np.array(np.inf)
+    dtype, size = case.plan.dtype, np.array(max(sizes))
     return {
-        path: (value, settled(worst.get(path, nothing), typical, np.abs(value).max(initial=0.0), case))
+        path: (
+            value,
+            settled(worst.get(path), np.abs(value).max(initial=0.0), case, dtype, GRADIENT_COST, size),
+        )
         for path, value in found.items()
     }
 
@@ -61,7 +63,7 @@ def _worst(case: Case, cotangent: Any) -> Gradients:
     """Return the bounds that the derived gradient finds for itself, where it does."""
     errors: Gradients = {}
     exact = mapped(dict(case.arguments), lambda _, each: doubled(each))
-    for dtype, freedom in ((case.plan.dtype, FREEDOM), ("float64", 1)):
+    for dtype, freedom in _arithmetics(case.plan.dtype):
         arithmetic = Arithmetic.of(dtype)
         try:
             found = _gradients(case, bounded(exact, arithmetic), bounded(cotangent, arithmetic))
@@ -71,6 +73,11 @@ def _worst(case: Case, cotangent: Any) -> Gradients:
             error = each.error if isinstance(each, Bounded) else np.full(np.shape(each), np.inf)
             errors[path] = errors.get(path, 0.0) + freedom * error
     return errors
+
+
+def _arithmetics(dtype: str) -> tuple[tuple[str, int], ...]:
+    """Return the number types in which errors arise, and how many times the bound of each is allowed."""
+    return (("float64", FREEDOM + 1),) if dtype == "float64" else ((dtype, FREEDOM), ("float64", 1))
 
 
 def _gradients(case: Case, arguments: Mapping[str, Any], cotangent: Any) -> Gradients:

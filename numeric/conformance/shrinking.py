@@ -1,4 +1,4 @@
-"""From a failing case to a small one that fails in the same way: fewer batch axes, smaller sizes, simpler numbers."""
+"""From a failing case to a small one that fails in the same way: a plainer kind, smaller sizes, simpler numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -56,12 +56,14 @@ def _shrink_plan(search: _Search, pinned: frozenset[str]) -> None:
 
 def _plainer(case: Case, pinned: frozenset[str]) -> Iterator[Case]:
     plan = case.plan
-    changes: list[dict[str, Any]] = [{"kind": "ordinary"}] * (plan.kind != "ordinary")
+    changes: list[dict[str, Any]] = [{"layout": "plain"}] * (plan.layout != "plain")
+    changes += [{"kind": "ordinary"}] * (plan.kind != "ordinary")
     changes += [{"batch": ()}] * bool(plan.batch)
     free = [name for name in plan.sizes if name not in pinned]
     changes += [{"sizes": {**plan.sizes, **dict.fromkeys(free, s)}} for s in (1, 2) if _smaller(plan, free, s)]
     for name, size in plan.sizes.items():
-        smaller = [s for s in (1, 2, 3, 4) if s < size] if name not in pinned else []
+        steps = sorted({1, 2, 3, 4, size // 2, 3 * size // 4, size - 1})
+        smaller = [s for s in steps if 0 < s < size] if name not in pinned else []
         changes += [{"sizes": {**plan.sizes, name: s}} for s in smaller]
     for change in changes:
         for seed in range(plan.seed, plan.seed + DRAWS):

@@ -3,8 +3,8 @@
 Result       `Conformance`: how many cases agreed, whether gradients were compared, and the smallest failing case
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,23 @@ from derivations.language.layer import Layer
 from derivations.language.printing.views import text
 from derivations.symbols import i, j
 from numeric.checks import InputError
-from numeric.conformance.drawing import Case, draw, leaves, plans
+from numeric.conformance.cases import Scope, cases
+from numeric.conformance.drawing import Case, leaves
 from numeric.conformance.frameworks import FRAMEWORKS, Framework, framework_of
+from numeric.conformance.repetition import repeated
 from numeric.conformance.shrinking import shrunk
 from numeric.conformance.verdict import FLOATS, Failure, verdict
 
 __all__ = ["Conformance", "conformance"]
 
 SHOWN = 60  # entries of an argument that are printed
-HIDDEN = "The first row of the mask has no visible key; fully_masked_rows=False leaves such cases out."
+LAYOUTS = {
+    "columns first": "The matrices lie in memory column by column.",
+    "spread": "The arrays are every second entry of larger arrays.",
+    "reversed": "The arrays lie in memory from the last entry to the first.",
+    "read-only": "The arrays are read-only.",
+}
+HIDDEN = "A row of the mask has no visible key; fully_masked_rows=False leaves such cases out."
 
 
 @dataclass(frozen=True)
@@ -63,26 +71,64 @@ def conformance(
     """
     framework, chosen = _framework(function, arrays), _number_types(dtypes)
     sizes, scalars = _given(layer, given or {})
-    count, differentiated = 0, False
+    layouts = tuple(framework.layouts)
+    scope = Scope(sizes, chosen, batch, fully_masked_rows, seed, scalars, layouts, framework.shapes)
 
     def adapted(*arguments: Any) -> Any:
         return function(*arguments) if call is None else call(function, *arguments)
 
-    for plan in plans(layer, sizes, chosen, batch=batch, hidden=fully_masked_rows, seed=seed, scalars=scalars):
-        case = draw(layer, plan)
-        failure = verdict(adapted, case, framework, gradients)
-        if failure is not None:
-            wanted = gradients and failure.kind in ("gradient", "raised")  # else they tell nothing new
+    trial = _Trial(adapted, framework, gradients, frozenset(sizes))
+    failure = trial.run(cases(layer, scope))
+    compared = failure is None and gradients and framework.differentiable and trial.differentiated
+    return Conformance(name or layer.name, framework.name, trial.count, compared, failure)
 
-            def again(case: Case, wanted: bool = wanted) -> Failure | None:
-                return verdict(adapted, case, framework, wanted)
 
-            smallest = shrunk(failure, again, frozenset(sizes), framework.shapes)
-            return Conformance(name or layer.name, framework.name, count, False, smallest)
-        count += 1
-        differentiated |= any(each.dtype.kind == "f" for each in leaves(case.arguments).values())
-    compared = gradients and framework.differentiable and differentiated
-    return Conformance(name or layer.name, framework.name, count, compared)
+@dataclass
+class _Trial:
+    """A function, how it is called, and what is known of it so far."""
+
+    call: Callable[..., Any]
+    framework: Framework
+    gradients: bool
+    pinned: frozenset[str]
+    count: int = 0
+    differentiated: bool = False
+    first: Case | None = None
+
+    def run(self, some: Iterable[Case]) -> Failure | None:
+        """Return the first failure, made small; the first case is repeated with other numbers."""
+        for case in some:
+            failure = verdict(self.call, case, self.framework, self.gradients)
+            if failure is None and self.first is None:
+                self.first, failure = case, repeated(self.call, case, self.framework, self.pinned)
+            if failure is None:
+                self.count += 1
+                self.differentiated |= any(each.dtype.kind == "f" for each in leaves(case.arguments).values())
+            elif failure.kind != "declined":
+                return self._forgotten(failure) or self._shrunk(failure)
+        return None
+
+    def _forgotten(self, failure: Failure) -> Failure | None:
+        """Return that the first case, which passed, fails now, or None."""
+        if self.first is None or failure.kind in ("state", "kept", "overwritten", "gradient"):
+            return None
+        again = verdict(self.call, self.first, self.framework, False)
+        if again is None:
+            return None
+        told = (
+            f"{again.sentence}, after {self.count} other calls; before them the same call was right: it keeps something"
+        )
+        return replace(again, kind="state", sentence=told)
+
+    def _shrunk(self, failure: Failure) -> Failure:
+        gradients = self.gradients and failure.kind in ("gradient", "raised")  # else they tell nothing new
+
+        def again(case: Case) -> Failure | None:
+            if failure.kind in ("state", "kept"):
+                return repeated(self.call, case, self.framework, self.pinned)
+            return verdict(self.call, case, self.framework, gradients)
+
+        return shrunk(failure, again, self.pinned, self.framework.shapes)
 
 
 def _framework(function: Any, name: str | None) -> Framework:
@@ -123,13 +169,22 @@ def _lines(name: str, failure: Failure, framework: Framework) -> list[str]:
     if failure.kind in ("raised", "type") and framework.name == "numpy":
         lines.append('It was given NumPy arrays; for a function of other arrays say arrays="torch" or arrays="jax".')
     lines.append(f"Smallest failing case found ({sizes}; {plan.dtype}{batch}):")
-    lines += [f"    {path} = {_shown(each)}" for path, each in leaves(case.arguments).items()]
-    lines += [f"    {name} = {value}" for name, value in case.arguments.items() if isinstance(value, int | float)]
-    if plan.kind == "hidden":
+    lines += _arguments(case)
+    if failure.then is not None:
+        lines += ["    and then, in the same arrays,", *_arguments(failure.then)]
+    if plan.layout in LAYOUTS:
+        lines.append(LAYOUTS[plan.layout])
+    if plan.kind in ("hidden", "none visible"):
         lines.append(HIDDEN)
     lines.append(f"It is called as {_signature(case)}, and the layer is")
     lines += [row for row in case.layer.text().splitlines()[1:] if row.strip()]
     return lines + list(_softmax_entries(case.layer))
+
+
+def _arguments(case: Case) -> list[str]:
+    arrays = [f"    {path} = {_shown(each)}" for path, each in leaves(case.arguments).items()]
+    numbers = [(name, value) for name, value in case.arguments.items() if isinstance(value, int | float)]
+    return arrays + [f"    {name} = {value}" for name, value in numbers]
 
 
 def _softmax_entries(layer: Layer) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """One case of a function under test: what it returned, and what is wrong with it.
 
-Result       None, or a `Failure` of one kind: raised, nothing, type, shape, dtype, finite, values, gradient
+Result       None, or a `Failure` of one kind: raised, nothing, type, shape, dtype, finite, values, overwritten,
+             gradient; or declined, which is no failure: it raised for arrays that lie in memory in an unusual way
 """
 
 import traceback
@@ -16,7 +17,7 @@ from numeric.conformance.frameworks import Framework, Untraceable
 from numeric.conformance.gradients import expected_gradients
 from numeric.conformance.tolerance import tolerance
 
-__all__ = ["Failure", "verdict"]
+__all__ = ["FLOATS", "Failure", "described", "given", "judged", "verdict"]
 
 FLOATS = ("float64", "float32")  # in this order: what is wrong in float64 is no matter of rounding
 OURS = str(Path(__file__).resolve().parent.parent)
@@ -25,38 +26,74 @@ Call = Callable[..., Any]  # of the arguments, in the layer's order
 
 @dataclass(frozen=True)
 class Failure:
-    """What is wrong: its kind, a sentence, and the case."""
+    """What is wrong: its kind, a sentence, the case, and where two calls are needed, that of the second one."""
 
     kind: str
     sentence: str
     case: Case
+    then: Case | None = None
 
 
 def verdict(call: Call, case: Case, framework: Framework, gradients: bool) -> Failure | None:
     """Return what is wrong with a function in one case, or None."""
-    dtype, expected = case.plan.dtype, case.output()
     rng = np.random.default_rng([case.plan.seed, 1])
-    cotangent = np.asarray(rng.standard_normal(expected.shape)).astype(dtype)
+    cotangent = np.asarray(rng.standard_normal(case.expected.shape)).astype(case.plan.dtype)
     real = frozenset(path for path, each in leaves(case.arguments).items() if each.dtype.kind == "f")
-    differentiate = framework.pull_back if gradients and real else None
+    differentiate = framework.pull_back if gradients and case.plan.gradient and real else None
     slopes: dict[str, Any] = {}
     try:
-        with framework.precision(dtype), np.errstate(all="ignore"):
-            arguments = mapped(dict(case.arguments), lambda path, each: framework.to(each))
+        with framework.precision(case.plan.dtype), np.errstate(all="ignore"):
+            arguments = given(case, framework)
             if differentiate is None:
                 output = call(*arguments.values())
             else:
-                output, slopes = differentiate(lambda given: call(*given.values()), arguments, real, cotangent)
+                output, slopes = differentiate(lambda each: call(*each.values()), arguments, real, cotangent)
     except Untraceable as error:
         return Failure("gradient", f"it gives no gradient: {error}", case)
     except Exception as error:
-        return Failure("raised", f"it raised {_described(error)}", case)
-    wrong = _form(output, expected, case, framework)
+        kind = "raised" if case.plan.layout == "plain" else "declined"
+        return Failure(kind, f"it raised {described(error)}", case)
+    return (
+        judged(output, case, framework)
+        or _overwritten(arguments, case, framework)
+        or _gradients(slopes, case, framework, cotangent)
+    )
+
+
+def given(case: Case, framework: Framework) -> dict[str, Any]:
+    """Return the arguments of a case as arrays of a framework, laid out in memory as the plan says."""
+    layout = framework.layouts.get(case.plan.layout, lambda array: array)
+    arguments: dict[str, Any] = mapped(dict(case.arguments), lambda path, each: layout(framework.to(each)))
+    return arguments
+
+
+def judged(output: Any, case: Case, framework: Framework) -> Failure | None:
+    """Return what is wrong with an output: its type, shape and number type, or a value."""
+    wrong = _form(output, case.expected, case, framework)
     if wrong is not None:
         return wrong
     found = framework.back(output).astype(np.float64)
-    allowed = tolerance(case, expected, dtype if case.layer.inputs else _dtype(output))
-    return _values("values", "", found, expected, allowed, case) or _gradients(slopes, case, framework, cotangent)
+    if np.array_equal(found, case.expected):
+        return None
+    allowed = tolerance(case, case.plan.dtype if case.layer.inputs else _dtype(output))
+    return _values("values", "", found, case.expected, allowed, case)
+
+
+def _overwritten(arguments: dict[str, Any], case: Case, framework: Framework) -> Failure | None:
+    """Return which argument the call changed, or None."""
+    found = leaves(arguments)
+    for path, before in leaves(case.arguments).items():
+        if path not in found:
+            return Failure("overwritten", f"it removed {path} from its argument", case)
+        after = framework.back(found[path])
+        changed = np.argwhere(after != before) if after.shape == before.shape else [()]
+        if len(changed):
+            where = tuple(map(int, changed[0]))
+            what = f"the entry at {list(where)} was {before[where]:.6g} and became {after[where]:.6g}" if where else (
+                f"its shape was {before.shape} and became {after.shape}"
+            )  # fmt: skip
+            return Failure("overwritten", f"it overwrote its argument {path}: {what}", case)
+    return None
 
 
 def _form(output: Any, expected: Any, case: Case, framework: Framework) -> Failure | None:
@@ -119,7 +156,7 @@ def _values(kind: str, what: str, found: Any, expected: Any, allowed: Any, case:
     return Failure(kind, sentence, case)
 
 
-def _described(error: Exception) -> str:
+def described(error: Exception) -> str:
     """Return an exception as words: its type, its text, and the line of the function under test that raised it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(OURS)]
     own = [frame for frame in frames if "site-packages" not in frame.filename]

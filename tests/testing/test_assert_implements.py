@@ -81,7 +81,7 @@ def test_a_masked_softmax_by_a_large_negative_number_passes_once_empty_rows_are_
     assert_implements(masked_attention, "masked_scaled_dot_product_attention")
 
 
-def test_logarithms_and_one_pass_variances_pass():
+def test_logarithms_pass_and_a_variance_that_cancels_does_not():
     def by_logarithm(x):
         largest = x.max(axis=-1, keepdims=True)
         return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))
@@ -92,7 +92,7 @@ def test_logarithms_and_one_pass_variances_pass():
         return (X - mean) / np.sqrt(variance + X.dtype.type(1e-5)) * gamma + beta
 
     assert_implements(by_logarithm, "softmax")
-    assert_implements(one_pass, "layer_norm")
+    refused(one_pass, "layer_norm")
 
 
 def test_a_layer_that_is_not_in_the_catalogue():
@@ -101,10 +101,10 @@ def test_a_layer_that_is_not_in_the_catalogue():
 
 
 def test_the_report_counts_the_cases():
-    assert str(assert_implements(softmax, "softmax")) == "softmax: values agree in 10 cases (numpy)"
+    found = assert_implements(softmax, "softmax")
+    assert str(found) == f"softmax: values agree in {found.cases} cases (numpy)"
     for dtypes in (["float32"], "float64"):
-        found = assert_implements(softmax, "softmax", dtypes=dtypes, batch=False)
-        assert str(found).endswith("in 3 cases (numpy)")
+        assert assert_implements(softmax, "softmax", dtypes=dtypes, batch=False).cases < found.cases
 
 
 # --- wrong formulas -------------------------------------------------------------------------------------------------

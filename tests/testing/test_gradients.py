@@ -8,17 +8,17 @@ import pytest
 from derivations.catalogue import layers
 from derivations.language.differentiation.adjoints import GradientError
 from numeric.conformance import gradients
-from numeric.conformance.drawing import draw, leaves, mapped, plans
+from numeric.conformance.cases import Scope, cases
+from numeric.conformance.drawing import draw, leaves, mapped
 from numeric.conformance.gradients import by_complex_steps, derived, expected_gradients
 
 DIFFERENTIABLE = [name for name, layer in layers().items() if layer.inputs]
 
 
 def drawn(name, dtype="float64", kind="ordinary"):
-    settings = {"batch": True, "hidden": False, "seed": 1, "scalars": {}}
-    plan = next(iter(plans(layers()[name], {}, (dtype,), **settings)))
-    case = draw(layers()[name], replace(plan, batch=(2,), kind=kind))
-    return case, np.asarray(np.random.default_rng(2).standard_normal(case.output().shape))
+    plan = next(cases(layers()[name], Scope(dtypes=(dtype,), hidden=False, seed=1))).plan
+    case = draw(layers()[name], replace(plan, batch=(2,), kind=kind, usual=kind == "ordinary"))
+    return case, np.asarray(np.random.default_rng(2).standard_normal(case.expected.shape))
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -46,7 +46,7 @@ def central_differences(case, cotangent, step=2.0**-18):
             copy[place] += moved
             return copy
 
-        return (replace(case, arguments=mapped(dict(case.arguments), change)).output() * cotangent).sum()
+        return (replace(case, arguments=mapped(dict(case.arguments), change)).expected * cotangent).sum()
 
     return {
         path: np.array(
@@ -61,7 +61,7 @@ def central_differences(case, cotangent, step=2.0**-18):
 def test_the_gradient_of_softmax_by_hand(dtype):
     """The gradient of sum G softmax(x) is y * (G - sum y G)."""
     case, G = drawn("softmax", dtype)
-    y, unit = case.output(), np.finfo(dtype).eps
+    y, unit = case.expected, np.finfo(dtype).eps
     value, bound = expected_gradients(case, G)["x"]
     np.testing.assert_allclose(value, y * (G - (y * G).sum(axis=-1, keepdims=True)), rtol=0, atol=1e-15)
     assert (bound > unit / 100).all() and (bound < 1000 * unit).all()

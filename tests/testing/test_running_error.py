@@ -8,7 +8,8 @@ from scipy import special
 
 from derivations.catalogue import layers
 from numeric.compile import compile_layer
-from numeric.conformance.drawing import draw, mapped, plans
+from numeric.conformance.cases import Scope, cases
+from numeric.conformance.drawing import draw, mapped
 from numeric.conformance.running_error import UFUNCS, Arithmetic, Bounded, NotBounded, bounded
 
 SINGLE, DOUBLE = Arithmetic.of(np.float32), Arithmetic.of(np.float64)
@@ -126,8 +127,7 @@ DEEP = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_error_of_every_layer_is_within_its_own_bound(name, dtype):
     layer = layers()[name]
-    settings = {"batch": True, "hidden": False, "seed": 2, "scalars": {}}
-    plan = next(iter(plans(layer, {}, (dtype,), **settings)))
+    plan = next(cases(layer, Scope(dtypes=(dtype,), hidden=False, seed=2))).plan
     case = draw(layer, replace(plan, batch=(2,)))
     arithmetic = Arithmetic.of(dtype)
     exact = mapped(dict(case.arguments), lambda _, each: each.astype(float) if each.dtype.kind == "f" else each)
@@ -138,7 +138,7 @@ def test_the_error_of_every_layer_is_within_its_own_bound(name, dtype):
     with np.errstate(all="ignore"):  # an infinite bound may stand where nothing is known
         found = compile_layer(layer)(**bounded_leaves(exact, arithmetic), **case.defaults, check=False)
     assert isinstance(found, Bounded)
-    np.testing.assert_array_equal(found.value, case.output())
+    np.testing.assert_array_equal(found.value, case.expected)
     computed = compile_layer(layer)(**case.arguments, **case.defaults)
     assert (np.abs(computed.astype(float) - found.value) <= found.error).all()
     if name not in DEEP:
