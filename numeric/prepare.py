@@ -27,12 +27,12 @@ from derivations.language.inlining import inlined
 from derivations.language.layer import Gradient, Layer
 from numeric.blas_threads import one_thread_in_blas
 from numeric.checks import InputContract, InputError
-from numeric.formula_printer import CompileError
 from numeric.lowering.choices import SWITCHES, Choice
-from numeric.lowering.module import LoweredLayer, lowered
+from numeric.lowering.module import LoweredLayer, lowered, require_no_pullback
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.optimize.packing import at_path
+from numeric.own_memory import own_memory
 from numeric.structure import WeightTree, applications, identifier, weight_tree
 from numeric.tiles import FEW, default_threads
 
@@ -61,7 +61,8 @@ class Prepared:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
         with one_thread_in_blas() if self.threads == 1 else nullcontext():
-            return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+            results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        return own_memory(results, [*inputs, *self.arguments.values()])
 
     def __repr__(self) -> str:
         """Return the name and the number of threads."""
@@ -113,8 +114,7 @@ def _prepared(
     """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
     left_out = frozenset([without] if isinstance(without, str) else without)
     optimised = optimize(layer, without=left_out - set(SWITCHES))
-    rests_on_keys = any(rewrite.name == "value_bias" and rewrite.done for rewrite in optimised.every_rewrite())
-    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS, needs_keys=rests_on_keys)
+    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES))
     known = contract.sizes
     asked = {name: known.get(size) for name, size in code.source.sizes.items()}
@@ -149,6 +149,7 @@ class PreparedGradient:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
         with one_thread_in_blas() if self._is_in_tiles(inputs) else nullcontext():
             results = self.step(*inputs, check=check, **scalars)
+        results = results if isinstance(results, tuple) else (results,)
         count = len(self.flat.parameters)
         by_weights = results[len(results) - count :]
         named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
@@ -180,19 +181,15 @@ def prepare_gradient(
     """Return the step of training of a layer: its output and all gradients, from inputs and the gradient by the output.
 
     Definition   the gradient of the layer with its parts written out, made fast like any other layer
-    Shapes       gradients have those of inputs and weights; those by weights are sums over the batch, so that every
-                 input has the batch axes of the output
+    Shapes       gradients have those of inputs and weights; of inputs and weights that have no batch axes, or some
+                 of length 1, they are sums over the batch
     Raises       CompileError for a layer with a repetition, and what `prepare` raises
     """
     flat = inlined(layer)
-    if applications(flat):
-        raise CompileError(
-            f"layer {layer.name}: the gradient of {applications(flat)[0].layer.name}, which is repeated or in a "
-            "family, is not made fast yet; use compile_layer(gradient(layer))"
-        )
     whole, both = gradient(flat), passes(flat)
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (flat.output, *whole.outputs))
+    require_no_pullback(step)
     flat_values = flat_weights(flat, weights)
     return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
 

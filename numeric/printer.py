@@ -138,7 +138,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Variable(self, variable: Variable) -> str:
         name = self._names[variable]
-        if self._family is None or variable not in self._batched or not variable.shape:
+        if self._family is None or variable not in self._batched:
             return name
         return f"{name}[..., None{', :' * len(variable.shape)}]"
 
@@ -400,7 +400,8 @@ class NumPyLayerPrinter(FormulaPrinter):
         shape = ", ".join(self._scalar.whole(total(along)) for along in axes)
         used = [place in formula.expr.free_symbols for place in formula.variables]
         if not any(used):
-            return self._table(f"{self._arrays}.full(({shape},), float({self._scalar._print(formula.expr)}))")
+            shape = f"({shape},)" if axes else "()"
+            return self._table(f"{self._arrays}.full({shape}, float({self._scalar._print(formula.expr)}))")
         places = []
         for number, along in enumerate(axes, start=1):
             behind = ", None" * (len(axes) - number)

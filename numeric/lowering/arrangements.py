@@ -40,7 +40,7 @@ def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Registe
     if numbers.layout is not Layout.TOKENS or writer.over is not None:
         raise Unsupported(node)
     out = result(writer, Layout.ROWS, writer.program.whole(total(table.shape[1])), "1", target)
-    return writer.emit(f"np.take({writer.constant(table).name}, {{0}}, axis=0, out={{out}})", (numbers,), out)
+    return writer.emit(f"np.take({writer.constant_whole(table)}, {{0}}, axis=0, out={{out}})", (numbers,), out)
 
 
 def printed(writer: TileWriter, node: Array, target: Register | None) -> Register:

@@ -32,7 +32,7 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
 
 
 def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Register | None) -> Register:
-    text, is_matrix = writer.constant(right).name, len(right.shape) == 2
+    text, is_matrix = writer.constant_whole(right), len(right.shape) == 2
     columns = writer.program.whole(total(right.shape[1])) if is_matrix else "1"
     text = text if is_matrix else f"{text}[..., None]"
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
