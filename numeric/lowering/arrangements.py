@@ -6,7 +6,7 @@ from derivations.language.arrangements import Concatenate
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.functions import Lookup
 from derivations.language.shapes import total
-from numeric.lowering.expressions import named
+from numeric.lowering.expressions import named, variables_of
 from numeric.lowering.operands import result
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import Layout, Register
@@ -48,6 +48,9 @@ def printed(writer: TileWriter, node: Array, target: Register | None) -> Registe
     program = writer.program
     if writer.in_loop:
         raise Unsupported(node)
+    fixed = variables_of(node) - program.batched
+    if any(writer.phase.size in along.free_symbols for v in fixed for along in v.shape):
+        raise Unsupported(node)  # of a weight with a row for each position, a tile has other rows
     read = sorted(program.read_in(node), key=lambda v: v.name)
     operands = {v: _operand(writer, v) for v in read}
     texts = {v: _with_items(writer, v, register) for v, register in operands.items()}
