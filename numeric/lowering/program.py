@@ -50,7 +50,7 @@ class Program:
         self.positions = positions(layer)
         self.equation: dict[Variable, Equation] = {e.variable: e for e in layer.equations}
         self.families = frozenset(e.variable for e in layer.equations if e.over) | frozenset(
-            v for v in layer.inputs if len(v.shape) == 3
+            v for v in layer.inputs if len(v.shape) > 2
         )
         given = (*layer.inputs, *layer.parameters, *layer.sizes, *layer.scalars, *self.equation)
         self.names: dict[Basic, str] = names_of(given, taken)

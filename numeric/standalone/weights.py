@@ -6,7 +6,7 @@ Result       `packed`, which takes the weights as `compile_layer(layer)` does an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sympy import Basic, Symbol
 
@@ -51,18 +51,26 @@ class WeightsSource:
         lines.append("    return {\n" + "".join(f"        {entry},\n" for entry in entries) + "    }")
         return "\n".join(lines) + "\n"
 
-    def _packing(self, name: str, packing: Layer, inside: str | None, indent: str) -> str:
+    def _packing(
+        self, name: str, packing: Layer, inside: str | None, indent: str, own: Collection[str] = ()
+    ) -> str:
         """Return a call that gives new weights as a tuple, and keep the function that it calls."""
         compiled = compile_layer(packing)
         self.functions |= renamed(compiled, name)
-        arguments = [self._at(p.name, inside) for p in packing.parameters]
+        arguments = [self._at(p.name, inside, own) for p in packing.parameters]
+        untold = [s.name for s in compiled.sizes if s not in self.told]
+        if untold:
+            raise CompileError(
+                f"layer {self.optimised.original.name}: no weight tells the size {untold[0]}, by which weights are "
+                "packed; take the plain source"
+            )
         arguments += [f"{identifier(s.name)}={self.told[s]}" for s in compiled.sizes]
         call = _call(name, arguments, indent)
         return f"({call},)" if len(packing.outputs) == 1 else call
 
-    def _at(self, path: str, inside: str | None = None) -> str:
-        """Return the text of a weight, by its dotted name: an argument, or an entry of a dict."""
-        names = [identifier(name) for name in path.split(".")]
+    def _at(self, path: str, inside: str | None = None, own: Collection[str] = ()) -> str:
+        """Return the text of a weight, by its dotted name: an argument, or an entry of a dict; `own` are those there."""
+        names = [identifier(path)] if identifier(path) in own else [identifier(name) for name in path.split(".")]
         if inside is None:
             inside, *names = [identifier(path)] if identifier(path) in self.arguments else names
         return inside + "".join(f'["{name}"]' for name in names)
@@ -72,7 +80,8 @@ class WeightsSource:
         for path, part in self.optimised.parts.items():
             one = f"{self._at(path)}[0]" if identifier(path) in self.code.source.stacks else self._at(path)
             for parameter in part.packing.parameters:
-                yield from _lengths(self._at(parameter.name, one), parameter.shape)
+                own = weight_tree(part.original).parameters
+                yield from _lengths(self._at(parameter.name, one, own), parameter.shape)
         for parameter in reversed(self.optimised.packing.parameters):
             yield from _lengths(self._at(parameter.name), parameter.shape)
 
@@ -90,7 +99,8 @@ class WeightsSource:
             part = self.optimised.parts[paths[name]]
             if node.layer.parameters != part.packing.outputs or any(map(_has_weights, part.parts.values())):
                 raise self._refusal(name)
-            call = self._packing(f"packing_{name}", part.packing, "each", f"{indent}    ")
+            own = weight_tree(part.original).parameters
+            call = self._packing(f"packing_{name}", part.packing, "each", f"{indent}    ", own)
             yield name, f"[\n{indent}    {call}\n{indent}    for each in {self._at(paths[name])}\n{indent}]"
 
     def _refusal(self, name: str) -> CompileError:
