@@ -60,7 +60,7 @@ class Prepared:
         if check:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
-        with one_thread_in_blas() if self.threads == 1 else nullcontext():
+        with one_thread_in_blas() if self.threads == 1 or _is_in_tiles(inputs) else nullcontext():
             results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
         return own_memory(results, [*inputs, *self.arguments.values()])
 
@@ -82,6 +82,11 @@ class Prepared:
         """What the code does beside the equations of the rewritten layer and of those that it repeats."""
         sources = (self.code.source, *self.code.source.blocks.values())
         return tuple(choice for source in sources for choice in source.choices)
+
+
+def _is_in_tiles(inputs: tuple[Any, ...]) -> bool:
+    """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
+    return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0) >= FEW
 
 
 def prepare(
@@ -147,18 +152,12 @@ class PreparedGradient:
 
     def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
-        with one_thread_in_blas() if self._is_in_tiles(inputs) else nullcontext():
-            results = self.step(*inputs, check=check, **scalars)
+        results = self.step(*inputs, check=check, **scalars)
         results = results if isinstance(results, tuple) else (results,)
         count = len(self.flat.parameters)
         by_weights = results[len(results) - count :]
         named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
         return (*results[: len(results) - count], _nested(weight_tree(self.of), named, ""))
-
-    def _is_in_tiles(self, inputs: tuple[Any, ...]) -> bool:
-        """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
-        rows = max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0)
-        return self.step.threads > 1 and rows >= FEW
 
     @property
     def source(self) -> str:
