@@ -63,7 +63,7 @@ def require_no_pullback(layer: Layer) -> None:
     if (node := next(pullbacks, None)) is not None:
         raise CompileError(
             f"layer {layer.name}: the gradient of {node.applied.layer.name}, which is repeated or in a family, is not "
-            "made fast yet; take that of compile_layer(gradient(layer)), the source without --optimized"
+            "made fast yet; use compile_layer(gradient(layer)), whose source is that without --optimized"
         )
 
 

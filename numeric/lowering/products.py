@@ -70,7 +70,7 @@ def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Re
 
 
 def _constant_rows(writer: TileWriter, node: Array) -> str:
-    """Return the text of the right operand of a product that reads no input: for the keys at hand, where it has keys."""
+    """Return the text of a right operand that reads no input: for the keys at hand, where it has keys."""
     places = [writer.key_slice(along) for along in node.shape]
     text = writer.constant_whole(node)
     return f"({text})[..., {', '.join(each or ':' for each in places)}]" if any(places) else text

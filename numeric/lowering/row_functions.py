@@ -12,7 +12,7 @@ from numeric.lowering.expressions import named
 from numeric.lowering.hidden_keys import hidden, mask_of
 from numeric.lowering.operands import is_of_all_keys, numbers, of_keys_at_hand, ufunc
 from numeric.lowering.program import Unsupported
-from numeric.lowering.registers import Layout, Register
+from numeric.lowering.registers import Register
 from numeric.lowering.writer import TileWriter
 
 __all__ = ["normalised", "power_of", "row_exponentials", "row_mean", "row_softmax", "row_sum"]

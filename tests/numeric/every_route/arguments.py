@@ -85,7 +85,10 @@ def drawn_call(layer: Layer, seed: int, *, batch: bool = True, odd: bool = True)
 
 def _sizes_of(tree: WeightTree) -> set[str]:
     """Return the names of the sizes that weights have, which are at least 1."""
-    axes = [*(total(along) for v in tree.parameters.values() for along in v.shape), *([tree.count] if tree.count else [])]
+    axes = [
+        *(total(along) for v in tree.parameters.values() for along in v.shape),
+        *([tree.count] if tree.count else []),
+    ]
     own = {s.name for along in axes for s in along.free_symbols}
     return own.union(*(_sizes_of(part) for part in tree.parts.values()))
 
