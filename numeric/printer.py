@@ -539,11 +539,21 @@ def _leaves(node: Basic) -> Iterator[Basic]:
             yield from _leaves(child)
 
 
+def _written(node: Array) -> list[Array]:
+    """Return the operands that the text of an operation entry by entry has: a formula need not read all of its own."""
+    if not isinstance(node, Elementwise):
+        return [a for a in node.args if isinstance(a, Array)]
+    function, *arrays = node.args
+    used = function.formula.expr.free_symbols
+    return [a for variable, a in zip(function.formula.variables, arrays, strict=True) if variable in used]
+
+
 def _left_to_broadcasting(node: Array) -> bool:
     if not node.shape:
         return False
     if isinstance(node, ELEMENTWISE):
-        return all(_left_to_broadcasting(a) for a in node.args if isinstance(a, Array) and a.shape)
+        shaped = [a for a in _written(node) if a.shape]
+        return all(map(_left_to_broadcasting, shaped)) if shaped else False
     return isinstance(node, RowBroadcast | ColumnBroadcast)
 
 

@@ -20,7 +20,7 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
     if len(left.shape) == 1:
         return writer.printed(node)
     rows = writer.value(left)
-    if not is_of_all_keys(rows, left):
+    if not is_of_all_keys(rows, left) or not rows.layout.is_wide:
         raise Unsupported(node)
     if not writer.program.reads_batched(right):
         return _by_weights(writer, rows, right, target)

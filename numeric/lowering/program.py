@@ -201,6 +201,10 @@ class Program:
         """Return the text of what reads no input."""
         return self.printer.in_family(node, over)
 
+    def printed_exactly(self, node: Array, over: Symbol | None) -> str:
+        """Return the text of what reads no input, in its full shape."""
+        return self.printer.in_family(node, over, exact=True)
+
     def printed_in_tile(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str], size: Any) -> str:
         """Return the text of an expression over arrays of the tile."""
         text = self.printer.in_family(node, over, arrays)
