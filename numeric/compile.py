@@ -42,6 +42,7 @@ from numeric.backends import BACKENDS, Backend, backend_called
 from numeric.backends.arguments import checked_call
 from numeric.folding import WIDTH, folded, wrapped
 from numeric.formula_printer import CompileError
+from numeric.own_memory import own_memory
 from numeric.printer import AxisLength, Call, Verbatim
 from numeric.program import lines_of
 from numeric.structure import RESERVED, WeightTree, applications, applied_in, identifier, instance, weight_tree
@@ -68,10 +69,11 @@ class CompiledLayer:
 
     def __call__(self, *arguments: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
-        if not check:
-            return self.function(*arguments, **named)
-        check_call = checks.check_call if self.backend == "numpy" else checked_call(self.backend)
-        return self.function(**check_call(self.layer, self.function, self.sizes, arguments, named))
+        if check:
+            check_call = checks.check_call if self.backend == "numpy" else checked_call(self.backend)
+            arguments, named = (), check_call(self.layer, self.function, self.sizes, arguments, named)
+        results = self.function(*arguments, **named)
+        return own_memory(results, [*arguments, *named.values()]) if self.backend == "numpy" else results
 
     def __repr__(self) -> str:
         """Return the name and the signature."""

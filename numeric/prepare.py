@@ -27,12 +27,12 @@ from derivations.language.inlining import inlined
 from derivations.language.layer import Gradient, Layer
 from numeric.blas_threads import one_thread_in_blas
 from numeric.checks import InputContract, InputError
-from numeric.formula_printer import CompileError
 from numeric.lowering.choices import SWITCHES, Choice
-from numeric.lowering.module import LoweredLayer, lowered
+from numeric.lowering.module import LoweredLayer, lowered, require_no_pullback
 from numeric.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.optimize.packing import at_path
+from numeric.own_memory import own_memory
 from numeric.structure import WeightTree, applications, identifier, weight_tree
 from numeric.tiles import FEW, default_threads
 
@@ -60,8 +60,9 @@ class Prepared:
         if check:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
-        with one_thread_in_blas() if self.threads == 1 else nullcontext():
-            return self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        with one_thread_in_blas() if self.threads == 1 or _is_in_tiles(inputs) else nullcontext():
+            results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        return own_memory(results, [*inputs, *self.arguments.values()])
 
     def __repr__(self) -> str:
         """Return the name and the number of threads."""
@@ -81,6 +82,11 @@ class Prepared:
         """What the code does beside the equations of the rewritten layer and of those that it repeats."""
         sources = (self.code.source, *self.code.source.blocks.values())
         return tuple(choice for source in sources for choice in source.choices)
+
+
+def _is_in_tiles(inputs: tuple[Any, ...]) -> bool:
+    """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
+    return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0) >= FEW
 
 
 def prepare(
@@ -113,8 +119,7 @@ def _prepared(
     """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
     left_out = frozenset([without] if isinstance(without, str) else without)
     optimised = optimize(layer, without=left_out - set(SWITCHES))
-    rests_on_keys = any(rewrite.name == "value_bias" and rewrite.done for rewrite in optimised.every_rewrite())
-    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS, needs_keys=rests_on_keys)
+    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES))
     known = contract.sizes
     asked = {name: known.get(size) for name, size in code.source.sizes.items()}
@@ -147,17 +152,12 @@ class PreparedGradient:
 
     def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
-        with one_thread_in_blas() if self._is_in_tiles(inputs) else nullcontext():
-            results = self.step(*inputs, check=check, **scalars)
+        results = self.step(*inputs, check=check, **scalars)
+        results = results if isinstance(results, tuple) else (results,)
         count = len(self.flat.parameters)
         by_weights = results[len(results) - count :]
         named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
         return (*results[: len(results) - count], _nested(weight_tree(self.of), named, ""))
-
-    def _is_in_tiles(self, inputs: tuple[Any, ...]) -> bool:
-        """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
-        rows = max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0)
-        return self.step.threads > 1 and rows >= FEW
 
     @property
     def source(self) -> str:
@@ -180,19 +180,15 @@ def prepare_gradient(
     """Return the step of training of a layer: its output and all gradients, from inputs and the gradient by the output.
 
     Definition   the gradient of the layer with its parts written out, made fast like any other layer
-    Shapes       gradients have those of inputs and weights; those by weights are sums over the batch, so that every
-                 input has the batch axes of the output
+    Shapes       gradients have those of inputs and weights; of inputs and weights that have no batch axes, or some
+                 of length 1, they are sums over the batch
     Raises       CompileError for a layer with a repetition, and what `prepare` raises
     """
     flat = inlined(layer)
-    if applications(flat):
-        raise CompileError(
-            f"layer {layer.name}: the gradient of {applications(flat)[0].layer.name}, which is repeated or in a "
-            "family, is not made fast yet; use compile_layer(gradient(layer))"
-        )
     whole, both = gradient(flat), passes(flat)
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
+    require_no_pullback(step)
     flat_values = flat_weights(flat, weights)
     return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
 

@@ -140,7 +140,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Variable(self, variable: Variable) -> str:
         name = self._names[variable]
-        if self._family is None or variable not in self._batched or not variable.shape:
+        if self._family is None or variable not in self._batched:
             return name
         return f"{name}[..., None{', :' * len(variable.shape)}]"
 
@@ -437,11 +437,12 @@ class NumPyLayerPrinter(FormulaPrinter):
         shape = ", ".join(self._scalar.whole(total(along)) for along in axes)
         used = [place in formula.expr.free_symbols for place in formula.variables]
         if not any(used):
+            shape = f"({shape},)" if axes else "()"
             if node.kind == "boolean":
                 value = " and ".join(self._scalar._print(condition) for condition in brackets(formula.expr))
             else:
                 value = f"{'int' if node.kind == 'integer' else 'float'}({self._scalar._print(formula.expr)})"
-            return self._table(f"{self._arrays}.full(({shape},), {value})", node)
+            return self._table(f"{self._arrays}.full({shape}, {value})", node)
         places = []
         for number, along in enumerate(axes, start=1):
             behind = ", None" * (len(axes) - number)
@@ -586,11 +587,21 @@ def _leaves(node: Basic) -> Iterator[Basic]:
             yield from _leaves(child)
 
 
+def _written(node: Array) -> list[Array]:
+    """Return the operands that the text of an operation entry by entry has: a formula need not read all of its own."""
+    if not isinstance(node, Elementwise):
+        return [a for a in node.args if isinstance(a, Array)]
+    function, *arrays = node.args
+    used = function.formula.expr.free_symbols
+    return [a for variable, a in zip(function.formula.variables, arrays, strict=True) if variable in used]
+
+
 def _left_to_broadcasting(node: Array) -> bool:
     if not node.shape:
         return False
     if isinstance(node, ELEMENTWISE):
-        return all(_left_to_broadcasting(a) for a in node.args if isinstance(a, Array) and a.shape)
+        shaped = [a for a in _written(node) if a.shape]
+        return all(map(_left_to_broadcasting, shaped)) if shaped else False
     return isinstance(node, RowBroadcast | ColumnBroadcast)
 
 

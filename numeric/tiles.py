@@ -38,7 +38,7 @@ __all__ = [
     "shaped",
 ]
 
-FEW = 512  # rows that are not divided
+FEW = 128  # rows that are not divided: threads of BLAS wait for one another at every product, and spin meanwhile
 ROWS = 512  # of a tile: as large as its intermediates may be for the second-level cache of a core
 KEYS = 1024  # of a tile of keys, about, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
@@ -234,7 +234,7 @@ def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
     """Return how many rows a tile has, about `ROWS`, and the tiles: whole items or a part of one, for all threads."""
     together = min(max(1, ROWS // n), math.ceil(items / threads))
     at_once = threads if items < threads else 1  # threads that work on one item
-    parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= ROWS else 1
+    parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= min(FEW, ROWS) else 1
     size = math.ceil(n / parts)
     firsts, begins = range(0, items, together), range(0, n, size)
     return together * size, [(f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins]

@@ -9,10 +9,10 @@ from sympy import Symbol
 from derivations.language.layer import Layer
 from derivations.language.shapes import shape_text, total
 from numeric.checks.given import Given, kind, listed
-from numeric.checks.wanted import axes_to_check, divisors, keys
+from numeric.checks.wanted import axes_to_check, divisors
 from numeric.structure import WeightTree
 
-__all__ = ["check_arrays", "check_axes", "check_keys", "collect"]
+__all__ = ["check_arrays", "check_axes", "collect"]
 
 NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))
 REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change what operators mean, or lose what they mark
@@ -115,17 +115,3 @@ def check_axes(given: Given, layer: Layer) -> None:
         if given.length(below) == 0:
             sizes = "" if isinstance(below, Symbol) else f" with {given.bound(below)}"
             raise given.refuse(f"{name} {what} {below}, which is 0{sizes}: give a larger size")
-
-
-def check_keys(given: Given, layer: Layer) -> None:
-    """Check that every row of a softmax has a key, for code that rests on weights that add up to 1.
-
-    Raises       InputError
-    """
-    for name, shape in keys(layer):
-        *rows, along = (given.length(each) for each in shape)
-        if along == 0 and all(rows):
-            raise given.refuse(
-                f"{name} is a softmax over {total(shape[-1])}, which is 0, and biases that were moved behind it need "
-                "a key: prepare the layer without value_bias"
-            )

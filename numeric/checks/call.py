@@ -15,7 +15,7 @@ from sympy import Symbol
 
 from derivations.language.expression import Variable
 from derivations.language.layer import Gradient, Layer
-from numeric.checks.arrays import check_arrays, check_axes, check_keys, collect
+from numeric.checks.arrays import check_arrays, check_axes, collect
 from numeric.checks.cotangents import check_cotangents
 from numeric.checks.given import Given
 from numeric.checks.values import check_finite, check_not_nan, check_tokens, scalar, size
@@ -69,7 +69,6 @@ class _Contract:
     signature: inspect.Signature
     kinds: list[Any]  # of the first arguments: a variable, a tree of weights, or a size; the others are scalars
     known: Given | None = None
-    needs_keys: bool = False
     seen: dict[Outline, Given] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -133,8 +132,6 @@ class _Contract:
                 values[name] = given.sizes[kind] = size(given, name, values[name])
         check_arrays(given)
         check_axes(given, self.layer)
-        if self.needs_keys:
-            check_keys(given, self.layer)
         if isinstance(self.layer, Gradient):
             check_cotangents(given, self.layer)
         return given
@@ -177,12 +174,8 @@ class InputContract:
         weights: Mapping[str, Any],
         sizes: Mapping[str, int] | None = None,
         defaults: Mapping[str, Any] | None = None,
-        needs_keys: bool = False,
     ) -> None:
-        """Check the weights; `sizes` are known besides, and scalars with a default need not be given.
-
-        Assumes      `needs_keys` where the code rests on weights of a softmax that add up to 1: it refuses 0 keys
-        """
+        """Check the weights; `sizes` are known besides, and scalars with a default need not be given."""
         known, tree = Given(layer.name), weight_tree(layer)
         symbols = {symbol.name: symbol for symbol in layer.sizes}
         for name, value in (sizes or {}).items():
@@ -198,7 +191,7 @@ class InputContract:
         for name in sorted(identifier(symbol.name) for symbol in layer.scalars):
             default = (defaults or {}).get(name, inspect.Parameter.empty)
             parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
-        self._contract = _Contract(layer, inspect.Signature(parameters), list(layer.inputs), known, needs_keys)
+        self._contract = _Contract(layer, inspect.Signature(parameters), list(layer.inputs), known)
 
     def check(self, inputs: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the inputs in order, and the scalars that are given by name.

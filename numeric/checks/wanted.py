@@ -1,7 +1,6 @@
 """What the equations of a layer ask of sizes and values, read off them once for each layer.
 
 Result       `axes_to_check`   the axes that a size may leave without a whole number of places
-             `keys`            the axes that a softmax runs along
              `divisors`        the sizes that something is divided by: they must not be 0
              `token_bounds`    the arrays that choose rows, each with the number of rows that there are
              `scores`          the inputs that only ever are summands of what a softmax takes: -inf hides a key there
@@ -30,7 +29,7 @@ from derivations.language.selection import AddedEntries, Chosen, OneHot, Pick, S
 from derivations.language.shapes import Axis, total
 from numeric.structure import applications
 
-__all__ = ["axes_to_check", "divisors", "keys", "scores", "token_bounds"]
+__all__ = ["axes_to_check", "divisors", "scores", "token_bounds"]
 
 MOVED = (ColumnBroadcast, Member, RowBroadcast, Transpose)  # the entries of their first argument, elsewhere
 
@@ -90,13 +89,6 @@ def _summed(node: Basic, values: Mapping[Variable, Array]) -> Iterator[Axis]:
                 yield from _summed(factor, values)
         case _ if isinstance(node, MOVED):
             yield from _summed(node.args[0], values)
-
-
-@lru_cache(maxsize=1024)
-def keys(layer: Layer) -> tuple[tuple[str, tuple[Axis, ...]], ...]:
-    """Return the shape of every softmax in the layer and in those inside it, with the name of a variable."""
-    found = [(e.variable.name, node.shape) for e in layer.equations for node in e.value.atoms(RowSoftmax)]
-    return tuple(dict.fromkeys(found + [each for node in applications(layer) for each in keys(node.layer)]))
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,7 @@ from derivations.language.arrangements import Concatenate
 from derivations.language.expression import Array, Member, Variable
 from derivations.language.functions import Lookup
 from derivations.language.shapes import total
-from numeric.lowering.expressions import named
+from numeric.lowering.expressions import named, variables_of
 from numeric.lowering.operands import result
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import Layout, Register
@@ -40,7 +40,7 @@ def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Registe
     if numbers.layout is not Layout.TOKENS or writer.over is not None:
         raise Unsupported(node)
     out = result(writer, Layout.ROWS, writer.program.whole(total(table.shape[1])), "1", target)
-    return writer.emit(f"np.take({writer.constant(table).name}, {{0}}, axis=0, out={{out}})", (numbers,), out)
+    return writer.emit(f"np.take({writer.constant_whole(table)}, {{0}}, axis=0, out={{out}})", (numbers,), out)
 
 
 def printed(writer: TileWriter, node: Array, target: Register | None) -> Register:
@@ -48,6 +48,9 @@ def printed(writer: TileWriter, node: Array, target: Register | None) -> Registe
     program = writer.program
     if writer.in_loop:
         raise Unsupported(node)
+    fixed = variables_of(node) - program.batched
+    if any(writer.phase.size in along.free_symbols for v in fixed for along in v.shape):
+        raise Unsupported(node)  # of a weight with a row for each position, a tile has other rows
     read = sorted(program.read_in(node), key=lambda v: v.name)
     operands = {v: _operand(writer, v) for v in read}
     texts = {v: _with_items(writer, v, register) for v, register in operands.items()}

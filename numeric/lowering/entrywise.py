@@ -7,6 +7,7 @@ from derivations.language.functions import Elementwise, Hadamard
 from numeric.formula_printer import quotient
 from numeric.lowering.formulas import FormulaWriter
 from numeric.lowering.operands import Operand, ufunc
+from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import Layout, Register
 from numeric.lowering.writer import TileWriter
 
@@ -65,13 +66,22 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
         return ufunc(writer, name, parts, target if last else None)
 
     def opaque(text: str, read: list[Register]) -> Register:
-        widest = max(read, key=lambda r: (r.layout.is_wide, r.columns != "1"))
+        widest = max(read, key=lambda r: (r.layout.is_of_heads, r.layout.is_wide, r.columns != "1"))
+        if not all(_lies_like(register, widest) for register in operands.values()):
+            raise Unsupported(node)
         form = widest.layout, widest.columns, widest.heads
         register = Register(writer.program.fresh("values"), *form, given=True, keeps=tuple(read))
         return writer.bind(register, text, tuple(read))
 
     result = FormulaWriter(moving, emit, opaque).write(text)
     return writer.printed(node) if isinstance(result, str) else result
+
+
+def _lies_like(register: Register, widest: Register) -> bool:
+    """Say whether a register broadcasts to another one as it is: rows do not to heads, nor do tables to rows."""
+    if register.layout.is_constant:
+        return widest.layout.is_of_heads or (register.layout is Layout.FIXED and register.heads == "1")
+    return register.layout.is_of_heads == widest.layout.is_of_heads
 
 
 def column_broadcast(writer: TileWriter, node: ColumnBroadcast, target: Register | None) -> Register:

@@ -15,7 +15,7 @@ from numeric.lowering.expressions import named, variables_of
 from numeric.lowering.key_tiles import is_entrywise
 from numeric.lowering.locality import Phase
 from numeric.lowering.masks import PositionMask
-from numeric.lowering.operands import like
+from numeric.lowering.operands import as_heads, like
 from numeric.lowering.program import Program, Unsupported
 from numeric.lowering.registers import Layout, Register
 from numeric.lowering.writer import TileWriter
@@ -81,6 +81,7 @@ def _is_masked(phase: Phase, variable: Variable | None, cut: set[Variable]) -> b
 def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register | None) -> Register:
     """Write -inf where a key is hidden, over the scores if nothing else reads them."""
     position = PositionMask.of(mask, writer.phase.size)
+    scores = as_heads(writer, scores) if position else scores
     text, columns = _of_positions(writer, position) if position else (_of_mask(writer, mask, scores), "")
     where = writer.bind(Register(writer.program.fresh("hidden"), Layout.FIXED, given=True), text)
     copied = copied_if_read_later(writer, scores, target)

@@ -57,7 +57,7 @@ def positions(layer: Layer) -> frozenset[Symbol]:
 def row_axis(variable: Variable, is_family: bool, sizes: frozenset[Symbol]) -> Symbol | None:
     """Return the size of positions along which a variable has rows, if any."""
     shape = variable.shape[1:] if is_family else variable.shape
-    return shape[0] if shape and shape[0] in sizes else None
+    return shape[0] if len(shape) in (1, 2) and shape[0] in sizes else None
 
 
 def schedule(

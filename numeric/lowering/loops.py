@@ -16,7 +16,7 @@ from numeric.lowering.expressions import index_of, members_of
 from numeric.lowering.hidden_keys import copied_if_read_later, hidden, visible_range
 from numeric.lowering.key_tiles import KeyTiles
 from numeric.lowering.locality import Phase
-from numeric.lowering.operands import moved, numbers
+from numeric.lowering.operands import moved, numbers, of_keys_at_hand
 from numeric.lowering.products import all_rows, bind_all_rows
 from numeric.lowering.program import Program, Unsupported
 from numeric.lowering.registers import Body, Layout, Loop, Operation
@@ -201,7 +201,7 @@ def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     for equation in tiles.scores:
         _equation(writer, equation)
     writer.over = index_of(tiles.powers)
-    scores = writer.value(powers.args[0])
+    scores = of_keys_at_hand(writer, writer.value(powers.args[0]), powers.args[0].shape[-1])
     if powers.mask is not None:
         scores = hidden(writer, scores, powers.mask, None)
     scores = copied_if_read_later(writer, scores, None)

@@ -16,6 +16,7 @@ from itertools import count
 from types import CodeType, ModuleType
 from typing import Any
 
+from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layer import Layer, Repeat
 from derivations.language.names import fresh_name
 from numeric.compile import PRIMITIVES, CompiledLayer, compile_layer
@@ -26,7 +27,7 @@ from numeric.lowering.source import FunctionSource
 from numeric.printer import Call
 from numeric.structure import applications, identifier, weight_tree
 
-__all__ = ["LoweredLayer", "lowered"]
+__all__ = ["LoweredLayer", "lowered", "require_no_pullback"]
 
 _numbers = count(1)
 
@@ -47,12 +48,23 @@ def lowered(layer: Layer, without: frozenset[str] = frozenset()) -> LoweredLayer
 
     Raises       CompileError where an equation has no NumPy form
     """
+    require_no_pullback(layer)
     blocks: dict[Layer, FunctionSource] = {}
     plain: dict[str, CompiledLayer] = {}
     main = _function(layer, blocks, plain, without)
     sources = [*blocks.values(), main]
     text = _text(sources, plain)
     return LoweredLayer(text, getattr(_module(layer.name, text, plain), main.name), main, plain)
+
+
+def require_no_pullback(layer: Layer) -> None:
+    """Raise CompileError where a layer has the gradient of a part that is not written out."""
+    pullbacks = (node for e in layer.equations for node in sorted(e.value.atoms(Pullback), key=str))
+    if (node := next(pullbacks, None)) is not None:
+        raise CompileError(
+            f"layer {layer.name}: the gradient of {node.applied.layer.name}, which is repeated or in a family, is not "
+            "made fast yet; use compile_layer(gradient(layer)), whose source is that without --optimized"
+        )
 
 
 def _function(

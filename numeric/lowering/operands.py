@@ -9,11 +9,26 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from derivations.language.expression import Array
+from derivations.language.functions import RowSoftmax
+from derivations.language.shapes import Axis
+from numeric.lowering.expressions import named
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import KEYS_AT_HAND, Layout, Register
 from numeric.lowering.writer import TileWriter
 
-__all__ = ["InDouble", "Operand", "as_heads", "like", "moved", "numbers", "result", "ufunc"]
+__all__ = [
+    "InDouble",
+    "Operand",
+    "as_heads",
+    "is_of_all_keys",
+    "like",
+    "moved",
+    "numbers",
+    "of_keys_at_hand",
+    "result",
+    "ufunc",
+]
 
 OF_ROWS = ("np.maximum", "np.minimum")  # ufuncs that are twice as fast with a row of equal numbers as with one number
 
@@ -116,6 +131,23 @@ def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Itera
             begin, end = KEYS_AT_HAND[width]
             places = f"{begin} - low:{end} - low" if operand.columns in KEYS_AT_HAND else f"{begin}:{end}"
             yield writer.view(operand, writer.program.fresh("columns"), columns=width, text=f"[..., {places}]")
+
+
+def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Register:
+    """Return the columns of scores for the keys at hand, where they were given for all keys."""
+    columns = writer.key_columns(along)
+    if not columns or register.layout is not Layout.HEADS or register.columns in KEYS_AT_HAND:
+        return register
+    name = writer.program.fresh("columns")
+    return writer.view(register, name, columns=columns, text=f"[..., {writer.key_slice(along)}]")
+
+
+def is_of_all_keys(register: Register, node: Array) -> bool:
+    """Say whether nothing is missing in a sum over the columns of a register: those of hidden keys are zeros.
+
+    An array with a name was seen to be so before its columns were cut.
+    """
+    return register.columns not in KEYS_AT_HAND or named(node) is not None or isinstance(node, RowSoftmax)
 
 
 def _has_columns(register: Register) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from derivations.language.expression import Array, Member, Product, Transpose, Variable
 from derivations.language.shapes import total
 from numeric.lowering.expressions import named
-from numeric.lowering.operands import as_heads, result
+from numeric.lowering.operands import as_heads, is_of_all_keys, result
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import Layout, Register
 from numeric.lowering.views import view_text
@@ -20,6 +20,8 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
     if len(left.shape) == 1:
         return writer.printed(node)
     rows = writer.value(left)
+    if not is_of_all_keys(rows, left) or not rows.layout.is_wide:
+        raise Unsupported(node)
     if not writer.program.reads_batched(right):
         return _by_weights(writer, rows, right, target)
     of_items = all_rows(writer, right)
@@ -32,8 +34,10 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
 
 
 def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Register | None) -> Register:
-    text, is_matrix = writer.constant(right).name, len(right.shape) == 2
-    columns = writer.program.whole(total(right.shape[1])) if is_matrix else "1"
+    text, is_matrix = _constant_rows(writer, right), len(right.shape) == 2
+    columns = "1"
+    if is_matrix:
+        columns = writer.key_columns(right.shape[1]) or writer.program.whole(total(right.shape[1]))
     text = text if is_matrix else f"{text}[..., None]"
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
         return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
@@ -65,8 +69,17 @@ def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Re
 # --- all rows of the items of a tile --------------------------------------------------------------------------------
 
 
+def _constant_rows(writer: TileWriter, node: Array) -> str:
+    """Return the text of a right operand that reads no input: for the keys at hand, where it has keys."""
+    places = [writer.key_slice(along) for along in node.shape]
+    text = writer.constant_whole(node)
+    return f"({text})[..., {', '.join(each or ':' for each in places)}]" if any(places) else text
+
+
 def all_rows(writer: TileWriter, node: Array) -> str:
     """Return the text of an array with all rows of the tile's items, as the right operand of a product."""
+    if not writer.program.reads_batched(node):
+        return _constant_rows(writer, node)
     if isinstance(node, Transpose):
         return f"{all_rows(writer, node.args[0])}.mT"
     variable = named(node)

@@ -50,7 +50,7 @@ class Program:
         self.positions = positions(layer)
         self.equation: dict[Variable, Equation] = {e.variable: e for e in layer.equations}
         self.families = frozenset(e.variable for e in layer.equations if e.over) | frozenset(
-            v for v in layer.inputs if len(v.shape) == 3
+            v for v in layer.inputs if len(v.shape) > 2
         )
         given = (*layer.inputs, *layer.parameters, *layer.sizes, *layer.scalars, *self.equation)
         self.names: dict[Basic, str] = names_of(given, taken)
@@ -200,6 +200,10 @@ class Program:
     def printed(self, node: Array, over: Symbol | None) -> str:
         """Return the text of what reads no input."""
         return self.printer.in_family(node, over)
+
+    def printed_exactly(self, node: Array, over: Symbol | None) -> str:
+        """Return the text of what reads no input, in its full shape."""
+        return self.printer.in_family(node, over, exact=True)
 
     def printed_in_tile(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str], size: Any) -> str:
         """Return the text of an expression over arrays of the tile."""

@@ -10,7 +10,7 @@ from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSo
 from derivations.language.shapes import total
 from numeric.lowering.expressions import named
 from numeric.lowering.hidden_keys import hidden, mask_of
-from numeric.lowering.operands import numbers, ufunc
+from numeric.lowering.operands import is_of_all_keys, numbers, of_keys_at_hand, ufunc
 from numeric.lowering.program import Unsupported
 from numeric.lowering.registers import Register
 from numeric.lowering.writer import TileWriter
@@ -26,11 +26,13 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
     factors = _factors(array)
     if factors is not None and all(writer.program.reads_batched(f) for f in factors):
         first, second = (writer.value(f) for f in factors)
-        if first.layout.is_wide and first.layout is second.layout:
+        if not all(is_of_all_keys(r, f) for r, f in zip((first, second), factors, strict=True)):
+            raise Unsupported(node)
+        if first.layout.is_wide and (first.layout, first.heads) == (second.layout, second.heads):
             out = numbers(writer, first, target)
             return writer.emit("np.vecdot({0}, {1}, axis=-1, keepdims=True, out={out})", (first, second), out)
     register = writer.value(array)
-    if not register.layout.is_wide:
+    if not register.layout.is_wide or not is_of_all_keys(register, array):
         raise Unsupported(node)
     out = numbers(writer, register, target)
     if register.columns != writer.program.whole(total(array.shape[-1])) or _adds_powers(writer, node):
@@ -80,6 +82,7 @@ def _powers(writer: TileWriter, scores: Array, mask: Array | None, base: Expr, t
     register = writer.value(scores)
     if register.layout.is_constant:
         raise Unsupported(scores)
+    register = of_keys_at_hand(writer, register, scores.shape[-1])
     if mask is not None:
         register = hidden(writer, register, mask, target)
     largest = numbers(writer, register)

@@ -42,11 +42,13 @@ class TilePrinter(NumPyLayerPrinter):
         """The variables that depend on an input."""
         return self._batched
 
-    def in_family(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str] | None = None) -> str:
-        """Return the text of a member of a family, all members together."""
+    def in_family(
+        self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str] | None = None, *, exact: bool = False
+    ) -> str:
+        """Return the text of a member of a family, all members together; `exact` where nothing is left to broadcast."""
         with self._with(_family=over, _names={**self._names, **(arrays or {})}):
             self._taken = set(self._reserved)
-            return tidy(self._exact(node) if arrays else self._print(node))
+            return tidy(self._exact(node) if arrays or exact else self._print(node))
 
     def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
         """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""

@@ -95,9 +95,18 @@ class TileWriter:
             rows = "begin:end" if not in_family else ("a:b, begin:end" if self.in_loop else ":, begin:end")
             columns = self.key_slice(node.shape[1]) if len(node.shape) == 2 else "None"  # numbers are one column
             return Register(f"{name}[{rows}{columns and f', {columns}'}]", Layout.TABLE, heads=heads, given=True)
-        text = self.program.printed(node, self.over)
-        text = f"({text})[a:b]" if in_family and self.in_loop else text
-        return Register(text, Layout.FIXED, heads=heads, given=True)
+        return Register(
+            self._member(node, self.program.printed(node, self.over)), Layout.FIXED, heads=heads, given=True
+        )
+
+    def constant_whole(self, node: Array) -> str:
+        """Return the text of all rows of what reads no input, as a matrix by which rows are multiplied."""
+        return self._member(node, self.program.printed_exactly(node, self.over))
+
+    def _member(self, node: Array, text: str) -> str:
+        """Return the text of the members of a family at which a loop is, of one for all of them."""
+        varies = self.over is not None and self.over in node.free_symbols
+        return f"({text})[a:b]" if varies and self.in_loop else text
 
     # --- registers of variables ---
 

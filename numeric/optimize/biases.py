@@ -2,7 +2,8 @@
 
 Definition   key_bias: K = X W^K + b^K becomes X W^K, where the scores are read by a softmax alone;
              value_bias: V = X W^V + b^V becomes X W^V, and b^O becomes Concat(b_1^V, ..., b_h^V) W^O + b^O
-Assumes      value_bias: every query sees a key, be it that there is no mask, or a causal one, or a window
+Assumes      value_bias: every query sees a key, its own: there are as many keys as queries, and there is no mask, or a
+             causal one, or a window; of other keys there may be none, and weights over none do not add up to 1
 Source       attention.key_bias_cancels, multi_head.effective_biases
 """
 
@@ -14,6 +15,7 @@ from derivations.language.expression import Array, Plus, Product, Scaled, Transp
 from derivations.language.functions import BandMask, RowSoftmax
 from derivations.language.layer import Equation
 from derivations.language.names import is_name
+from derivations.language.shapes import same_size
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, affine, biased, defined, named_variable, renamed
 from numeric.optimize.rewrite import Proposal, sees_a_key
@@ -83,6 +85,8 @@ def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation
         return None
     weights = draft.equation(heads.value.args[0])
     if weights is None or not is_name(heads.value.args[0]) or not isinstance(weights.value, RowSoftmax):
+        return None
+    if not same_size(*weights.value.shape[-2:]):
         return None
     masks = [draft.mask(mask) for mask in weights.value.args[1:]]
     if not all(isinstance(mask, BandMask) and mask.shows_itself for mask in masks):

@@ -6,7 +6,7 @@ Result       `packed`, which takes the weights as `compile_layer(layer)` does an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sympy import Basic, Symbol
 
@@ -17,7 +17,7 @@ from numeric.formula_printer import CompileError
 from numeric.lowering.module import LoweredLayer
 from numeric.optimize import Optimised
 from numeric.standalone.definitions import renamed
-from numeric.structure import identifier, weight_tree
+from numeric.structure import WeightTree, identifier, weight_tree
 
 __all__ = ["WeightsSource"]
 
@@ -51,28 +51,41 @@ class WeightsSource:
         lines.append("    return {\n" + "".join(f"        {entry},\n" for entry in entries) + "    }")
         return "\n".join(lines) + "\n"
 
-    def _packing(self, name: str, packing: Layer, inside: str | None, indent: str) -> str:
+    def _packing(self, name: str, packing: Layer, inside: str | None, indent: str, own: Collection[str] = ()) -> str:
         """Return a call that gives new weights as a tuple, and keep the function that it calls."""
         compiled = compile_layer(packing)
         self.functions |= renamed(compiled, name)
-        arguments = [self._at(p.name, inside) for p in packing.parameters]
+        arguments = [self._at(p.name, inside, own) for p in packing.parameters]
+        untold = [s.name for s in compiled.sizes if s not in self.told]
+        if untold:
+            raise CompileError(
+                f"layer {self.optimised.original.name}: no weight tells the size {untold[0]}, by which weights are "
+                "packed; take the plain source"
+            )
         arguments += [f"{identifier(s.name)}={self.told[s]}" for s in compiled.sizes]
         call = _call(name, arguments, indent)
         return f"({call},)" if len(packing.outputs) == 1 else call
 
-    def _at(self, path: str, inside: str | None = None) -> str:
-        """Return the text of a weight, by its dotted name: an argument, or an entry of a dict."""
-        names = [identifier(name) for name in path.split(".")]
+    def _at(self, path: str, inside: str | None = None, own: Collection[str] = ()) -> str:
+        """Return the text of a weight, by its dotted name: an argument, or an entry of a dict whose names are `own`."""
+        names = [identifier(path)] if identifier(path) in own else [identifier(name) for name in path.split(".")]
         if inside is None:
             inside, *names = [identifier(path)] if identifier(path) in self.arguments else names
         return inside + "".join(f'["{name}"]' for name in names)
+
+    def _own(self, path: str) -> Collection[str]:
+        """Return the names of the weights that a caller files under the name of a part."""
+        tree = weight_tree(self.optimised.original)
+        for name in [path] if identifier(path) in tree.parts else path.split("."):
+            tree = tree.parts.get(identifier(name), WeightTree())
+        return tree.parameters
 
     def _told(self) -> Iterator[tuple[Basic, str]]:
         """Yield where sizes can be read off the old weights; the last place for a size is the nearest."""
         for path, part in self.optimised.parts.items():
             one = f"{self._at(path)}[0]" if identifier(path) in self.code.source.stacks else self._at(path)
             for parameter in part.packing.parameters:
-                yield from _lengths(self._at(parameter.name, one), parameter.shape)
+                yield from _lengths(self._at(parameter.name, one, self._own(path)), parameter.shape)
         for parameter in reversed(self.optimised.packing.parameters):
             yield from _lengths(self._at(parameter.name), parameter.shape)
 
@@ -90,7 +103,8 @@ class WeightsSource:
             part = self.optimised.parts[paths[name]]
             if node.layer.parameters != part.packing.outputs or any(map(_has_weights, part.parts.values())):
                 raise self._refusal(name)
-            call = self._packing(f"packing_{name}", part.packing, "each", f"{indent}    ")
+            own = self._own(paths[name])
+            call = self._packing(f"packing_{name}", part.packing, "each", f"{indent}    ", own)
             yield name, f"[\n{indent}    {call}\n{indent}    for each in {self._at(paths[name])}\n{indent}]"
 
     def _refusal(self, name: str) -> CompileError:

@@ -22,6 +22,7 @@ from numeric.primitives import (
     place_block,
     place_rows,
     product_over_batch,
+    put_beside,
     relative_buckets,
     routed_outer,
     routed_outer_over_batch,
@@ -46,6 +47,12 @@ DTYPES = [np.float32, np.float64]
 @pytest.fixture
 def rng():
     return np.random.default_rng(17)
+
+
+def test_parts_beside_one_another_have_the_batch_axes_of_all():
+    whole = put_beside(np.ones((2, 3)), np.zeros((5, 2, 7)))
+    assert whole.shape == (5, 2, 10)
+    assert (whole == ([1.0] * 3 + [0.0] * 7)).all()
 
 
 def test_every_primitive_is_tested_here():

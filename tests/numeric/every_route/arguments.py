@@ -21,7 +21,7 @@ from derivations.language.shapes import total
 from numeric.checks import InputError
 from numeric.compile import compile_layer
 from numeric.conformance.drawing import draw_sizes
-from numeric.structure import identifier
+from numeric.structure import WeightTree, identifier, weight_tree
 from numeric.weights import initialise
 
 __all__ = ["Call", "drawn_call", "with_more_inputs"]
@@ -46,6 +46,11 @@ class Call:
         """The sizes that the compiled layer asks for."""
         return {size.name: self.sizes[size.name] for size in compile_layer(self.layer).sizes}
 
+    @property
+    def known(self) -> dict[str, int]:
+        """The sizes that a layer may be prepared for."""
+        return {name: value for name, value in self.sizes.items() if value}
+
     def text(self) -> str:
         """Return what is needed to see the call again."""
         shapes = [f"{v.name} {x.shape}" for v, x in zip(self.layer.inputs, self.inputs, strict=True)]
@@ -65,15 +70,27 @@ def drawn_call(layer: Layer, seed: int, *, batch: bool = True, odd: bool = True)
     random, rng = Random(f"{layer.name} {seed}"), np.random.default_rng([seed, *layer.name.encode()])
     pinned = {name: value for name, value in COUNTS.items() if name in {s.name for s in layer.sizes}}
     sizes = draw_sizes(layer, pinned, seed)
-    weights = _weights(layer, sizes, seed, rng)
-    inner = {s for v in layer.parameters for along in v.shape for s in total(along).free_symbols}
-    free = [s.name for s in layer.sizes if s not in inner and s.name not in pinned]
+    of_weights = _sizes_of(weight_tree(layer))
+    free = [s.name for s in layer.sizes if s.name not in pinned]
     if odd and free and random.random() < 0.5:
-        sizes[random.choice(free)] = random.choice((0, 1, 1))
+        name = random.choice(free)
+        is_length = any(name == str(along) for v in layer.inputs for along in v.shape)
+        sizes[name] = random.choice((0, 1, 1)) if is_length and name not in of_weights else 1
+    weights = _weights(layer, sizes, seed, rng)
     whole = random.choice(BATCHES) if batch else ()
     inputs = [_drawn(v, _part(whole, random), sizes, layer, rng) for v in layer.inputs]
     scalars = {s.name: SCALARS[s.name] for s in layer.scalars if s.name in SCALARS}
     return Call(layer, inputs, _shaken(weights, rng), sizes, scalars)
+
+
+def _sizes_of(tree: WeightTree) -> set[str]:
+    """Return the names of the sizes that weights have, which are at least 1."""
+    axes = [
+        *(total(along) for v in tree.parameters.values() for along in v.shape),
+        *([tree.count] if tree.count else []),
+    ]
+    own = {s.name for along in axes for s in along.free_symbols}
+    return own.union(*(_sizes_of(part) for part in tree.parts.values()))
 
 
 def _weights(layer: Layer, sizes: Mapping[str, int], seed: int, rng: Any) -> dict[str, Any]:
@@ -81,7 +98,7 @@ def _weights(layer: Layer, sizes: Mapping[str, int], seed: int, rng: Any) -> dic
     try:
         return initialise(layer, sizes, seed, np.dtype(float))
     except InputError:
-        return {identifier(p.name): _drawn(p, (), sizes, layer, rng) / 2 for p in layer.parameters}
+        return {identifier(p.name): np.asarray(_drawn(p, (), sizes, layer, rng) / 2) for p in layer.parameters}
 
 
 def _part(whole: tuple[int, ...], random: Random) -> tuple[int, ...]:
@@ -96,7 +113,7 @@ def _drawn(variable: Variable, batch: Sequence[int], sizes: Mapping[str, int], l
         return rng.random(shape) < 0.6
     if variable.kind == "integer":
         return rng.integers(0, max(1, sizes.get("vocab", min(sizes.values()))), shape)
-    return rng.standard_normal(shape)
+    return np.asarray(rng.standard_normal(shape))
 
 
 def _shaken(tree: Any, rng: Any) -> Any:
@@ -105,4 +122,4 @@ def _shaken(tree: Any, rng: Any) -> Any:
         return {name: _shaken(each, rng) for name, each in tree.items()}
     if isinstance(tree, list):
         return [_shaken(each, rng) for each in tree]
-    return tree + rng.standard_normal(tree.shape) / 5
+    return np.asarray(tree + rng.standard_normal(tree.shape) / 5)

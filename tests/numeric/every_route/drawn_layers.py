@@ -239,7 +239,7 @@ def _unnormalised(draw: _Draw, shape: Shape, depth: int) -> Array:
 
 
 def _divided(draw: _Draw, shape: Shape, depth: int) -> Array:
-    rows = draw.leaf(shape)
+    rows = row_exponentials(draw.leaf(shape))  # of which the sum is at least 1
     return Normalised(rows, RowSum(rows))
 
 

@@ -30,7 +30,7 @@ Results = list[Any]
 
 
 def _as_list(found: Any) -> Results:
-    return list(found) if isinstance(found, tuple) else [found]
+    return list(found) if isinstance(found, tuple) else [] if found is None else [found]
 
 
 def plain(call: Call) -> Results:
@@ -40,7 +40,7 @@ def plain(call: Call) -> Results:
 
 def _run(text: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
-    exec(compile(text, "source.py", "exec"), namespace)  # noqa: S102  # what this package has written itself
+    exec(compile(text, "source.py", "exec"), namespace)  # noqa: S102  what this package has written itself
     return namespace
 
 
@@ -51,8 +51,7 @@ def _source(call: Call) -> Results:
 
 def _prepared(threads: int) -> Callable[[Call], Results]:
     def run(call: Call) -> Results:
-        sizes = {s.name: call.sizes[s.name] for s in compile_layer(call.layer).sizes}
-        run = prepare(call.layer, call.weights, threads=threads, sizes=sizes)
+        run = prepare(call.layer, call.weights, threads=threads, sizes=call.known)
         return _as_list(run(*call.inputs, **call.scalars))
 
     return run
@@ -106,8 +105,7 @@ def _taken(function: Callable[..., Any], named: Mapping[str, Any]) -> dict[str, 
 
 def _prepared_gradient(threads: int) -> Callable[[Call, Results], Results]:
     def run(call: Call, given: Results) -> Results:
-        asked = {s.name: call.sizes[s.name] for s in compile_layer(gradient(call.layer)).sizes}
-        run = prepare_gradient(call.layer, call.weights, threads=threads, sizes=asked)
+        run = prepare_gradient(call.layer, call.weights, threads=threads, sizes=call.known)
         found = run(*call.inputs, *given, **call.scalars)
         by_inputs = found[len(call.layer.outputs) : -1]
         return [*by_inputs, *leaves(found[-1]).values()]

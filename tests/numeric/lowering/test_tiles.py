@@ -30,11 +30,11 @@ def test_every_row_is_worked_on_once_and_fits_in_the_memory_of_a_tile(items: int
 
 def test_many_rows_are_divided_and_few_are_not():
     counts = {}
-    for n in (128, 4096):
+    for n in (127, 256, 4096):
         found: list[tuple[int, ...]] = []
         each_tile([lambda tile, found=found: found.append(tile.place)], 1, n, 2)
         counts[n] = len(found)
-    assert counts == {128: 1, 4096: 8}
+    assert counts == {127: 1, 256: 2, 4096: 8}
 
 
 @pytest.mark.parametrize("items, n, threads", [(1, 7, 2), (9, 128, 2), (9, 128, 1), (3, 600, 2)])

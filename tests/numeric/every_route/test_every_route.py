@@ -1,0 +1,133 @@
+"""Every route from a layer to its values and gradients gives what the plain compiled layer gives, whatever is given.
+
+Layers of the catalogue, the same with weights as inputs, and layers drawn at random; inputs with and without batch
+axes, sizes of 0 and 1, tiles of a few rows. A case is a seed: `compared(drawn_layer(12), 12)` sees it again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.catalogue import LAYERS
+from derivations.catalogue import layer as layer_called
+from derivations.language.differentiation.adjoints import GradientError
+from derivations.language.layer import Layer
+from numeric import InputError, tiles
+from numeric.conformance.drawing import leaves
+from numeric.formula_printer import CompileError
+from tests.numeric.every_route.arguments import Call, drawn_call, with_more_inputs
+from tests.numeric.every_route.drawn_layers import drawn_layer
+from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient
+
+TOLERANCE = 1e-9  # of the largest entry, or of 1, in float64
+NOT_YET = "is not made fast yet"  # the gradient of what is repeated
+
+
+def difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
+    """What tells results from those expected, or nothing."""
+    if len(found) != len(expected):
+        return f"{len(found)} results for {len(expected)}"
+    for one, other in zip(found, expected, strict=True):
+        if (one.shape, one.dtype) != (other.shape, other.dtype):
+            return f"{one.shape} of {one.dtype} for {other.shape} of {other.dtype}"
+        if one.size and not np.abs(one - other).max() <= TOLERANCE * (1 + np.abs(other).max()):
+            return f"off by {np.abs(one - other).max()}, the largest entry is {np.abs(other).max()}"
+    return ""
+
+
+def share_memory(results: Sequence[Any], call: Call) -> bool:
+    given = [*call.inputs, *leaves(call.weights).values()]
+    return any(np.shares_memory(one, other) for one in results for other in given)
+
+
+def differences(call: Call, peers: Mapping[str, Any], seed: int) -> Iterator[str]:
+    """Yield what differs, route by route."""
+    routes, by_gradient = (VALUES, GRADIENTS) if not peers else (peers, peers)
+    expected = plain(call)
+    if not all(np.isfinite(each).all() for each in expected):
+        return
+    assert not share_memory(expected, call)
+    for name, route in routes.items():
+        found = route(call)
+        yield f"{name}: {what}" if (what := difference(found, expected)) else ""
+        assert "prepared" not in name or not share_memory(found, call), name
+    try:
+        given = cotangents(call, expected, seed)
+        slopes = plain_gradient(call, given)
+    except (GradientError, InputError):
+        return
+    for name, route in by_gradient.items():
+        try:
+            yield f"{name}: {what}" if (what := difference(route(call, given), slopes)) else ""
+        except CompileError as error:
+            assert NOT_YET in str(error)  # in one sentence
+
+
+def compared(layer: Layer, seed: int, peers: Mapping[str, Any] | None = None) -> bool:
+    """Compare the routes of one call; say whether the plain layer accepts it."""
+    try:
+        call = drawn_call(layer, seed)
+        plain(call)
+    except (InputError, CompileError, ValueError):
+        return False
+    with np.errstate(all="ignore"):
+        found = [each for each in differences(call, peers or {}, seed) if each]
+    assert not found, "\n".join([*found, call.text()])
+    return True
+
+
+@pytest.fixture(params=["tiles as they are", "tiles of a few rows"])
+def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "tiles of a few rows":
+        for name, number in {"ROWS": 3, "FEW": 3, "SCORES": 20, "KEYS": 2}.items():
+            monkeypatch.setattr(tiles, name, number)
+
+
+def test_drawn_layers(few_rows: None) -> None:
+    assert sum(compared(drawn_layer(seed), seed) for seed in range(12)) > 8
+
+
+@pytest.mark.parametrize("name", ["softmax", "cross_entropy", "masked_scaled_dot_product_attention", "layer_norm"])
+def test_a_few_layers_of_the_catalogue(name: str, few_rows: None) -> None:
+    assert sum(compared(layer_called(name), seed) for seed in range(3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 1000, 100))
+def test_many_drawn_layers(first: int, few_rows: None) -> None:
+    assert sum(compared(drawn_layer(seed), seed) for seed in range(first, first + 100)) > 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_layer_of_the_catalogue(name: str, few_rows: None) -> None:
+    assert sum(compared(layer_called(name), seed) for seed in range(6))
+
+
+@pytest.mark.peers
+@pytest.mark.slow
+@pytest.mark.parametrize("library", PEERS)
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_layer_in_another_library(name: str, library: str) -> None:
+    pytest.importorskip(library)
+    assert sum(compared(layer_called(name), seed, {library: PEERS[library]}) for seed in range(3))
+
+
+def test_a_wrong_route_is_seen() -> None:
+    """The comparison says no: of values that are off, of a missing batch axis, of a result too many."""
+    call = drawn_call(layer_called("softmax"), 1)
+    (right,) = plain(call)
+    assert not difference([right], [right])
+    assert difference([right + 1e-6], [right]).startswith("off by")
+    assert difference([right[None]], [right])
+    assert difference([right, right], [right]) == "2 results for 1"
+    assert share_memory([call.inputs[0][..., :1]], call)
+
+
+def test_weights_as_inputs_are_read_by_the_same_equations() -> None:
+    layer = with_more_inputs(layer_called("feed_forward"), Random(1))
+    assert len(layer.inputs) > 1
+    assert sum(compared(layer, seed) for seed in range(3))
