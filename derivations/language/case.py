@@ -165,6 +165,8 @@ class Case:
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
+            if "assumption" in self.rule.features or self.rule.method == "bound":
+                context.equations.append((subtract(high, low), tuple(limits.items())))
             if "assumption" in self.rule.features:
                 self.rewrites.append(rewrite_rule(high, low, limits))
             return

@@ -38,6 +38,7 @@ from derivations.language.rules import RULES
 from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
 from derivations.language.suprema import by_supremum
+from derivations.language.thorough import proved_thoroughly
 from derivations.language.witness import Witness, find_witness
 
 __all__ = ["Evidence", "StepEvidence", "judge", "prove_equal"]
@@ -124,6 +125,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return StepEvidence("proved", step.rule)
     return StepEvidence("unknown", step.rule, missing)
 
 

@@ -41,6 +41,8 @@ class Context:
     derived: list[Condition] = field(default_factory=list)  # facts that follow from the conditions kept so far
     deriving: bool = False  # whether these may be used: never where the conditions themselves are settled
     bounds: list[Any] = field(default_factory=list)  # assumed inequalities: kind, value and limits of their indices
+    equations: list[Any] = field(default_factory=list)  # assumed equations: what is 0, and limits of its indices
+    consult: Callable[..., bool] | None = None  # asked for signs that no single fact shows, where a step needs more
     conditions: list[Condition] = field(default_factory=list)
     definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["COMPLEX", "is_nonnegative", "is_nonzero", "is_positive", "is_real"]
+__all__ = ["COMPLEX", "is_nonnegative", "is_nonzero", "is_positive", "is_real", "joined_by_range", "term_sign"]
 
 COMPLEX = " (complex)"  # ends the names of arrays and functions that were not declared real
 _POSITIVE_SYMBOLS = ("size", "positive")
@@ -42,7 +42,9 @@ def is_positive(p: Poly, context: Context) -> bool:
         return True
     if _sign(p, context) == "positive" or _sign_by_cases(p, context) == "positive":
         return True
-    return all(_integer_term(mono) for mono, _ in p) and bool(p) and always_nonnegative(subtract(p, ONE), context)
+    if all(_integer_term(mono) for mono, _ in p) and bool(p) and always_nonnegative(subtract(p, ONE), context):
+        return True
+    return context.consult is not None and context.consult(p, True, context)
 
 
 def is_nonnegative(p: Poly, context: Context) -> bool:
@@ -51,12 +53,14 @@ def is_nonnegative(p: Poly, context: Context) -> bool:
         return True
     if _sign(p, context) or _sign_by_cases(p, context):
         return True
-    return all(_integer_term(mono) for mono, _ in p) and always_nonnegative(p, context)
+    if all(_integer_term(mono) for mono, _ in p) and always_nonnegative(p, context):
+        return True
+    return context.consult is not None and context.consult(p, False, context)
 
 
 def _sign(p: Poly, context: Context) -> str | None:
     """Return "positive" where all terms are nonnegative and one is positive, "nonnegative" where all are, or None."""
-    seen = [_term(mono, c, context) for mono, c in p]
+    seen = [term_sign(mono, c, context) for mono, c in p]
     return None if None in seen else "positive" if "positive" in seen else "nonnegative"
 
 
@@ -65,7 +69,7 @@ def _sign_by_cases(p: Poly, context: Context) -> str | None:
     if all(c > 0 for _, c in p) or not any(c > 0 for _, c in p):
         return None
     signs = []
-    for limits, body in _joined(p).items():
+    for limits, body in joined_by_range(p).items():
         filled = limits is None or always_nonnegative(subtract(limits[1], limits[0]), context)
         signs.append(_sign_in_cases(from_terms(body), filled, context))
     return None if None in signs else "positive" if "positive" in signs else "nonnegative"
@@ -91,7 +95,7 @@ def _both(p: Poly, indicator: Atom) -> tuple[Poly, Poly]:
     return shown, tuple((mono, c) for mono, c in p if all(atom != indicator for atom, _ in mono))
 
 
-def _joined(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
+def joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
     """Return the terms of p by the range that they are sums over, with the factors outside put in; None for no sum."""
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
@@ -152,7 +156,8 @@ def _primitive(p: Poly, context: Context) -> Poly:
     return tuple((mono, Fraction(c) / size) for mono, c in terms)
 
 
-def _term(mono: Mono, coefficient: Number, context: Context) -> str | None:
+def term_sign(mono: Mono, coefficient: Number, context: Context) -> str | None:
+    """Return "positive" or "nonnegative" where a term is seen to be so, else None."""
     if coefficient < 0:
         return None
     sign = "positive"
@@ -213,7 +218,7 @@ def _sum(atom: Atom, context: Context) -> str | None:
     free index of the same range, or any where the sum of the indicators alone is a stated positive fact.
     """
     _, ranges, mono = atom
-    sign = _term(mono, 1, context)
+    sign = term_sign(mono, 1, context)
     if sign == "positive" and all(always_nonnegative(subtract(high, low), context) for low, high in ranges):
         return "positive"
     if sign and _shown(ranges, mono, context):
@@ -224,7 +229,7 @@ def _sum(atom: Atom, context: Context) -> str | None:
 def _shown(ranges: tuple[tuple[Poly, Poly], ...], mono: Mono, context: Context) -> bool:
     indicators = tuple((a, e) for a, e in mono if a[0] in _INDICATORS)
     rest = tuple(pair for pair in mono if pair not in indicators)
-    if not indicators or _term(rest, 1, context) != "positive":
+    if not indicators or term_sign(rest, 1, context) != "positive":
         return False
     level = own_level(mono)
     bound: list[Atom] = [("b", level, number) for number in range(len(ranges))]

@@ -1,0 +1,77 @@
+"""The second look: what costs more, for steps that the plain methods leave open and no witness refutes.
+
+An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`); while the two
+sides are read, a sign may follow from several stated inequalities together. The conditions are those of the first look:
+every one that comes up must be settled or stated.
+"""
+
+from __future__ import annotations
+
+from sympy import Basic, Integer
+
+from derivations.language.case import Case, common_places
+from derivations.language.deferred import deferring
+from derivations.language.derivation import Claim, Derivation, Step
+from derivations.language.expression import Array
+from derivations.language.normal_form.context import Undecided
+from derivations.language.normal_form.deciding import consult, has_sign, is_zero
+from derivations.language.normal_form.terms import subtract
+from derivations.language.rules import Rule
+from derivations.language.shapes import ShapeError, same_size
+
+__all__ = ["proved_thoroughly"]
+
+
+def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
+    """Say whether the second look proves a step."""
+    method = {"normal form": _equal, "bound": _bounded}.get(rule.method)
+    if method is None:
+        return False
+    try:
+        case = Case(previous, step, claim, derivation, rule)
+        case.context.consult = consult
+        with deferring():
+            return method(case) and case.uncovered() is None
+    except (Undecided, ShapeError, RecursionError):
+        return False
+
+
+def _equal(case: Case) -> bool:
+    left, right = case.previous, case.step.expression
+    if case.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
+        return False
+    if isinstance(left, Array) and isinstance(right, Array):
+        if len(left.shape) != len(right.shape) or not all(map(same_size, left.shape, right.shape)):
+            return False
+        case.require_real(left, right)
+        places = common_places(left, right, case)
+        case.keep_domains(left, *places)
+        case.keep_domains(right, *places)
+        left, right = left.entry(*places), right.entry(*places)
+    return _same(left, right, case)
+
+
+def _same(left: Basic, right: Basic, case: Case) -> bool:
+    if is_zero(subtract(case.value(left), case.value(right)), case.context):
+        return True
+    for index, count in case.numbered.items():
+        if index in left.free_symbols | right.free_symbols:
+            values = ({index: Integer(value)} for value in range(count))
+            return all(_same(left.xreplace(value), right.xreplace(value), case) for value in values)
+    return False
+
+
+def _bounded(case: Case) -> bool:
+    """The difference has its sign; with a certificate, the certificate equals the difference and has the sign."""
+    left, right, relation = case.previous, case.step.expression, case.step.relation
+    if relation not in ("<=", "<", ">=", ">"):
+        return False
+    case.require_real(left, right, *case.step.certificate)
+    low, high = (case.value(side) for side in ((left, right) if relation in ("<=", "<") else (right, left)))
+    gap = subtract(high, low)
+    for certificate in case.step.certificate[:1]:
+        value = case.value(certificate)
+        if not is_zero(subtract(gap, value), case.context):
+            return False
+        gap = value
+    return has_sign(gap, relation in ("<", ">"), case.context)
