@@ -7,14 +7,16 @@ every one that comes up must be settled or stated.
 
 from __future__ import annotations
 
-from sympy import Basic, Integer
+from sympy import Basic, Integer, Symbol
 
 from derivations.language.case import Case, common_places
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step
 from derivations.language.expression import Array
+from derivations.language.normal_form.almost import extends_everywhere, variables_of
 from derivations.language.normal_form.context import Undecided
 from derivations.language.normal_form.deciding import consult, has_sign, is_zero
+from derivations.language.normal_form.reading import symbol_atom
 from derivations.language.normal_form.terms import subtract
 from derivations.language.rules import Rule
 from derivations.language.shapes import ShapeError, same_size
@@ -31,13 +33,30 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
         case = Case(previous, step, claim, derivation, rule)
         case.context.consult = consult
         with deferring():
-            return method(case) and case.uncovered() is None
+            return method(case) and case.uncovered() is None and _holds_everywhere(case)
     except (Undecided, ShapeError, RecursionError):
         return False
 
 
+def _holds_everywhere(case: Case) -> bool:
+    """Say whether what was shown almost everywhere, if anything was, holds everywhere."""
+    generic = case.context.generic
+    if not generic:
+        return True
+    variables = variables_of(generic)
+    if variables is None:
+        return False
+    sides = (case.previous, case.step.expression)
+    symbols = frozenset(s for side in sides for s in side.free_symbols if isinstance(s, Symbol))
+    named = frozenset(s for s in symbols if symbol_atom(s) in variables)
+    statements = [a.statement for a in case.assumptions]
+    others = [*(e.value for e in case.derivation.definitions), *case.derivation.ranges.values()]
+    return len(named) == len(variables) and extends_everywhere(sides, named, statements, others)
+
+
 def _equal(case: Case) -> bool:
     left, right = case.previous, case.step.expression
+    case.context.generic = []
     if case.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
         return False
     if isinstance(left, Array) and isinstance(right, Array):
@@ -52,8 +71,11 @@ def _equal(case: Case) -> bool:
 
 
 def _same(left: Basic, right: Basic, case: Case) -> bool:
-    if is_zero(subtract(case.value(left), case.value(right)), case.context):
+    gap = subtract(case.value(left), case.value(right))
+    case.context.was_read = True
+    if is_zero(gap, case.context):
         return True
+    case.context.was_read = False
     for index, count in case.numbered.items():
         if index in left.free_symbols | right.free_symbols:
             values = ({index: Integer(value)} for value in range(count))

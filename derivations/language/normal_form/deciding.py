@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
+from typing import Any
 
 from derivations.language.normal_form.algebra import exponential, multiply
 from derivations.language.normal_form.context import Condition, Context
@@ -37,6 +39,7 @@ from derivations.language.normal_form.terms import (
     from_terms,
     monomial,
     negate,
+    own_level,
     rename_mono,
     scale,
     single,
@@ -123,10 +126,22 @@ def _by_combination(p: Poly, strict: bool, context: Context, depth: int) -> bool
 def _undecided_part(p: Poly, context: Context) -> Atom | None:
     """Return an innermost max(0, q) or [q > 0] of which q is free of bound indices."""
     found = sorted(
-        (atom for atom in walk(p) if atom[0] in ("relu", "step") and not any(a[0] in ("b", "E") for a in walk(atom))),
+        (atom for atom in walk(p) if atom[0] in ("relu", "step") and not unbound(atom) and not atoms_of(atom, "E")),
         key=lambda atom: (len(atoms_of(atom[1], "relu")) + len(atoms_of(atom[1], "step")), len(walk(atom)), atom),
     )
     return next((atom for atom in found if not _is_random(atom, p)), None)
+
+
+@lru_cache(maxsize=1 << 12)
+def unbound(part: tuple[Any, ...]) -> frozenset[Atom]:
+    """Return the bound indices in a term that a sum or product outside of it binds."""
+    if part and part[0] in ("sum", "prod"):
+        _, ranges, mono = part
+        own = {("b", own_level(mono), number) for number in range(len(ranges))}
+        return (unbound(ranges) | unbound(mono)) - own
+    if part[:1] == ("b",):
+        return frozenset({part})
+    return frozenset().union(*(unbound(inner) for inner in part if isinstance(inner, tuple)))
 
 
 def _is_random(atom: Atom, p: Poly) -> bool:

@@ -8,6 +8,7 @@ neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and the like f
 relu         relu(p) = p [p > 0]
 tanh         tanh(p) = 1 - 2 / (1 + exp(2 p)) for real p
 division     under a sum, M / (M + r) = 1 - r / (M + r)
+antidifference   sum_{j=a}^{b} f_j = F_{b+1} - F_a (`telescoping`)
 
 Each rule yields what it makes of a polynomial: nothing where it does not apply, several where there is a choice.
 """
@@ -21,6 +22,7 @@ from derivations.language.normal_form.context import Context
 from derivations.language.normal_form.integers import always_nonnegative, difference_indicator
 from derivations.language.normal_form.signs import is_real
 from derivations.language.normal_form.sums import close, function, open_sum, substitute, times, transform
+from derivations.language.normal_form.telescoping import telescoped
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -253,5 +255,6 @@ RESERVE: tuple[Callable[[Poly, Context], Iterator[Poly]], ...] = (
     relu_by_step,
     tanh_by_exponentials,
     division,
+    telescoped,
     parts,
 )

@@ -117,9 +117,15 @@ def is_nonzero(p: Poly, context: Context) -> bool:
     """Say whether p is seen to be nonzero: it has a sign, or is one term of factors that are never 0."""
     if is_positive(p, context) or is_positive(negate(p), context) or _stated("nonzero", p, context):
         return True
-    return len(p) == 1 and all(
-        a[0] == "exp" or _atom(a, context) == "positive" or is_stated("nonzero", single(a), context) for a, _ in p[0][0]
-    )
+    return context.is_generic(p) or (len(p) == 1 and all(_never_0(atom, context) for atom, _ in p[0][0]))
+
+
+def _never_0(atom: Atom, context: Context) -> bool:
+    if atom[0] == "ipow":
+        return atom[1] == ("minus",) or _never_0(atom[1], context)
+    known = atom[1] if atom[0] == "poly" else single(atom)
+    stated = is_stated("nonzero", known, context) or context.is_generic(known)
+    return atom[0] == "exp" or _atom(atom, context) == "positive" or stated
 
 
 def _stated(kind: str, p: Poly, context: Context) -> bool:
@@ -196,6 +202,8 @@ def _atom(atom: Atom, context: Context) -> str | None:
     if kind == "exp":
         return "positive" if is_real(atom) else None
     if kind in _POSITIVE_KINDS:
+        return "positive"
+    if kind == "ipow" and atom[1] != ("minus",) and _atom(atom[1], context) == "positive":
         return "positive"
     if kind in _NONNEGATIVE_KINDS:
         return "nonnegative"
