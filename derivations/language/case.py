@@ -22,7 +22,7 @@ from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer, is_stated
 from derivations.language.normal_form.reading import keep_in_range, limit, read, symbol_atom
-from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rule
+from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rules
 from derivations.language.normal_form.signs import is_nonnegative, is_nonzero, is_positive
 from derivations.language.normal_form.sums import open_sum
 from derivations.language.normal_form.terms import (
@@ -168,7 +168,7 @@ class Case:
             if "assumption" in self.rule.features or self.rule.method == "bound":
                 context.equations.append((subtract(high, low), tuple(limits.items())))
             if "assumption" in self.rule.features:
-                self.rewrites.append(rewrite_rule(high, low, limits))
+                self.rewrites += rewrite_rules(high, low, limits, context)
             return
         kind, sign = _SIGNS[type(statement)]
         gap = subtract(high, low) if sign > 0 else subtract(low, high)

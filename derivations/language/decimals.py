@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from sympy import Basic, Float, Rational
 
-from derivations.language.derivation import Assumption, Claim, Derivation, Step
+from derivations.language.derivation import Step
 
-__all__ = ["exact", "exact_derivation", "exact_step"]
+__all__ = ["exact", "exact_step"]
 
 
 def exact(expression: Basic) -> Basic:
@@ -29,22 +29,3 @@ def exact(expression: Basic) -> Basic:
 def exact_step(step: Step) -> Step:
     """Return the step in exact numbers."""
     return replace(step, expression=exact(step.expression), certificate=tuple(map(exact, step.certificate)))
-
-
-def _exact_assumptions(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
-    return tuple(replace(each, statement=exact(each.statement)) for each in assumptions)
-
-
-def exact_derivation(derivation: Derivation, claim: Claim) -> tuple[Derivation, Claim]:
-    """Return definitions and assumptions in exact numbers."""
-    parts = (*derivation.definitions, *(a.statement for a in (*derivation.assumptions, *claim.given)))
-    if not any(part.has(Float) for part in parts):
-        return derivation, claim
-    return (
-        replace(
-            derivation,
-            definitions=tuple(map(exact, derivation.definitions)),
-            assumptions=_exact_assumptions(derivation.assumptions),
-        ),
-        replace(claim, given=_exact_assumptions(claim.given)),
-    )

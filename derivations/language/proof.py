@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from sympy import Basic
 
 from derivations.language.case import Case
+from derivations.language.decimals import exact, exact_step
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step
 from derivations.language.limits import by_limit_laws, by_squeeze
@@ -37,6 +38,7 @@ from derivations.language.normal_form.context import Undecided
 from derivations.language.rules import RULES
 from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
+from derivations.language.stated import as_stated
 from derivations.language.suprema import by_supremum
 from derivations.language.thorough import proved_thoroughly
 from derivations.language.witness import Witness, find_witness
@@ -107,6 +109,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     rule = RULES.get(step.rule)
     if rule is None:
         return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}")
+    previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
     try:
         case = Case(previous, step, claim, derivation, rule)
         with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
