@@ -72,10 +72,9 @@ def _equal(case: Case) -> bool:
 
 def _same(left: Basic, right: Basic, case: Case) -> bool:
     gap = subtract(case.value(left), case.value(right))
-    case.context.was_read = True
-    if is_zero(gap, case.context):
-        return True
-    case.context.was_read = False
+    with case.context.after_reading():
+        if is_zero(gap, case.context):
+            return True
     for index, count in case.numbered.items():
         if index in left.free_symbols | right.free_symbols:
             values = ({index: Integer(value)} for value in range(count))

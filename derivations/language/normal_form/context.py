@@ -80,6 +80,15 @@ class Context:
         finally:
             self.almost = before
 
+    @contextmanager
+    def after_reading(self) -> Iterator[None]:
+        """Let what is taken not to be 0 be used inside the block: never for the conditions of the two sides."""
+        self.was_read = True
+        try:
+            yield
+        finally:
+            self.was_read = False
+
     def is_generic(self, p: Poly) -> bool:
         """Say whether p is among what is taken not to be 0, both sides being read."""
         return self.was_read and any(_proportional(p, q) for q in self.generic or ())
