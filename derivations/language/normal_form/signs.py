@@ -197,8 +197,8 @@ def _atom(atom: Atom, context: Context) -> str | None:
     kind = atom[0]
     if is_stated("positive", single(atom), context):
         return "positive"
-    if kind == "sym":
-        return "positive" if atom[2] in _POSITIVE_SYMBOLS else "nonnegative" if atom[2] == "nonnegative" else None
+    if kind == "sym" and atom[2] in (*_POSITIVE_SYMBOLS, "nonnegative"):
+        return "positive" if atom[2] in _POSITIVE_SYMBOLS else "nonnegative"
     if kind == "exp":
         return "positive" if is_real(atom) else None
     if kind in _POSITIVE_KINDS:
@@ -216,7 +216,12 @@ def _atom(atom: Atom, context: Context) -> str | None:
     if kind == "E":
         even = all(isinstance(e, int) and e % 2 == 0 and is_real(a) for a, e in atom[1])
         return "nonnegative" if even else None
-    return "nonnegative" if is_stated("nonnegative", single(atom), context) else None
+    if is_stated("nonnegative", single(atom), context):
+        return "nonnegative"
+    if context.consult is None or kind not in ("sym", "x", "fun"):
+        return None
+    strict = context.consult(single(atom), True, context)
+    return "positive" if strict else "nonnegative" if context.consult(single(atom), False, context) else None
 
 
 def _sum(atom: Atom, context: Context) -> str | None:
