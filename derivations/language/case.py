@@ -6,6 +6,7 @@ form in which the normal form and the certificates use them, and it keeps the si
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -68,6 +69,7 @@ class Case:
         self.context.bounds = self.inequalities.bounds
         self.rewrites: list[Rewrite] = []
         self.places: list[Symbol] = []
+        self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # what else may settle one
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
         for index, size in derivation.ranges.items():
             self.open_range(index, size)
@@ -208,7 +210,7 @@ class Case:
                 self.sum_signs(condition.of)
                 for bound in self.inequalities.bounds:
                     self.context.facts += bound.instances(self.context)
-                if not _covered(condition, self.context):
+                if not _covered(condition, self.context) and not self.settle(condition, self.context):
                     return f"a side condition is not among the assumptions: {write(condition.of)} is {condition.kind}"
         return None
 

@@ -15,7 +15,7 @@ from derivations.language.derivation import Claim, Derivation, Step
 from derivations.language.expression import Array
 from derivations.language.normal_form.almost import extends_everywhere, variables_of
 from derivations.language.normal_form.context import Undecided
-from derivations.language.normal_form.deciding import consult, has_sign, is_zero
+from derivations.language.normal_form.deciding import consult, has_sign, is_zero, settles
 from derivations.language.normal_form.reading import symbol_atom
 from derivations.language.normal_form.terms import subtract
 from derivations.language.rules import Rule
@@ -31,7 +31,7 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
         return False
     try:
         case = Case(previous, step, claim, derivation, rule)
-        case.context.consult = consult
+        case.context.consult, case.settle = consult, settles
         with deferring():
             return method(case) and case.uncovered() is None and _holds_everywhere(case)
     except (Undecided, ShapeError, RecursionError):
@@ -72,7 +72,7 @@ def _equal(case: Case) -> bool:
 
 def _same(left: Basic, right: Basic, case: Case) -> bool:
     gap = subtract(case.value(left), case.value(right))
-    with case.context.after_reading():
+    with case.context.after_reading(), case.context.derivation():
         if is_zero(gap, case.context):
             return True
     for index, count in case.numbered.items():
@@ -95,4 +95,5 @@ def _bounded(case: Case) -> bool:
         if not is_zero(subtract(gap, value), case.context):
             return False
         gap = value
-    return has_sign(gap, relation in ("<", ">"), case.context)
+    with case.context.derivation():
+        return has_sign(gap, relation in ("<", ">"), case.context)

@@ -23,7 +23,10 @@ _KINKED = (sympy.Max, sympy.Min, sympy.Abs)
 
 
 def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
-    """Return the variables of polynomials whose zeros fill no open set, or None where one is not seen to be such."""
+    """Return the variables of polynomials whose zeros fill no open set, or None where one is not seen to be such.
+
+    Of a polynomial in the number e alone, which is transcendental, there are none: it is not 0.
+    """
     found: set[Atom] = set()
     for p in polys:
         own = walk(p)
@@ -34,7 +37,8 @@ def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
         plain = all(atom[0] in ("sym", "exp") for atom in own) and all(
             atom[0] == "sym" and isinstance(e, int) and e > 0 for mono in inside for atom, e in mono
         )
-        if not (variables and real and whole and plain):
+        number = not variables and own == {("exp", ())}  # a polynomial in e, which is transcendental
+        if not (p and (variables or number) and real and whole and plain):
             return None
         found |= variables
     return frozenset(found)

@@ -47,7 +47,7 @@ from derivations.language.normal_form.terms import (
 )
 from derivations.language.normal_form.zero import vanishes
 
-__all__ = ["consult", "has_sign", "is_zero"]
+__all__ = ["consult", "has_sign", "is_zero", "settles"]
 
 _MOST_CASES = 7  # one inside another
 _DEPTH = 2
@@ -116,6 +116,14 @@ def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) 
     if raised is not None and has_sign(raised, strict, context, cases):
         return True
     return _by_places(p, strict, context)
+
+
+def settles(condition: Condition, context: Context) -> bool:
+    """Say whether a side condition holds; logarithms of what is not seen to be positive show nothing here."""
+    p = condition.of
+    if condition.kind in ("positive", "nonnegative"):
+        return has_sign(p, condition.kind == "positive", context)
+    return condition.kind == "nonzero" and (has_sign(p, True, context) or has_sign(negate(p), True, context))
 
 
 def _by_combination(p: Poly, strict: bool, context: Context, depth: int) -> bool:
@@ -208,6 +216,8 @@ def _exponentiated(p: Poly, context: Context) -> Poly | None:
     """Return prod q_i^c_i exp(r) - prod q_i^-c_i for p = sum_i c_i log(q_i) + r, or None."""
     logs = [(mono, Fraction(c)) for mono, c in p if len(mono) == 1 and mono[0][0][0] == "log" and mono[0][1] == 1]
     rest = tuple((mono, c) for mono, c in p if not any(mono == own for own, _ in logs))
+    if not (context.deriving or all(is_positive(mono[0][0][1], context) for mono, _ in logs)):
+        return None
     if not logs or atoms_of(rest, "log"):
         return None
     factor = lcm(*(c.denominator for _, c in logs))

@@ -24,7 +24,7 @@ from derivations.language.normal_form.algebra import INDICATORS, exponential, mu
 from derivations.language.normal_form.context import Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative
 from derivations.language.normal_form.linear import Fact, follows
-from derivations.language.normal_form.signs import is_real, term_sign
+from derivations.language.normal_form.signs import is_positive, is_real, term_sign
 from derivations.language.normal_form.sums import close, open_sum, settle, substitute, times
 from derivations.language.normal_form.terms import (
     ONE,
@@ -216,6 +216,7 @@ def _relevant(p: Poly, assumed: list[Fact], context: Context) -> list[Fact]:
 def _of_logarithms(p: Poly, assumed: list[Fact], context: Context) -> Iterator[Fact]:
     """log(u) - log(v) <= u / v - 1, the numbers 1 and log 1 = 0 among them; its sign by that of u - v."""
     logs = sorted({atom for mono, _ in p for atom, _ in mono if atom[0] == "log" and is_real(atom)})
+    logs = [atom for atom in logs if context.deriving or is_positive(atom[1], context)]
     arguments = [(ONE, ())] + [(atom[1], single(atom)) for atom in logs]
     for first, second in islice(combinations(arguments, 2), _MOST):
         for (u, log_u), (v, log_v) in ((first, second), (second, first)):
