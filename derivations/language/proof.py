@@ -109,8 +109,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     rule = RULES.get(step.rule)
     if rule is None:
         return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}")
-    previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
     try:
+        previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
         case = Case(previous, step, claim, derivation, rule)
         with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
             missing = _METHODS[rule.method](case)

@@ -7,6 +7,8 @@ every one that comes up must be settled or stated.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import Basic, Integer, Symbol
 
 from derivations.language.case import Case, common_places
@@ -14,12 +16,12 @@ from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step
 from derivations.language.expression import Array
 from derivations.language.normal_form.almost import extends_everywhere, variables_of
-from derivations.language.normal_form.context import Undecided
 from derivations.language.normal_form.deciding import consult, has_sign, is_zero, settles
 from derivations.language.normal_form.reading import symbol_atom
 from derivations.language.normal_form.terms import subtract
-from derivations.language.rules import Rule
-from derivations.language.shapes import ShapeError, same_size
+from derivations.language.rules import RULES, Rule
+from derivations.language.shapes import same_size
+from derivations.language.stacks import without_stacks
 
 __all__ = ["proved_thoroughly"]
 
@@ -30,12 +32,37 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
     if method is None:
         return False
     try:
+        if step.relation == "=" and isinstance(previous, Array) and isinstance(step.expression, Array):
+            previous, step, equal = _with_stacks_named(previous, step, derivation)
+            if equal:
+                return True
         case = Case(previous, step, claim, derivation, rule)
         case.context.consult, case.settle = consult, settles
         with deferring():
             return method(case) and case.uncovered() is None and _holds_everywhere(case)
-    except (Undecided, ShapeError, RecursionError):
+    except Exception:  # whatever happens inside, silence is never success
         return False
+
+
+def _with_stacks_named(left: Array, step: Step, derivation: Derivation) -> tuple[Basic, Step, bool]:
+    """Return a step without stacks of symbolic count, and whether its two sides are then one expression."""
+
+    def equal(one: Basic, other: Basic) -> bool:
+        return _proved(one, other, derivation)
+
+    def equal_alone(one: Basic, other: Basic) -> bool:
+        return _proved(one, other, Derivation("", "", (Claim(one, (Step("algebra", other),)),)))
+
+    named, value = without_stacks(left, step.expression, equal, equal_alone)
+    return named, replace(step, expression=value), named == value and named != left
+
+
+def _proved(left: Basic, right: Basic, derivation: Derivation) -> bool:
+    step = Step("algebra", right)
+    case = Case(left, step, Claim(left, (step,)), derivation, RULES[step.rule])
+    case.context.consult, case.settle = consult, settles
+    with deferring():
+        return _equal(case) and case.uncovered() is None and _holds_everywhere(case)
 
 
 def _holds_everywhere(case: Case) -> bool:
