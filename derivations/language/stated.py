@@ -41,7 +41,7 @@ def _entrywise(assumption: Assumption, left: Array, right: Array) -> Assumption:
     same = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
     if not same or any(isinstance(axis, Blocks) for axis in (*left.shape, *right.shape)):
         return assumption
-    taken = {s for s in (*left.atoms(Symbol), *right.atoms(Symbol), *assumption.ranges)}
+    taken = {*left.atoms(Symbol), *right.atoms(Symbol), *assumption.ranges}
     ranges: dict[Symbol, Expr] = dict(assumption.ranges)
     places = []
     for axis in left.shape:

@@ -65,8 +65,15 @@ def flipped(pattern: Atom, value: Poly, limits: Limits, context: Context) -> tup
     (i, _), (j, _) = limits
     ((mono, _),), (k,) = open_sum(pattern, context)
     factors = [atom for atom, e in mono for _ in range(e if e in (1, 2) else 0)]
-    if len(factors) != 2 or len(value) != 1 or value[0][1] != 1 or value not in (
-        single(("delta", sign)) for sign in (add(single(i), scale(single(j), -1)), add(single(j), scale(single(i), -1)))
+    if (
+        len(factors) != 2
+        or len(value) != 1
+        or value[0][1] != 1
+        or value
+        not in (
+            single(("delta", sign))
+            for sign in (add(single(i), scale(single(j), -1)), add(single(j), scale(single(i), -1)))
+        )
     ):
         return None
     first = next((f for f in factors if _places(f) == {i, k}), None)

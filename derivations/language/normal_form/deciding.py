@@ -30,7 +30,6 @@ from derivations.language.normal_form.sums import settle, transform
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
-    Mono,
     Number,
     Poly,
     add,
@@ -42,7 +41,6 @@ from derivations.language.normal_form.terms import (
     own_level,
     rename_mono,
     scale,
-    single,
     walk,
 )
 from derivations.language.normal_form.zero import vanishes
@@ -184,9 +182,7 @@ def _without_positive_factors(p: Poly, context: Context) -> Poly:
         powers = [dict(mono) for mono, _ in p]
         atoms = sorted({atom for own in powers for atom in own})
         least = {atom: min(own.get(atom, 0) for own in powers) for atom in atoms}
-        moved = {
-            atom: e for atom, e in least.items() if e and (term_sign(((atom, 1),), 1, context) == "positive")
-        }
+        moved = {atom: e for atom, e in least.items() if e and (term_sign(((atom, 1),), 1, context) == "positive")}
         if not moved:
             return p
         p = _times_power(p, moved, context)

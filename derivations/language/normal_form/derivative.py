@@ -92,7 +92,11 @@ def _of_power(atom: Atom, variable: Atom, context: Context) -> Poly:
     value = base[1] if base[0] == "poly" else single(base)
     with context.generically():
         less = power(value, -1, context)
-    return times(times(monomial(exponent), single(atom), context), times(less, derivative(value, variable, context), context), context)
+    return times(
+        times(monomial(exponent), single(atom), context),
+        times(less, derivative(value, variable, context), context),
+        context,
+    )
 
 
 def _of_function(atom: Atom, variable: Atom, context: Context) -> Poly:

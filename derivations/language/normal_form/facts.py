@@ -57,7 +57,9 @@ def hypotheses(p: Poly, context: Context) -> list[Fact]:
     found = [Fact(f.of, f.kind == "positive") for f in context.facts if f.kind in ("positive", "nonnegative")]
     for bound in context.bounds:
         if bound.kind in ("positive", "nonnegative"):
-            found += [Fact(value, bound.kind == "positive") for value in _instances(bound.value, bound.limits, p, context)]
+            found += [
+                Fact(value, bound.kind == "positive") for value in _instances(bound.value, bound.limits, p, context)
+            ]
     return list(dict.fromkeys(found))
 
 
@@ -66,7 +68,9 @@ def stated_equations(p: Poly, context: Context) -> list[Poly]:
     return [value for gap, limits in context.equations for value in _instances(gap, limits, p, context)]
 
 
-def _instances(value: Poly, limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...], p: Poly, context: Context) -> list[Poly]:
+def _instances(
+    value: Poly, limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...], p: Poly, context: Context
+) -> list[Poly]:
     if not limits:
         return [value]
     (index, ends), *rest = limits
@@ -301,9 +305,7 @@ def _of_sums(p: Poly, mentioned: Poly, context: Context, depth: int) -> Iterator
         yield from _of_range(ends, own, p, context, depth)
 
 
-def _of_range(
-    ends: tuple[Poly, Poly], sums: list[Atom], p: Poly, context: Context, depth: int
-) -> Iterator[Fact]:
+def _of_range(ends: tuple[Poly, Poly], sums: list[Atom], p: Poly, context: Context, depth: int) -> Iterator[Fact]:
     index = context.open_index(*ends)
     bodies = [_at(atom, single(index), context) for atom in sums]
     outside = [monomial(_free(mono)) for mono, _ in p]

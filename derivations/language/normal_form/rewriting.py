@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derivations.language.normal_form.contracting import averaged, contracted, flipped, permutes
 from derivations.language.normal_form.context import Context, Undecided
+from derivations.language.normal_form.contracting import averaged, contracted, flipped, permutes
 from derivations.language.normal_form.integers import fits
 from derivations.language.normal_form.matching import match
 from derivations.language.normal_form.sums import substitute, transform

@@ -259,7 +259,7 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
 
 
 def product_over(p: Poly, index: Atom, context: Context) -> Poly:
-    """Return the product of p over an open index: prod_j c a_j^e = c^n (prod_j a_j)^e, and exp(sum_j log a_j) for a_j > 0."""
+    """Return prod_j p over an open index: prod_j c a_j^e = c^n (prod_j a_j)^e; exp(sum_j log a_j) for a_j > 0."""
     low, high = context.ranges[index]
     length = add(subtract(high, low), ONE)
     number = constant_value(length)
