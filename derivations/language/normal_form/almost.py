@@ -33,7 +33,7 @@ def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
         variables = {atom for atom in own if atom[0] == "sym"}
         real = all(atom[2] in ("real", "positive", "nonnegative") for atom in variables)
         inside = [mono for atom in own if atom[0] == "exp" for mono in (atom[1],)]
-        whole = all(isinstance(e, int) and (e > 0 or atom[0] == "sym") for mono, _ in p for atom, e in mono)
+        whole = all(isinstance(e, int) for mono, _ in p for _, e in mono)
         plain = all(atom[0] in ("sym", "exp") for atom in own) and all(
             atom[0] == "sym" and isinstance(e, int) and e > 0 for mono in inside for atom, e in mono
         )

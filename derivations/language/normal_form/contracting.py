@@ -64,7 +64,7 @@ def flipped(pattern: Atom, value: Poly, limits: Limits, context: Context) -> tup
         return None
     (i, _), (j, _) = limits
     ((mono, _),), (k,) = open_sum(pattern, context)
-    factors = [atom for atom, e in mono for _ in range(e if e in (1, 2) else 0)]
+    factors = [atom for atom, e in mono for _ in range(int(e) if e in (1, 2) else 0)]
     if (
         len(factors) != 2
         or len(value) != 1

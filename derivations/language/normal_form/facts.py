@@ -236,7 +236,7 @@ def _plain(p: Poly) -> bool:
 
 def _half(mono: Mono, context: Context) -> Mono | None:
     """Return the root of a monomial that is a real square, None where it is not seen to be one."""
-    parts = []
+    parts: list[tuple[Atom, Number]] = []
     for atom, e in mono:
         half = Fraction(e) / 2
         if half.denominator == 1 and is_real(atom):

@@ -62,7 +62,9 @@ def integer_power(base: Poly, exponent: Poly, context: Context) -> Poly:
 
 
 def _of_number(coefficient: Number, exponent: Poly, context: Context) -> Poly:
-    size = exponential(multiply(exponent, logarithm(constant(abs(coefficient)), context), context), context)
+    size = exponential(
+        multiply(exponent, logarithm(constant(max(coefficient, -coefficient)), context), context), context
+    )
     return multiply(size, _raised(MINUS, exponent, context), context) if coefficient < 0 else size
 
 
