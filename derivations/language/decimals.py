@@ -15,7 +15,10 @@ from sympy import Basic, Float, Rational
 
 from derivations.language.derivation import Step
 
-__all__ = ["exact", "exact_step"]
+__all__ = ["exact", "exact_step", "rounded_by_arithmetic"]
+
+
+_DIGITS = 12  # a number with more of them may be the result of rounding
 
 
 def exact(expression: Basic) -> Basic:
@@ -24,6 +27,12 @@ def exact(expression: Basic) -> Basic:
         return expression
     numbers = {each: Rational(str(each)) for each in expression.atoms(Float) if each.is_finite}
     return expression.xreplace(numbers)
+
+
+def rounded_by_arithmetic(expression: Basic) -> bool:
+    """Say whether a number fills all its digits: it may be a result of rounding, as 1 - 0.9999, so it refutes nothing."""
+    numbers = expression.atoms(Float) if isinstance(expression, Basic) and expression.has(Float) else ()
+    return any(len(str(each).partition("e")[0].replace(".", "").strip("-0")) > _DIGITS for each in numbers)
 
 
 def exact_step(step: Step) -> Step:

@@ -1,4 +1,4 @@
-"""Cases, linear arithmetic, antidifferences, products, decimals, matrix equations and stacks; each with what it refuses."""
+"""The second look: cases, linear arithmetic, antidifferences, products, decimals, matrices, stacks; what it refuses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -123,7 +123,7 @@ PROVED: dict[str, Case] = {
 }
 REFUSED: dict[str, Case] = {
     "the quotient at 1": (lambda: (total(a**j), (1 - a**n) / (1 - a)), "algebra", "=", {}),
-    "1 / a at 0": (lambda: (a ** (n - 1) / a * a**2, a**n), "algebra", "=", {}),
+    "1 / a at 0": (lambda: ((a**n + a) / a, a ** (n - 1) + 1), "algebra", "=", {}),
     "an odd power is no square": (lambda: (a**n, 0), "bound", ">=", {}),
     "log of a power of a negative number": (lambda: (log(a**n), n * log(a)), "algebra", "=", {}),
     "a sum of powers at its end": (lambda: (total(a**j) * (1 - a), 1 - a ** (n + 1)), "algebra", "=", {}),
