@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from sympy import Add, Basic, Lambda, Max, Min, Pow, Subs, Sum, Symbol
+from sympy import Add, Basic, Lambda, Max, Min, Pow, Product, Subs, Sum, Symbol
 
 __all__ = ["free_symbols", "fresh_index", "replace_free"]
 
@@ -32,7 +32,7 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
     if getattr(node, "closed", False):  # a layer: its names are its own
         return node.xreplace(dict(values))
     incoming = {symbol for value in values.values() for symbol in value.free_symbols}
-    if isinstance(node, Sum):
+    if isinstance(node, (Sum, Product)):
         return _in_sum(node, dict(values), incoming)
     if isinstance(node, Subs):
         return _in_subs(node, dict(values), incoming)
@@ -56,7 +56,7 @@ def free_symbols(node: Any) -> frozenset[Symbol]:
         return frozenset({node})
     if getattr(node, "closed", False):
         return frozenset()
-    if isinstance(node, Sum):
+    if isinstance(node, (Sum, Product)):
         found = free_symbols(node.function)
         for symbol, low, high in node.limits:
             found = (found - {symbol}) | free_symbols(low) | free_symbols(high)
@@ -93,7 +93,7 @@ def _apart(bound: list[Symbol], avoid: set[Basic]) -> dict[Symbol, Symbol]:
     return names
 
 
-def _in_sum(node: Sum, values: dict[Any, Any], incoming: set[Any]) -> Sum:
+def _in_sum(node: Any, values: dict[Any, Any], incoming: set[Any]) -> Basic:
     limits = []
     taken = {s for s in incoming if isinstance(s, Symbol)} | node.atoms(Symbol)
     for symbol, low, high in reversed(node.limits):
@@ -105,4 +105,4 @@ def _in_sum(node: Sum, values: dict[Any, Any], incoming: set[Any]) -> Sum:
             taken.add(name)
             values[symbol] = name
         limits.append((name, *bounds))
-    return Sum(replace_free(node.function, values), *reversed(limits))
+    return node.func(replace_free(node.function, values), *reversed(limits))

@@ -6,6 +6,7 @@ form in which the normal form and the certificates use them, and it keeps the si
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -24,7 +25,7 @@ from derivations.language.layer import Equation
 from derivations.language.normal_form.context import Condition, Context, Undecided
 from derivations.language.normal_form.integers import always_nonnegative, is_integer, is_stated
 from derivations.language.normal_form.reading import keep_in_range, limit, read, symbol_atom
-from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rule
+from derivations.language.normal_form.rewriting import Rewrite, rewrite, rewrite_rules
 from derivations.language.normal_form.signs import is_nonnegative, is_nonzero, is_positive
 from derivations.language.normal_form.sums import open_sum
 from derivations.language.normal_form.terms import (
@@ -75,6 +76,7 @@ class Case:
         self.context.bounds = self.inequalities.bounds
         self.rewrites: list[Rewrite] = []
         self.places: list[Symbol] = []
+        self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # what else may settle one
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
         for index, size in derivation.ranges.items():
             self.open_range(index, size)
@@ -189,8 +191,10 @@ class Case:
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
+            if "assumption" in self.rule.features or self.rule.method == "bound":
+                context.equations.append((subtract(high, low), tuple(limits.items())))
             if "assumption" in self.rule.features:
-                self.rewrites.append(rewrite_rule(high, low, limits))
+                self.rewrites += rewrite_rules(high, low, limits, context)
             return
         kind, sign = _SIGNS[type(statement)]
         gap = subtract(high, low) if sign > 0 else subtract(low, high)
@@ -230,7 +234,7 @@ class Case:
                 self.sum_signs(condition.of)
                 for bound in self.inequalities.bounds:
                     self.context.facts += bound.instances(self.context)
-                if not _covered(condition, self.context):
+                if not _covered(condition, self.context) and not self.settle(condition, self.context):
                     return f"a side condition is not among the assumptions: {write(condition.of)} is {condition.kind}"
         return None
 

@@ -16,7 +16,7 @@ from typing import Any
 import mpmath
 import sympy
 from mpmath import iv, mp
-from sympy import Basic, Derivative, Indexed, KroneckerDelta, Sum, Symbol
+from sympy import Basic, Derivative, Indexed, KroneckerDelta, Product, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.language.costs import Count
@@ -183,6 +183,15 @@ def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     return total
 
 
+def _product(expression: Product, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    (symbol, low, high), *inner = reversed(expression.limits)
+    body = Product(expression.function, *reversed(inner)) if inner else expression.function
+    total = iv.mpf(1)
+    for value in range(_integer(low, sample, bound), _integer(high, sample, bound) + 1):
+        total *= _number(body, sample, {**bound, symbol: value})
+    return total
+
+
 def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     base = _number(expression.base, sample, bound)
     if expression.exp.is_Integer:
@@ -191,6 +200,11 @@ def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -
             raise NotEvaluable("a division by zero")
         return base**exponent if exponent >= 0 else 1 / base ** (-exponent)
     exponent = _number(expression.exp, sample, bound)
+    if expression.exp.is_integer and exponent.delta == 0:
+        whole = int(exponent.a)
+        if abs(whole) > _LARGEST_LOOP or (whole < 0 and 0 in base):
+            raise NotEvaluable("a power that is too large, or a division by zero")
+        return base**whole if whole >= 0 else 1 / base ** (-whole)
     if not base > 0:
         raise NotEvaluable("a root of a number that is not positive")
     return iv.exp(_moderate(exponent * iv.log(base)))
@@ -381,6 +395,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.Abs: _of(abs),
     Indexed: _indexed,
     Sum: _sum,
+    Product: _product,
     KroneckerDelta: _delta,
     sympy.Mod: lambda e, sample, bound: iv.mpf(_integer(e.args[0], sample, bound) % _integer(e.args[1], sample, bound)),
     Iverson: _iverson,

@@ -9,6 +9,9 @@ What it trusts:
     certificates (`certificates`): forms that show a sign, their equalities proved by the normal form, and the known
         inequalities listed there;
     any real numbers stand in one of their orders;
+    what the second look (`thorough`) adds: cases of maxima and brackets, nonnegative combinations of facts
+        (`normal_form.deciding`, `facts`, `linear`), continuity (`almost`), induction over a stack (`stacks`);
+    floating-point numbers are the decimals that were written (`decimals`);
     the laws of limits that `limits` lists;
     interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
     rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
@@ -30,6 +33,7 @@ from dataclasses import dataclass, field
 from sympy import Basic
 
 from derivations.language.case import Case
+from derivations.language.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.limits import by_limit_laws, by_squeeze
@@ -39,7 +43,9 @@ from derivations.language.normal_form.context import Undecided
 from derivations.language.rules import RULES
 from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
+from derivations.language.stated import as_stated
 from derivations.language.suprema import by_supremum
+from derivations.language.thorough import proved_thoroughly
 from derivations.language.witness import Witness, find_witness
 from derivations.language.written import shown
 
@@ -132,7 +138,9 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     rule = RULES.get(step.rule)
     if rule is None:
         return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}")
+    noisy = rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
     try:
+        previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
         case = Case(previous, step, claim, derivation, rule)
         with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
             missing = _METHODS[rule.method](case)
@@ -145,11 +153,13 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
     try:
-        witness = find_witness(previous, step.relation, step.expression, claim, derivation)
+        witness = None if noisy else find_witness(previous, step.relation, step.expression, claim, derivation)
     except Exception:  # no witness then
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return StepEvidence("proved", step.rule)
     return StepEvidence("unknown", step.rule, missing)
 
 

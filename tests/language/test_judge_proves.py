@@ -588,11 +588,13 @@ true(
     certificate=lambda: (a, b, c),
 )
 
+true("a geometric sum", lambda: (total(exp(-g * j)) * (1 - exp(-g)), 1 - exp(-g * n)))
+
 WITHIN = tuple(TABLE)
 
 # --- true and within the language, but beyond the judge as it is: each is named after what is missing ----------------
 GROUP = "beyond"
-true("a geometric sum", lambda: (total(exp(-g * j)) * (1 - exp(-g)), 1 - exp(-g * n)))
+true("partial fractions under a sum", lambda: (total(1 / ((j + 1) * (j + 2))), n / (n + 1)))
 BEYOND = TABLE[len(WITHIN) :]
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "INDICATORS",
     "cosine",
     "exponential",
+    "factored",
     "logarithm",
     "monomial_key",
     "multiply",
@@ -101,6 +102,8 @@ def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context
         elif kind == "prime":
             coefficient *= Fraction(atom[1]) ** floor(e)
             powers[atom] = e - floor(e)
+        elif kind == "ipow" and atom[1] == ("minus",):
+            powers[atom] = e % 2
         elif kind == "poly" and e > 0 and e >= 1:
             powers[atom] = e - floor(e)
             extra.append(_expand(atom[1], floor(e), context))
@@ -199,6 +202,11 @@ def _content(p: Poly, whole: bool, context: Context) -> tuple[Number, Mono, Poly
     factor = tuple(sorted(shared.items()))
     inverse = tuple((atom, -e) for atom, e in factor)
     return _tidy(common), factor, multiply(p, monomial(inverse, 1 / common), context)
+
+
+def factored(p: Poly, context: Context) -> tuple[Number, Mono, Poly]:
+    """Return (c, m, q) with p = c m q, q without a common factor."""
+    return _content(p, True, context)
 
 
 def _gcd(a: int, b: int) -> int:

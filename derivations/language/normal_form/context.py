@@ -20,6 +20,12 @@ INTEGER, COMPLEX = f"{MARK}integer", f"{MARK}complex"  # ends the names of those
 ALLOWANCE: ContextVar[int] = ContextVar("allowance", default=200_000)  # terms that one decision may write down
 
 
+def _proportional(p: Poly, q: Poly) -> bool:
+    if len(p) != len(q) or not p:
+        return False
+    return all(m == o and c * q[0][1] == e * p[0][1] for (m, c), (o, e) in zip(p, q, strict=True))
+
+
 class Undecided(Exception):
     """The normal form gives up: what it was asked lies outside its language or over its budget."""
 
@@ -43,6 +49,11 @@ class Context:
     derived: list[Condition] = field(default_factory=list)  # facts that follow from the conditions kept so far
     deriving: bool = False  # whether these may be used: never where the conditions themselves are settled
     bounds: list[Any] = field(default_factory=list)  # assumed inequalities: kind, value and limits of their indices
+    equations: list[Any] = field(default_factory=list)  # assumed equations: what is 0, and limits of its indices
+    consult: Callable[..., bool] | None = None  # asked for signs that no single fact shows, where a step needs more
+    generic: list[Poly] | None = None  # what is taken not to be 0, a statement being continuous where it is
+    almost: bool = False  # whether such are added now
+    was_read: bool = False  # whether both sides were read: what is met from now on is no condition of theirs
     conditions: list[Condition] = field(default_factory=list)
     definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
@@ -62,8 +73,35 @@ class Context:
         self.ranges[atom] = (low, high)
         return atom
 
+    @contextmanager
+    def generically(self) -> Iterator[None]:
+        """Let what must not be 0 inside the block be taken as it is almost everywhere, where the step allows that."""
+        before, self.almost = self.almost, self.generic is not None
+        try:
+            yield
+        finally:
+            self.almost = before
+
+    @contextmanager
+    def after_reading(self) -> Iterator[None]:
+        """Let what is taken not to be 0 be used inside the block: never for the conditions of the two sides."""
+        self.was_read = True
+        try:
+            yield
+        finally:
+            self.was_read = False
+
+    def is_generic(self, p: Poly) -> bool:
+        """Say whether p is among what is taken not to be 0, both sides being read."""
+        return self.was_read and any(_proportional(p, q) for q in self.generic or ())
+
     def keep(self, kind: str, p: Poly) -> None:
         """Keep a side condition, once."""
+        if kind == "nonzero" and self.generic is not None:
+            if self.almost:
+                self.generic.append(p)
+            if self.almost or self.is_generic(p):
+                return
         condition = Condition(kind, p)
         self.remembered()
         if condition not in self.conditions:

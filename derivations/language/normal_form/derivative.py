@@ -69,6 +69,8 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
         return close(derivative(body, variable, context), indices, context)
     if kind == "exp":
         return times(single(atom), derivative(monomial(atom[1]), variable, context), context)
+    if kind == "ipow":
+        return _of_power(atom, variable, context)
     if kind == "fun":
         return _of_function(atom, variable, context)
     if kind == "step":
@@ -80,6 +82,21 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
     if kind == "relu":
         require("nonzero", atom[1], context)  # off the kink
     return times(outer_rule(atom, context), derivative(atom[1], variable, context), context)
+
+
+def _of_power(atom: Atom, variable: Atom, context: Context) -> Poly:
+    """d/dx b^m = m b^(m - 1) b' for an integer m."""
+    _, base, exponent = atom
+    if _may_depend(exponent, variable) or base[0] == "minus":
+        raise Undecided("the derivative by a variable on which an integer exponent depends")
+    value = base[1] if base[0] == "poly" else single(base)
+    with context.generically():
+        less = power(value, -1, context)
+    return times(
+        times(monomial(exponent), single(atom), context),
+        times(less, derivative(value, variable, context), context),
+        context,
+    )
 
 
 def _of_function(atom: Atom, variable: Atom, context: Context) -> Poly:

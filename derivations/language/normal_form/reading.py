@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 import sympy
-from sympy import Basic, Derivative, Dummy, Expr, Indexed, KroneckerDelta, Ne, Subs, Sum, Symbol, Wild
+from sympy import Basic, Derivative, Dummy, Expr, Indexed, KroneckerDelta, Ne, Product, Subs, Sum, Symbol, Wild
 from sympy import Tuple as Sequence
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
@@ -52,7 +52,8 @@ from derivations.language.normal_form.integers import (
     is_integer,
     order_indicator,
 )
-from derivations.language.normal_form.sums import close, expectation, function, settle, substitute, times
+from derivations.language.normal_form.powers import integer_power
+from derivations.language.normal_form.sums import close, expectation, function, product_over, settle, substitute, times
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -167,7 +168,26 @@ def _power(expression: Any, context: Context) -> Poly:
         if exponent.is_negative or not exponent.is_Integer:
             _note_sign(base, value, context)
         return settle(power(value, sympy_number(exponent), context), context)
-    return exponential(times(read(exponent, context), logarithm(read(base, context), context), context), context)
+    raised, value = read(exponent, context), read(base, context)
+    if is_integer(raised, context):
+        return settle(integer_power(value, raised, context), context)
+    return exponential(times(raised, logarithm(value, context), context), context)
+
+
+def _product(expression: Product, context: Context) -> Poly:
+    names: dict[Any, Atom] = {}
+    for symbol, low, high in reversed(expression.limits):
+        with context.naming(names):
+            index = context.open_index(limit(low, context), limit(high, context))
+        least = _least_declared(symbol)
+        if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
+            raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
+        names = names | {symbol: index}
+    with context.naming(names):
+        body = read(expression.function, context)
+    for symbol, _, _ in expression.limits:
+        body = product_over(body, names[symbol], context)
+    return body
 
 
 def _note_sign(base: Expr, value: Poly, context: Context) -> None:
@@ -512,6 +532,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Indexed: _indexed,
     Deferred: _deferred,
     Sum: _sum,
+    Product: _product,
     KroneckerDelta: _delta,
     Iverson: _iverson,
     Admitted: _admitted,

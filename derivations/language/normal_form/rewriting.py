@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derivations.language.normal_form.context import Context, Undecided
+from derivations.language.normal_form.contracting import averaged, contracted, flipped, permutes
 from derivations.language.normal_form.integers import fits
 from derivations.language.normal_form.matching import match
 from derivations.language.normal_form.sums import substitute, transform
 from derivations.language.normal_form.terms import Atom, Poly, contains, from_terms, scale, subtract
 
-__all__ = ["Rewrite", "rewrite", "rewrite_rule"]
+__all__ = ["Rewrite", "rewrite", "rewrite_rule", "rewrite_rules"]
 
 _ROUNDS = 20
 
@@ -36,8 +37,28 @@ def rewrite_rule(left: Poly, right: Poly, limits: dict[Atom, tuple[Poly, Poly]])
     return Rewrite(atom, scale(from_terms(rest), -1 / factor), tuple(limits.items()))
 
 
+def rewrite_rules(left: Poly, right: Poly, limits: dict[Atom, tuple[Poly, Poly]], context: Context) -> list[Rewrite]:
+    """Return the rule for an assumed equation, and that of the product the other way round for square matrices."""
+    rule = rewrite_rule(left, right, limits)
+    other = flipped(rule.pattern, rule.value, rule.limits, context)
+    return [rule] if other is None else [rule, Rewrite(*other, rule.limits)]
+
+
 def rewrite(p: Poly, rules: list[Rewrite], context: Context) -> Poly:
     """Return p with the rules used until none applies."""
+    symmetries = [rule for rule in rules if permutes(rule.pattern, rule.value, rule.limits)]
+    rules = [rule for rule in rules if rule not in symmetries]
+    p = _rewritten(p, rules, context)
+    for rule in symmetries:
+        p = _average(p, rule, context)
+    return _rewritten(p, rules, context) if symmetries else p
+
+
+def _average(p: Poly, rule: Rewrite, context: Context) -> Poly:
+    return transform(p, lambda atom: averaged(rule.pattern, rule.value, rule.limits, atom, context), context)
+
+
+def _rewritten(p: Poly, rules: list[Rewrite], context: Context) -> Poly:
     for _ in range(_ROUNDS):
         changed = transform(p, lambda atom: _apply(atom, rules, context), context)
         if changed == p:
@@ -52,4 +73,8 @@ def _apply(atom: Atom, rules: list[Rewrite], context: Context) -> Poly | None:
         for binding in match(rule.pattern, atom, free, {}):
             if fits(binding, free, context):
                 return substitute(rule.value, binding, context)
+        if rule.pattern[0] == "sum" and atom[0] == "sum":
+            found = contracted(rule.pattern, rule.value, rule.limits, atom, context)
+            if found is not None:
+                return found
     return None

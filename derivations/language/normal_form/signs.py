@@ -25,7 +25,7 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real"]
+__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real", "joined_by_range", "term_sign"]
 
 _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
@@ -41,7 +41,9 @@ def is_positive(p: Poly, context: Context) -> bool:
         return True
     if _sign(p, context) == "positive" or _sign_by_cases(p, context) == "positive":
         return True
-    return all(_integer_term(mono) for mono, _ in p) and bool(p) and always_nonnegative(subtract(p, ONE), context)
+    if all(_integer_term(mono) for mono, _ in p) and bool(p) and always_nonnegative(subtract(p, ONE), context):
+        return True
+    return context.consult is not None and context.consult(p, True, context)
 
 
 def is_nonnegative(p: Poly, context: Context) -> bool:
@@ -50,12 +52,14 @@ def is_nonnegative(p: Poly, context: Context) -> bool:
         return True
     if _sign(p, context) or _sign_by_cases(p, context):
         return True
-    return all(_integer_term(mono) for mono, _ in p) and always_nonnegative(p, context)
+    if all(_integer_term(mono) for mono, _ in p) and always_nonnegative(p, context):
+        return True
+    return context.consult is not None and context.consult(p, False, context)
 
 
 def _sign(p: Poly, context: Context) -> str | None:
     """Return "positive" where all terms are nonnegative and one is positive, "nonnegative" where all are, or None."""
-    seen = [_term(mono, c, context) for mono, c in p]
+    seen = [term_sign(mono, c, context) for mono, c in p]
     return None if None in seen else "positive" if "positive" in seen else "nonnegative"
 
 
@@ -64,7 +68,7 @@ def _sign_by_cases(p: Poly, context: Context) -> str | None:
     if all(c > 0 for _, c in p) or not any(c > 0 for _, c in p):
         return None
     signs = []
-    for limits, body in _joined(p).items():
+    for limits, body in joined_by_range(p).items():
         filled = limits is None or always_nonnegative(subtract(limits[1], limits[0]), context)
         signs.append(_sign_in_cases(from_terms(body), filled, context))
     return None if None in signs else "positive" if "positive" in signs else "nonnegative"
@@ -90,7 +94,7 @@ def _both(p: Poly, indicator: Atom) -> tuple[Poly, Poly]:
     return shown, tuple((mono, c) for mono, c in p if all(atom != indicator for atom, _ in mono))
 
 
-def _joined(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
+def joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
     """Return the terms of p by the range that they are sums over, with the factors outside put in; None for no sum."""
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
@@ -112,9 +116,15 @@ def is_nonzero(p: Poly, context: Context) -> bool:
     """Say whether p is seen to be nonzero: it has a sign, or is one term of factors that are never 0."""
     if is_positive(p, context) or is_positive(negate(p), context) or _stated("nonzero", p, context):
         return True
-    return len(p) == 1 and all(
-        a[0] == "exp" or _atom(a, context) == "positive" or is_stated("nonzero", single(a), context) for a, _ in p[0][0]
-    )
+    return context.is_generic(p) or (len(p) == 1 and all(_never_0(atom, context) for atom, _ in p[0][0]))
+
+
+def _never_0(atom: Atom, context: Context) -> bool:
+    if atom[0] == "ipow":
+        return atom[1] == ("minus",) or _never_0(atom[1], context)
+    known = atom[1] if atom[0] == "poly" else single(atom)
+    stated = is_stated("nonzero", known, context) or context.is_generic(known)
+    return atom[0] == "exp" or _atom(atom, context) == "positive" or stated
 
 
 def _stated(kind: str, p: Poly, context: Context) -> bool:
@@ -151,7 +161,8 @@ def _primitive(p: Poly, context: Context) -> Poly:
     return tuple((mono, Fraction(c) / size) for mono, c in terms)
 
 
-def _term(mono: Mono, coefficient: Number, context: Context) -> str | None:
+def term_sign(mono: Mono, coefficient: Number, context: Context) -> str | None:
+    """Return "positive" or "nonnegative" where a term is seen to be so, else None."""
     if coefficient < 0:
         return None
     sign = "positive"
@@ -185,11 +196,13 @@ def _atom(atom: Atom, context: Context) -> str | None:
     kind = atom[0]
     if is_stated("positive", single(atom), context):
         return "positive"
-    if kind == "sym":
-        return "positive" if atom[2] in _POSITIVE_SYMBOLS else "nonnegative" if atom[2] == "nonnegative" else None
+    if kind == "sym" and atom[2] in (*_POSITIVE_SYMBOLS, "nonnegative"):
+        return "positive" if atom[2] in _POSITIVE_SYMBOLS else "nonnegative"
     if kind == "exp":
         return "positive" if is_real(atom) else None
     if kind in _POSITIVE_KINDS:
+        return "positive"
+    if kind == "ipow" and atom[1] != ("minus",) and _atom(atom[1], context) == "positive":
         return "positive"
     if kind in _NONNEGATIVE_KINDS:
         return "nonnegative"
@@ -203,7 +216,14 @@ def _atom(atom: Atom, context: Context) -> str | None:
         even = all(isinstance(e, int) and e % 2 == 0 and is_real(a) for a, e in atom[1])
         return "nonnegative" if even else None
     declared = _declared(atom)
-    return declared or ("nonnegative" if is_stated("nonnegative", single(atom), context) else None)
+    if declared is not None:
+        return declared
+    if is_stated("nonnegative", single(atom), context):
+        return "nonnegative"
+    if context.consult is None or kind not in ("sym", "x", "fun"):
+        return None
+    strict = context.consult(single(atom), True, context)
+    return "positive" if strict else "nonnegative" if context.consult(single(atom), False, context) else None
 
 
 def _declared(atom: Atom) -> str | None:
@@ -220,7 +240,7 @@ def _sum(atom: Atom, context: Context) -> str | None:
     free index of the same range, or any where the sum of the indicators alone is a stated positive fact.
     """
     _, ranges, mono = atom
-    sign = _term(mono, 1, context)
+    sign = term_sign(mono, 1, context)
     if sign == "positive" and all(always_nonnegative(subtract(high, low), context) for low, high in ranges):
         return "positive"
     if sign and _shown(ranges, mono, context):
@@ -231,7 +251,7 @@ def _sum(atom: Atom, context: Context) -> str | None:
 def _shown(ranges: tuple[tuple[Poly, Poly], ...], mono: Mono, context: Context) -> bool:
     indicators = tuple((a, e) for a, e in mono if a[0] in _INDICATORS)
     rest = tuple(pair for pair in mono if pair not in indicators)
-    if not indicators or _term(rest, 1, context) != "positive":
+    if not indicators or term_sign(rest, 1, context) != "positive":
         return False
     level = own_level(mono)
     bound: list[Atom] = [("b", level, number) for number in range(len(ranges))]

@@ -20,6 +20,7 @@ from derivations.language.normal_form.algebra import (
     INDICATORS,
     collect,
     exponential,
+    factored,
     logarithm,
     monomial_key,
     multiply,
@@ -39,6 +40,8 @@ from derivations.language.normal_form.integers import (
     order_indicator,
 )
 from derivations.language.normal_form.naming import named_sum
+from derivations.language.normal_form.powers import MINUS, integer_power
+from derivations.language.normal_form.signs import is_positive
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -61,7 +64,7 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["expectation", "open_sum", "settle", "substitute", "times", "transform"]
+__all__ = ["expectation", "open_sum", "product_over", "settle", "substitute", "times", "transform"]
 
 _WRITTEN_OUT = 16
 _PLAIN = (*INDICATORS, "sym", "prime", "pi", "I", "t", "b")  # hold no indicator inside
@@ -184,6 +187,12 @@ def _transform_atom(atom: Atom, visit: Visit, context: Context) -> Poly:
     if kind == "sum":
         body, indices = open_sum(atom, context, visit)
         return close(transform(body, visit, context), indices, context)
+    if kind == "prod":
+        body, (index,) = open_sum(atom, context, visit)
+        return product_over(transform(body, visit, context), index, context)
+    if kind == "ipow":
+        base = single(atom[1]) if atom[1] != MINUS else constant(-1)
+        return integer_power(transform(base, visit, context), transform(monomial(atom[2]), visit, context), context)
     build = _BUILD.get(kind)
     return build(transform(atom[1], visit, context), context) if build else single(atom)
 
@@ -247,6 +256,38 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
             p = add(*(substitute(p, {index: place}, context) for place in places))
             indices = [other for other in indices if other != index]
     return _sum(indices, settle(p, context), context) if indices else p
+
+
+def product_over(p: Poly, index: Atom, context: Context) -> Poly:
+    """Return prod_j p over an open index: prod_j c a_j^e = c^n (prod_j a_j)^e; exp(sum_j log a_j) for a_j > 0."""
+    low, high = context.ranges[index]
+    length = add(subtract(high, low), ONE)
+    number = constant_value(length)
+    if number is not None and 0 <= number <= _WRITTEN_OUT:
+        places = (add(low, constant(step)) for step in range(int(number)))
+        return product(*(substitute(p, {index: place}, context) for place in places), context=context)
+    if not always_nonnegative(length, context):
+        context.keep("nonnegative", length)
+    if not contains(p, index):
+        return settle(integer_power(p, length, context), context)
+    if is_positive(p, context):
+        return exponential(close(logarithm(p, context), [index], context), context)
+    coefficient, mono, rest = (p[0][1], p[0][0], ONE) if len(p) == 1 else factored(p, context)
+    result = integer_power(constant(coefficient), length, context)
+    for atom, e in (*mono, *(((("poly", rest), 1),) if rest != ONE else ())):
+        base = atom[1] if atom[0] == "poly" and e == 1 else single(atom)
+        if not contains(atom, index):
+            result = multiply(result, integer_power(single(atom, e), length, context), context)
+        elif is_positive(base, context):
+            result = multiply(
+                result, exponential(scale(close(logarithm(base, context), [index], context), e), context), context
+            )
+        elif isinstance(e, int):
+            _, ranges, inner = named_sum([index], ((atom, 1),), context)
+            result = multiply(result, single(("prod", ranges, inner), e), context)
+        else:
+            raise Undecided("a product of roots that are not seen to be positive")
+    return settle(result, context)
 
 
 def _made_independent(p: Poly, index: Atom, context: Context) -> Poly:

@@ -19,6 +19,8 @@
     fun name order places   the derivative of that order (one number for each place where there are several) of a
                             function of which nothing is known
     sum ranges m            a sum over bound indices of one connected monomial
+    prod ranges m           a product over one bound index of an atom
+    ipow atom m             the atom to the power m, an integer; also of ("minus",), which is -1
     E m                     the expectation of a monomial
 
 Coefficients and exponents are integers or fractions, so equal terms are equal tuples and tuples of one kind compare.
@@ -159,7 +161,7 @@ def level_of(part: Any) -> int:
 @lru_cache(maxsize=1 << 16)
 def own_level(mono: Mono) -> int:
     """Return the level that a sum with this body gives its own indices: one above the sums inside."""
-    return 1 + max((own_level(atom[2]) for atom in walk(mono) if atom[0] == "sum"), default=0)
+    return 1 + max((own_level(atom[2]) for atom in walk(mono) if atom[0] in ("sum", "prod")), default=0)
 
 
 def rename_poly(p: Poly, names: dict[Atom, Atom]) -> Poly:
@@ -197,7 +199,11 @@ def _rename_monomial(atom: Atom, names: dict[Atom, Atom]) -> Atom:
 
 def _rename_sum(atom: Atom, names: dict[Atom, Atom]) -> Atom:
     ranges = tuple((rename_poly(low, names), rename_poly(high, names)) for low, high in atom[1])
-    return ("sum", ranges, rename_mono(atom[2], names))
+    return (atom[0], ranges, rename_mono(atom[2], names))
+
+
+def _rename_power(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    return ("ipow", _rename_atom(atom[1], names), rename_mono(atom[2], names))
 
 
 def signed(p: Poly) -> Poly:
@@ -220,4 +226,6 @@ _RENAME: dict[str, Callable[[Atom, dict[Atom, Atom]], Atom]] = {
     "exp": _rename_monomial,
     "E": _rename_monomial,
     "sum": _rename_sum,
+    "prod": _rename_sum,
+    "ipow": _rename_power,
 }

@@ -1,7 +1,7 @@
 """From the normal form back to SymPy, for messages that a person reads."""
 
 import sympy
-from sympy import Expr, IndexedBase, KroneckerDelta, Mul, Ne, Sum, Symbol
+from sympy import Expr, IndexedBase, KroneckerDelta, Mul, Ne, Product, Sum, Symbol
 
 from derivations.language.internal import MARK
 from derivations.language.normal_form.terms import Atom, Mono, Number, Poly
@@ -48,6 +48,11 @@ def _atom(atom: Atom) -> Expr:
         names = [Symbol(f"b_{level}_{number}", integer=True) for number in range(len(atom[1]))]
         limits = [(name, write(low), write(high)) for name, (low, high) in zip(names, atom[1], strict=True)]
         return Sum(_mono(atom[2]), *reversed(limits))
+    if kind == "prod":
+        (low, high), index = atom[1][0], Symbol(f"b_{max((a[1] for a in _bound(atom)), default=1)}_0", integer=True)
+        return Product(_mono(atom[2]), (index, write(low), write(high)))
+    if kind == "ipow":
+        return (sympy.Integer(-1) if atom[1] == ("minus",) else _atom(atom[1])) ** _mono(atom[2])
     if kind == "E":
         return Expectation(_mono(atom[1]))
     return _SIMPLE[kind](*(write(part) if isinstance(part, tuple) else part for part in atom[1:]))
