@@ -15,16 +15,17 @@ from typing import Any
 
 import mpmath
 import sympy
-from mpmath import iv, mp
+from mpmath import iv
 from sympy import Basic, Derivative, Indexed, KroneckerDelta, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
+from derivations.language import intervals
 from derivations.language.costs import Count
 from derivations.language.expression import Array
 from derivations.language.scalars import Iverson, Rounded, Within
 from derivations.language.shown import view
 
-__all__ = ["NotEvaluable", "Sample", "enclose_erf", "evaluate", "holds"]
+__all__ = ["NotEvaluable", "Sample", "evaluate", "holds"]
 
 _DIGITS = 40
 _LARGEST_LOOP = 20_000
@@ -139,14 +140,10 @@ def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> 
     if expression in bound or expression.name in sample.integers:
         return iv.mpf(_integer(expression, sample, bound))
     if expression.name in sample.entries:
-        return _interval(sample.entries[expression.name])
+        return intervals.fraction(sample.entries[expression.name])
     if expression.name in sample.scalars:
-        return _interval(sample.scalars[expression.name])
+        return intervals.fraction(sample.scalars[expression.name])
     raise NotEvaluable(f"no value for {expression}")
-
-
-def _interval(value: Fraction) -> Any:
-    return iv.mpf(value.numerator) / iv.mpf(value.denominator)
 
 
 def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -156,7 +153,7 @@ def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -
     nearest = int(mpmath.nint(mpmath.mpf(units.mid)))
     half = iv.mpf(1) / 2
     if units > nearest - half and units < nearest + half:
-        return _interval(Fraction(nearest, 1) / Fraction(10) ** decimals)
+        return intervals.fraction(Fraction(nearest, 1) / Fraction(10) ** decimals)
     raise NotEvaluable(f"the interval does not tell what {expression} is")
 
 
@@ -171,7 +168,7 @@ def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -
         return _number(define(*map(sympy.Integer, places)), sample, {})
     if expression.base.label.is_integer and name not in sample.arrays:
         raise NotEvaluable(f"{name} holds integers, whose range is not known here")
-    return _interval(sample.entry(name, places))
+    return intervals.fraction(sample.entry(name, places))
 
 
 def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -193,7 +190,7 @@ def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -
     exponent = _number(expression.exp, sample, bound)
     if not base > 0:
         raise NotEvaluable("a root of a number that is not positive")
-    return iv.exp(_moderate(exponent * iv.log(base)))
+    return intervals.exp(_moderate(exponent * intervals.log(base)))
 
 
 def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -311,18 +308,6 @@ def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[S
     return total
 
 
-def _error_function(expression: sympy.erf, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    return enclose_erf(_number(expression.args[0], sample, bound))
-
-
-def enclose_erf(argument: Any) -> Any:
-    """Return erf of an interval: it is increasing, and mpmath's value is widened by far more than its error."""
-    with mp.workdps(_DIGITS + 20):
-        low, high = (mp.erf(mp.mpf(end)) for end in (argument.a, argument.b))
-        margin = mp.mpf(10) ** (-_DIGITS)
-        return iv.mpf([low - margin, high + margin])
-
-
 def _fold(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def rule(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
         first, *rest = (_number(part, sample, bound) for part in expression.args)
@@ -347,7 +332,7 @@ def _moderate(value: Any) -> Any:
 def _log(value: Any) -> Any:
     if not value > 0:
         raise NotEvaluable("a logarithm of a number that is not positive")
-    return iv.log(value)
+    return intervals.log(value)
 
 
 def _delta(expression: KroneckerDelta, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -364,18 +349,18 @@ def _piecewise(expression: sympy.Piecewise, sample: Sample, bound: Mapping[Symbo
 
 _RULES: dict[Any, Callable[..., Any]] = {
     Symbol: _symbol,
-    sympy.Rational: lambda e, sample, bound: _interval(Fraction(int(e.p), int(e.q))),
-    sympy.core.numbers.Pi: lambda e, sample, bound: +iv.pi,
-    sympy.core.numbers.Exp1: lambda e, sample, bound: iv.exp(1),
+    sympy.Rational: lambda e, sample, bound: intervals.fraction(Fraction(int(e.p), int(e.q))),
+    sympy.core.numbers.Pi: lambda e, sample, bound: intervals.pi(),
+    sympy.core.numbers.Exp1: lambda e, sample, bound: intervals.exp(iv.mpf(1)),
     sympy.Add: _fold(lambda a, b: a + b),
     sympy.Mul: _fold(lambda a, b: a * b),
     sympy.Pow: _power,
-    sympy.exp: _of(lambda value: iv.exp(_moderate(value))),
+    sympy.exp: _of(lambda value: intervals.exp(_moderate(value))),
     sympy.log: _of(_log),
-    sympy.sin: _of(lambda value: iv.sin(_moderate(value))),
-    sympy.cos: _of(lambda value: iv.cos(_moderate(value))),
-    sympy.tanh: _of(lambda value: 1 - 2 / (iv.exp(_moderate(2 * value)) + 1)),
-    sympy.erf: _error_function,
+    sympy.sin: _of(lambda value: intervals.sin(_moderate(value))),
+    sympy.cos: _of(lambda value: intervals.cos(_moderate(value))),
+    sympy.tanh: _of(intervals.tanh),
+    sympy.erf: _of(intervals.erf),
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),
     sympy.Abs: _of(abs),
