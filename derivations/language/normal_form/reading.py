@@ -41,7 +41,7 @@ from derivations.language.normal_form.integers import (
     order_indicator,
 )
 from derivations.language.normal_form.signs import COMPLEX
-from derivations.language.normal_form.sums import close, expectation, function, settle, substitute, times
+from derivations.language.normal_form.sums import close, expectation_of, function, settle, substitute, times
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -142,8 +142,8 @@ def _note_sign(base: Expr, value: Poly, context: Context) -> None:
     """State that a base is positive when its form shows it, before the normal form hides it (a square plus epsilon)."""
     if structurally_positive(base, context):
         fact = Condition("positive", value)
-        if fact not in context.facts:
-            context.facts.append(fact)
+        if fact not in context.by_form:
+            context.by_form.append(fact)
 
 
 def structurally_positive(expression: Expr, context: Context) -> bool:
@@ -372,14 +372,15 @@ def _variable(variable: Any, context: Context) -> Atom:
 
 def _expectation(expression: Expectation, context: Context) -> Poly:
     _need("expectation", expression, context)
-    return expectation(read(expression.args[0], context), context)
+    return expectation_of(lambda: read(expression.args[0], context), context)
 
 
 def _variance(expression: Variance, context: Context) -> Poly:
     _need("expectation", expression, context)
-    value = read(expression.args[0], context)
-    mean = expectation(value, context)
-    return subtract(expectation(times(value, value, context), context), times(mean, mean, context))
+    value = expression.args[0]
+    mean = expectation_of(lambda: read(value, context), context)
+    square = expectation_of(lambda: power(read(value, context), 2, context), context)
+    return subtract(square, times(mean, mean, context))
 
 
 def _need(feature: str, expression: Basic, context: Context) -> None:

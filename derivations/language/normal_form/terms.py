@@ -19,7 +19,7 @@
     fun name order places   the derivative of that order (one number for each place where there are several) of a
                             function of which nothing is known
     sum ranges m            a sum over bound indices of one connected monomial
-    E m                     the expectation of a monomial
+    E m                     the expectation of a monomial; the entries inside are bound: no entry outside is the same
 
 Coefficients and exponents are integers or fractions, so equal terms are equal tuples and tuples of one kind compare.
 """
@@ -42,9 +42,11 @@ __all__ = [
     "constant_value",
     "contains",
     "from_terms",
+    "is_random",
     "level_of",
     "monomial",
     "negate",
+    "outside_expectations",
     "own_level",
     "rename_mono",
     "rename_poly",
@@ -148,6 +150,26 @@ def contains(part: Any, wanted: Atom) -> bool:
 def atoms_of(part: Any, kind: str) -> set[Atom]:
     """Return all atoms of a kind inside a term."""
     return {atom for atom in walk(part) if atom[0] == kind}
+
+
+@lru_cache(maxsize=1 << 16)
+def outside_expectations(part: Any) -> frozenset[Atom]:
+    """Return every atom inside a term, at any depth, that stands in no expectation."""
+    found = []
+    stack = [part]
+    while stack:
+        top = stack.pop()
+        if top and top[0] == "E":
+            continue
+        if top and type(top[0]) is str:
+            found.append(top)
+        stack.extend([inner for inner in top if type(inner) is tuple])
+    return frozenset(found)
+
+
+def is_random(part: Any) -> bool:
+    """Say whether a term has a value for each outcome: entries of arrays have, expectations and all else have not."""
+    return any(atom[0] == "x" for atom in outside_expectations(part))
 
 
 @lru_cache(maxsize=1 << 16)
