@@ -33,7 +33,7 @@ from derivations.language.normal_form.algebra import (
     unit_step,
 )
 from derivations.language.normal_form.context import INTEGER, Condition, Context, Undecided
-from derivations.language.normal_form.derivative import derivative
+from derivations.language.normal_form.derivative import around, derivative
 from derivations.language.normal_form.integers import (
     always_nonnegative,
     difference_indicator,
@@ -329,13 +329,13 @@ def _shown(entry: Indexed, context: Context) -> Poly:
 
 def _derivative(expression: Derivative, context: Context) -> Poly:
     _need("derivative", expression, context)
-    value = read(expression.expr, context)
-    for variable, count in expression.variable_count:
-        atom = _variable(variable, context)
-        if not count.is_Integer:
-            raise Undecided(f"a derivative of symbolic order: {expression}")
-        for _ in range(int(count)):
-            value = derivative(value, atom, context)
+    if not all(count.is_Integer for _, count in expression.variable_count):
+        raise Undecided(f"a derivative of symbolic order: {expression}")
+    variables = [_variable(variable, context) for variable, count in expression.variable_count for _ in range(count)]
+    with around(variables, context):
+        value = read(expression.expr, context)
+        for variable in variables:
+            value = derivative(value, variable, context)
     return value
 
 
