@@ -16,7 +16,8 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success.
+a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
+another (`consistency`) nothing is proved.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from sympy import Basic
 
 from derivations.language.case import Case
+from derivations.language.consistency import contradiction
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step
 from derivations.language.limits import by_limit_laws, by_squeeze
@@ -112,6 +114,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
             missing = _METHODS[rule.method](case)
         if missing is None:
             missing = case.uncovered()
+        if missing is None:
+            missing = contradiction(derivation, claim)
         if missing is None:
             return StepEvidence("proved", step.rule)
     except (Undecided, ShapeError) as error:

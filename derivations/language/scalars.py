@@ -10,7 +10,7 @@ from sympy import Basic, Expr, Function, I, Integer, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean, false, true
 
-__all__ = ["MASK", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
+__all__ = ["LARGEST", "MASK", "SHARE", "Expectation", "Iverson", "Rounded", "Variance", "Within", "declared_real"]
 
 
 def declared_real(expression: Basic) -> bool:
@@ -20,6 +20,7 @@ def declared_real(expression: Basic) -> bool:
 
 
 MASK = {"integer": True, "nonnegative": True}  # what is declared of the entries of a mask, and of nothing else
+LARGEST, SHARE = Function("largest", real=True), Function("share", real=True)  # of these no value is ever taken
 
 
 class Iverson(Function):
