@@ -78,8 +78,12 @@ class Case:
         self.places: list[Symbol] = []
         self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # what else may settle one
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
+        stated = free_symbols(claim.lhs) | free_symbols(claim.steps[-1].expression)
+        here = free_symbols(previous) | free_symbols(step.expression)
         for index, size in derivation.ranges.items():
-            self.open_range(index, size)
+            if size.is_Integer and size <= 0:
+                raise Undecided(f"the range of {index} has no member: its size is {size}")
+            self.open_range(index, size, stated=index in stated and index in here)
         for name, inverse, size in derivation.bijections:
             limits = (ZERO, subtract(read(size, self.context), ONE))
             for here, there in ((name, inverse), (inverse, name)):
@@ -144,14 +148,21 @@ class Case:
         """Return a general place on an axis: an index that occurs nowhere else."""
         return places_of(self, along)[0]
 
-    def open_range(self, index: Symbol, size: Expr) -> None:
-        """State that an index takes the values 0, ..., size - 1."""
+    def open_range(self, index: Symbol, size: Expr, *, stated: bool = True) -> None:
+        """State that an index takes the values 0, ..., size - 1.
+
+        A statement that holds the index is about its values, if there are any. One that does not hold it is true or
+        false even where there are none, so a range that may be empty says nothing about it.
+        """
         if index.assumptions0 != _INDEX.assumptions0:
             raise Undecided(f"the index {index} must be declared an integer and nothing more")
         limit(size, self.context)
+        last = subtract(read(size, self.context), ONE)
+        if not stated and not always_nonnegative(last, self.context):
+            return
         if size.is_Integer and size <= _LARGEST_CASES:
             self.numbered[index] = int(size)
-        self.context.ranges[symbol_atom(index)] = (ZERO, subtract(read(size, self.context), ONE))
+        self.context.ranges[symbol_atom(index)] = (ZERO, last)
 
     def assume(self, assumption: Assumption) -> None:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""

@@ -29,7 +29,7 @@ from derivations.language.normal_form.integers import always_nonnegative
 from derivations.language.normal_form.reading import read
 from derivations.language.normal_form.signs import is_nonnegative, is_positive
 from derivations.language.normal_form.sums import substitute
-from derivations.language.normal_form.terms import ONE, Atom, Poly, scale, single, subtract
+from derivations.language.normal_form.terms import ONE, Atom, Poly, contains, scale, single, subtract
 from derivations.language.scalars import Iverson, Within, declared_real
 
 __all__ = ["Bound", "Inequalities", "nonnegative", "positive"]
@@ -44,10 +44,16 @@ class Bound:
     limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...]
 
     def instances(self, context: Context) -> list[Condition]:
-        """Return the assumption at every choice of indices that the context knows with these ranges."""
+        """Return the assumption at every choice of indices that the context knows with these ranges.
+
+        It says nothing of a range without a member, so a value free of an index needs one that surely is there.
+        """
         if not self.limits:
             return [Condition(self.kind, self.value)]
         (index, limits), *rest = self.limits
+        if not contains(self.value, index):
+            filled = always_nonnegative(subtract(limits[1], limits[0]), context)
+            return Bound(self.kind, self.value, tuple(rest)).instances(context) if filled else []
         found: list[Condition] = []
         for place in _places(limits, context):
             value = substitute(self.value, {index: place}, context)

@@ -15,7 +15,8 @@ import sympy
 from mpmath import iv
 from sympy import Basic, Expr, Symbol
 
-from derivations.language.evaluate import NotEvaluable, Sample, enclose_erf, evaluate
+from derivations.language import intervals
+from derivations.language.evaluate import NotEvaluable, Sample, evaluate
 
 __all__ = ["Jet", "enclose", "interval", "number", "tight"]
 
@@ -29,8 +30,7 @@ class Jet(NamedTuple):
 
 def interval(low: Fraction, high: Fraction) -> Any:
     """Return the interval from one fraction to another, rounded outwards."""
-    low_end, high_end = (iv.mpf(end.numerator) / iv.mpf(end.denominator) for end in (low, high))
-    return iv.mpf([low_end.a, high_end.b])
+    return iv.mpf([intervals.fraction(low).a, intervals.fraction(high).b])
 
 
 @lru_cache(maxsize=1 << 10)
@@ -84,23 +84,23 @@ def _power(f: Any, base: Jet, exponent: Jet) -> Jet:
         return Jet(1 / base.value ** int(-f.exp), int(f.exp) / base.value ** int(1 - f.exp) * base.slope)
     if not (f.exp.is_Rational and base.value > 0):
         raise NotEvaluable(f"{f} is not seen to be defined")
-    value = iv.exp(exponent.value * iv.log(base.value))
+    value = intervals.exp(exponent.value * intervals.log(base.value))
     return Jet(value, exponent.value * value / base.value * base.slope)
 
 
 def _logarithm(f: Basic, of: Jet) -> Jet:
     if not of.value > 0:
         raise NotEvaluable(f"{f} is not seen to be defined")
-    return Jet(iv.log(of.value), of.slope / of.value)
+    return Jet(intervals.log(of.value), of.slope / of.value)
 
 
 def _exponential(f: Basic, of: Jet) -> Jet:
-    value = iv.exp(of.value)
+    value = intervals.exp(of.value)
     return Jet(value, value * of.slope)
 
 
 def _hyperbolic_tangent(f: Basic, of: Jet) -> Jet:
-    value = 1 - 2 / (iv.exp(2 * of.value) + 1)
+    value = intervals.tanh(of.value)
     return Jet(value, (1 - value**2) * of.slope)
 
 
@@ -111,7 +111,7 @@ def _absolute(f: Basic, of: Jet) -> Jet:
 
 
 def _error_function(f: Basic, of: Jet) -> Jet:
-    return Jet(enclose_erf(of.value), 2 / iv.sqrt(+iv.pi) * iv.exp(-(of.value**2)) * of.slope)
+    return Jet(intervals.erf(of.value), 2 / intervals.sqrt(intervals.pi()) * intervals.exp(-(of.value**2)) * of.slope)
 
 
 _RULES: dict[type, Callable[..., Jet]] = {
@@ -123,6 +123,6 @@ _RULES: dict[type, Callable[..., Jet]] = {
     sympy.Abs: _absolute,
     sympy.tanh: _hyperbolic_tangent,
     sympy.erf: _error_function,
-    sympy.sin: lambda f, of: Jet(iv.sin(of.value), iv.cos(of.value) * of.slope),
-    sympy.cos: lambda f, of: Jet(iv.cos(of.value), -iv.sin(of.value) * of.slope),
+    sympy.sin: lambda f, of: Jet(intervals.sin(of.value), intervals.cos(of.value) * of.slope),
+    sympy.cos: lambda f, of: Jet(intervals.cos(of.value), -intervals.sin(of.value) * of.slope),
 }

@@ -15,19 +15,25 @@ from typing import Any
 
 import mpmath
 import sympy
-from mpmath import iv, mp
+from mpmath import iv
 from sympy import Basic, Derivative, Indexed, KroneckerDelta, Product, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
+from derivations.language import intervals
 from derivations.language.costs import Count
+from derivations.language.declared_numbers import declared_range, first_fitting
 from derivations.language.expression import Array
-from derivations.language.scalars import Iverson, Rounded, Within
+from derivations.language.scalars import LARGEST, MASK, SHARE, Iverson, Rounded, Within
 from derivations.language.shown import view
 
-__all__ = ["NotEvaluable", "Sample", "enclose_erf", "evaluate", "holds"]
+__all__ = ["NotEvaluable", "Sample", "evaluate", "holds", "whole", "written_out"]
+
+_REAL, _MASK = Symbol("x", real=True), Symbol("M", **MASK)
 
 _DIGITS = 40
+_DRAWS = 12
 _LARGEST_LOOP = 20_000
+_LARGEST_POWER = 64
 _LARGEST_ARGUMENT = 10**20  # of exp, sin and cos: mpmath works with as many digits as its argument has
 
 
@@ -48,11 +54,15 @@ class Sample:
     read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were asked for
     arrays_read: set[str] = field(default_factory=set)
     entries: dict[str, Fraction] = field(default_factory=dict)
+    labels: dict[str, Symbol] = field(default_factory=dict)  # the arrays that were met, as they were declared
     closed: bool = False  # nothing but numbers and definitions: an entry or an unknown function has no value
     spent: int = 0
 
-    def entry(self, name: str, places: tuple[int, ...]) -> Fraction:
-        """Return the entry of an array: a small fraction that depends on the seed, the name and the places alone."""
+    def entry(self, name: str, places: tuple[int, ...], label: Symbol = _REAL) -> Fraction:
+        """Return the entry of an array: a small fraction that depends on the seed, the name and the places alone.
+
+        It has every property that was declared of the array's label; raises `NotEvaluable` where no draw has.
+        """
         if name in self.arrays:
             value = self.arrays[name]
             for place in places:
@@ -61,7 +71,10 @@ class Sample:
         if self.closed:
             raise NotEvaluable(f"{name}{list(places)} has no value")
         source = random.Random(f"{self.seed} {name} {places}")
-        value = Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7)))
+        draws = (Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7))) for _ in range(_DRAWS))
+        value = first_fitting(draws, label)
+        if value is None:
+            raise NotEvaluable(f"{name} was declared to be of a kind that no sample has")
         self.read[f"{name}{list(places)}"] = value
         self.arrays_read.add(name)
         return value
@@ -105,30 +118,46 @@ def _number(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> A
     raise NotEvaluable(f"{type(expression).__name__} has no number")
 
 
+def whole(expression: Basic, sample: Sample) -> int:
+    """Return the exact value of an integer expression, such as a size; raises `NotEvaluable` for any other."""
+    return _integer(expression, sample, {})
+
+
 def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> int:
     """Return the exact value of an integer expression: a place, a limit of a sum."""
+    value = _exact_number(expression, sample, bound)
+    if value.denominator != 1:
+        raise NotEvaluable(f"{expression} is no integer")
+    return int(value)
+
+
+def _exact_number(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Fraction:
+    """Return the exact value of an expression of integers."""
     if isinstance(expression, AppliedUndef):
         name, (argument,) = expression.func.__name__, expression.args
         place = _integer(argument, sample, bound)
         table = sample.bijections.get(name)
         if table is None or not 0 <= place < len(table):
             raise NotEvaluable(f"{expression} has no integer value")
-        return table[place]
+        return Fraction(table[place])
     if isinstance(expression, Symbol):
         value = bound.get(expression, sample.integers.get(expression.name))
         if value is None:
             raise NotEvaluable(f"no value for {expression}")
-        return value
-    if expression.is_Integer:
-        return int(expression)
-    if isinstance(expression, (sympy.Add, sympy.Mul)):
-        parts = (
-            Fraction(int(part.p), int(part.q)) if part.is_Rational else _integer(part, sample, bound)
-            for part in expression.args
-        )
-        total = Fraction(sum(parts) if isinstance(expression, sympy.Add) else math.prod(parts))
-        if total.denominator == 1:
-            return int(total)
+        return Fraction(value)
+    if expression.is_Rational:
+        return Fraction(int(expression.p), int(expression.q))
+    if isinstance(expression, (sympy.Add, sympy.Mul, sympy.Max, sympy.Min)):
+        parts = [_exact_number(part, sample, bound) for part in expression.args]
+        combine: dict[Any, Callable[[list[Fraction]], Any]] = {
+            sympy.Add: sum, sympy.Mul: math.prod, sympy.Max: max, sympy.Min: min
+        }  # fmt: skip
+        return Fraction(combine[type(expression)](parts))
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and abs(expression.exp) <= _LARGEST_POWER:
+        base = _exact_number(expression.base, sample, bound)
+        if base == 0 and expression.exp < 0:
+            raise NotEvaluable("a division by zero")
+        return base ** int(expression.exp)
     raise NotEvaluable(f"{expression} is no integer")
 
 
@@ -139,14 +168,10 @@ def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> 
     if expression in bound or expression.name in sample.integers:
         return iv.mpf(_integer(expression, sample, bound))
     if expression.name in sample.entries:
-        return _interval(sample.entries[expression.name])
+        return intervals.fraction(sample.entries[expression.name])
     if expression.name in sample.scalars:
-        return _interval(sample.scalars[expression.name])
+        return intervals.fraction(sample.scalars[expression.name])
     raise NotEvaluable(f"no value for {expression}")
-
-
-def _interval(value: Fraction) -> Any:
-    return iv.mpf(value.numerator) / iv.mpf(value.denominator)
 
 
 def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -156,7 +181,7 @@ def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -
     nearest = int(mpmath.nint(mpmath.mpf(units.mid)))
     half = iv.mpf(1) / 2
     if units > nearest - half and units < nearest + half:
-        return _interval(Fraction(nearest, 1) / Fraction(10) ** decimals)
+        return intervals.fraction(Fraction(nearest, 1) / Fraction(10) ** decimals)
     raise NotEvaluable(f"the interval does not tell what {expression} is")
 
 
@@ -169,16 +194,25 @@ def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -
     define = sample.definitions.get(name)
     if define is not None:
         return _number(define(*map(sympy.Integer, places)), sample, {})
-    if expression.base.label.is_integer and name not in sample.arrays:
+    label = _label(expression, sample)
+    if label.is_integer and name not in sample.arrays:
         raise NotEvaluable(f"{name} holds integers, whose range is not known here")
-    return _interval(sample.entry(name, places))
+    return intervals.fraction(sample.entry(name, places, label))
+
+
+def _label(expression: Indexed, sample: Sample) -> Symbol:
+    """Return the label of an array, of which there must be one declaration alone."""
+    label: Symbol = expression.base.label
+    if sample.labels.setdefault(label.name, label) != label:
+        raise NotEvaluable(f"there are two arrays {label} with different declarations")
+    return label
 
 
 def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     (symbol, low, high), *inner = reversed(expression.limits)
     body = Sum(expression.function, *reversed(inner)) if inner else expression.function
     total = iv.mpf(0)
-    for value in range(_integer(low, sample, bound), _integer(high, sample, bound) + 1):
+    for value in _places(low, high, sample, bound):
         total += _number(body, sample, {**bound, symbol: value})
     return total
 
@@ -187,9 +221,17 @@ def _product(expression: Product, sample: Sample, bound: Mapping[Symbol, int]) -
     (symbol, low, high), *inner = reversed(expression.limits)
     body = Product(expression.function, *reversed(inner)) if inner else expression.function
     total = iv.mpf(1)
-    for value in range(_integer(low, sample, bound), _integer(high, sample, bound) + 1):
+    for value in _places(low, high, sample, bound):
         total *= _number(body, sample, {**bound, symbol: value})
     return total
+
+
+def _places(low: Basic, high: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> range:
+    """Return the range of a sum, which may be empty; one of negative length is outside of what a sum states."""
+    first, last = _integer(low, sample, bound), _integer(high, sample, bound)
+    if last < first - 1:
+        raise NotEvaluable(f"a sum over {last - first + 1} places")
+    return range(first, last + 1)
 
 
 def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -207,7 +249,7 @@ def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -
         return base**whole if whole >= 0 else 1 / base ** (-whole)
     if not base > 0:
         raise NotEvaluable("a root of a number that is not positive")
-    return iv.exp(_moderate(exponent * iv.log(base)))
+    return intervals.exp(_moderate(exponent * intervals.log(base)))
 
 
 def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -223,7 +265,8 @@ def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -
                 raise NotEvaluable(f"the interval does not tell whether {left} is 0")
             return iv.mpf(int(0 not in value))
         label = left.base.label
-        if label.is_integer and label.is_nonnegative:
+        if label.is_integer and label.assumptions0 == _MASK.assumptions0:
+            _label(left, sample)
             return iv.mpf(sample.visible(name, places))
         return iv.mpf(int(_number(left, sample, bound) != 0))
     return iv.mpf(int(holds(condition, sample, bound)))
@@ -263,13 +306,15 @@ def _apart(left: Any, right: Any) -> bool:
 
 def _derivative(expression: Derivative, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     """Return a derivative at a sample: SymPy differentiates the plain expression with all sums written out."""
-    value = _written_out(expression.expr, sample, bound)
+    value = written_out(expression.expr, sample, bound)
     for variable, count in expression.variable_count:
-        value = value.diff(_written_out(variable, sample, bound), count)
+        value = value.diff(written_out(variable, sample, bound), count)
+    if value.has(Derivative):
+        raise NotEvaluable(f"nothing is known of the slope of {value}")
     return _number(value, sample, {})
 
 
-def _written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     """Return the expression without sums, definitions, deltas and brackets, every entry a symbol such as `x[2]`."""
     sample.spent += 1
     if sample.spent > _LARGEST_LOOP:
@@ -277,32 +322,51 @@ def _written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int])
     if isinstance(expression, Sum):
         (symbol, low, high), *inner = reversed(expression.limits)
         body = Sum(expression.function, *reversed(inner)) if inner else expression.function
-        values = range(_integer(low, sample, bound), _integer(high, sample, bound) + 1)
-        return sympy.Add(*(_written_out(body, sample, {**bound, symbol: value}) for value in values))
+        places = _places(low, high, sample, bound)
+        return sympy.Add(*(written_out(body, sample, {**bound, symbol: value}) for value in places))
     if isinstance(expression, Indexed):
         name = expression.base.label.name
         places = tuple(_integer(place, sample, bound) for place in expression.indices)
         define = sample.definitions.get(name)
         if define is not None:
-            return _written_out(define(*map(sympy.Integer, places)), sample, {})
+            return written_out(define(*map(sympy.Integer, places)), sample, {})
         text = f"{name}{list(places)}"
-        sample.entries[text] = sample.entry(name, places)
+        sample.entries[text] = sample.entry(name, places, _label(expression, sample))
         return Symbol(text, real=True)
     if isinstance(expression, Within):
-        return _written_out(expression.args[0], sample, bound)
+        return written_out(expression.args[0], sample, bound)
+    if isinstance(expression, Iverson):
+        _off_the_edge(expression.args[0], sample, bound)
     if isinstance(expression, (KroneckerDelta, Iverson)):
         return sympy.Integer(int(_number(expression, sample, bound).a))
+    if isinstance(expression, (sympy.Piecewise, Rounded)):
+        raise NotEvaluable(f"a derivative of {expression}")
     if isinstance(expression, Symbol) and expression.is_real and not expression.is_integer:
         define = sample.definitions.get(expression.name)
         if define is not None:
-            return _written_out(define(), sample, {})
+            return written_out(define(), sample, {})
     if isinstance(expression, Symbol) and (expression in bound or expression.name in sample.integers):
         return sympy.Integer(_integer(expression, sample, bound))
     if isinstance(expression, Count):
-        return _written_out(expression.value(), sample, bound)
+        return written_out(expression.value(), sample, bound)
     if not expression.args:
         return expression
-    return expression.func(*(_written_out(part, sample, bound) for part in expression.args))
+    return expression.func(*(written_out(part, sample, bound) for part in expression.args))
+
+
+def _off_the_edge(condition: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> None:
+    """Refuse a place where a bracket of reals jumps: it has no slope there; one of integers is a constant."""
+    left, right = condition.args
+    mask = isinstance(left, Indexed) and left.base.label.is_integer
+    if mask or (left.is_integer and right.is_integer):
+        return
+    if not _apart(_number(left, sample, bound), _number(right, sample, bound)):
+        raise NotEvaluable(f"a derivative at the edge of {condition}")
+
+
+def _sign(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    """Return the sign of a number, which SymPy writes as the slope of |x|."""
+    return 2 * _heaviside(expression, sample, bound) - 1
 
 
 def _heaviside(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -314,27 +378,25 @@ def _heaviside(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> 
 
 def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     name = expression.func.__name__
-    if sample.closed or expression.is_nonnegative or expression.is_nonpositive:
-        raise NotEvaluable(f"{expression} has no value")
     if name in sample.bijections:
         return iv.mpf(_integer(expression, sample, bound))
+    sign = declared_range(expression)
+    if sample.closed or expression.func in (LARGEST, SHARE) or sign is None:
+        raise NotEvaluable(f"{expression} has no value")
     total = iv.mpf(len(name))
     for number, argument in enumerate(expression.args):
         value = _number(argument, sample, bound)
         total += (number + 1) * value**3 - value
-    return total
+    return _OF_SIGN[sign](total)
 
 
-def _error_function(expression: sympy.erf, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    return enclose_erf(_number(expression.args[0], sample, bound))
-
-
-def enclose_erf(argument: Any) -> Any:
-    """Return erf of an interval: it is increasing, and mpmath's value is widened by far more than its error."""
-    with mp.workdps(_DIGITS + 20):
-        low, high = (mp.erf(mp.mpf(end)) for end in (argument.a, argument.b))
-        margin = mp.mpf(10) ** (-_DIGITS)
-        return iv.mpf([low - margin, high + margin])
+_OF_SIGN: dict[str, Callable[[Any], Any]] = {
+    "any": lambda value: value,
+    "positive": lambda value: value**2 + 1,
+    "nonnegative": lambda value: value**2,
+    "negative": lambda value: -(value**2) - 1,
+    "nonpositive": lambda value: -(value**2),
+}
 
 
 def _fold(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -361,7 +423,7 @@ def _moderate(value: Any) -> Any:
 def _log(value: Any) -> Any:
     if not value > 0:
         raise NotEvaluable("a logarithm of a number that is not positive")
-    return iv.log(value)
+    return intervals.log(value)
 
 
 def _delta(expression: KroneckerDelta, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
@@ -378,18 +440,18 @@ def _piecewise(expression: sympy.Piecewise, sample: Sample, bound: Mapping[Symbo
 
 _RULES: dict[Any, Callable[..., Any]] = {
     Symbol: _symbol,
-    sympy.Rational: lambda e, sample, bound: _interval(Fraction(int(e.p), int(e.q))),
-    sympy.core.numbers.Pi: lambda e, sample, bound: +iv.pi,
-    sympy.core.numbers.Exp1: lambda e, sample, bound: iv.exp(1),
+    sympy.Rational: lambda e, sample, bound: intervals.fraction(Fraction(int(e.p), int(e.q))),
+    sympy.core.numbers.Pi: lambda e, sample, bound: intervals.pi(),
+    sympy.core.numbers.Exp1: lambda e, sample, bound: intervals.exp(iv.mpf(1)),
     sympy.Add: _fold(lambda a, b: a + b),
     sympy.Mul: _fold(lambda a, b: a * b),
     sympy.Pow: _power,
-    sympy.exp: _of(lambda value: iv.exp(_moderate(value))),
+    sympy.exp: _of(lambda value: intervals.exp(_moderate(value))),
     sympy.log: _of(_log),
-    sympy.sin: _of(lambda value: iv.sin(_moderate(value))),
-    sympy.cos: _of(lambda value: iv.cos(_moderate(value))),
-    sympy.tanh: _of(lambda value: 1 - 2 / (iv.exp(_moderate(2 * value)) + 1)),
-    sympy.erf: _error_function,
+    sympy.sin: _of(lambda value: intervals.sin(_moderate(value))),
+    sympy.cos: _of(lambda value: intervals.cos(_moderate(value))),
+    sympy.tanh: _of(intervals.tanh),
+    sympy.erf: _of(intervals.erf),
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),
     sympy.Abs: _of(abs),
@@ -404,6 +466,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     Derivative: _derivative,
     sympy.Piecewise: _piecewise,
     sympy.Heaviside: _heaviside,
+    sympy.sign: _sign,
     AppliedUndef: _unknown_function,
     Count: lambda e, sample, bound: _number(e.value(), sample, bound),
 }

@@ -13,13 +13,11 @@ from sympy import E, Expr, Integer, exp, log, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.expression import Array, Shape, avoiding, require
-from derivations.language.internal import Unwritten
 from derivations.language.operations import Flops, entries, node_operations
+from derivations.language.scalars import LARGEST, SHARE
 from derivations.language.shapes import Place, flat, same_size, shape_text, sum_along
 
 __all__ = ["Normalised", "RowExponentials", "row_exponentials"]
-
-_largest, _share = Unwritten("largest", real=True), Unwritten("share", real=True)
 
 
 class RowExponentials(Array):
@@ -70,9 +68,9 @@ class RowExponentials(Array):
             return entry if self.base == E else log(self.base) * entry
 
         def told(last: Place) -> Expr:  # a row is known by the shares of its entries, each told apart by its place
-            return visible(last) * _share(flat(last), exponent(last))
+            return visible(last) * SHARE(flat(last), exponent(last))
 
-        largest = _largest(sum_along(scores.shape[-1], told, avoiding(self, places)))
+        largest = LARGEST(sum_along(scores.shape[-1], told, avoiding(self, places)))
         return visible(places[-1]) * exp(exponent(places[-1]) - largest)
 
 

@@ -5,11 +5,13 @@ Each takes a case and returns None where the step is proved, else what is missin
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations, permutations
 
 from mpmath import iv
 from sympy import Basic, Eq, Expr
 
+from derivations.language import intervals
 from derivations.language.case import Case, common_places
 from derivations.language.certificates import nonnegative, positive
 from derivations.language.evaluate import NotEvaluable, Sample, evaluate
@@ -101,7 +103,7 @@ def by_rounding(case: Case) -> str | None:
     except NotEvaluable as error:
         return f"{number} is no number: {error}"
     half = iv.mpf(1) / (2 * iv.mpf(10) ** int(decimals))
-    centre = iv.mpf(int(value.p)) / iv.mpf(int(value.q))
+    centre = intervals.fraction(Fraction(int(value.p), int(value.q)))
     inside = interval > centre - half and interval < centre + half
     return None if inside else f"{number} lies in {interval}, which does not round to {value}"
 

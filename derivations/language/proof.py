@@ -21,7 +21,8 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success.
+a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
+another (`consistency`) nothing is proved.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from dataclasses import dataclass, field
 from sympy import Basic
 
 from derivations.language.case import Case
+from derivations.language.consistency import contradiction
 from derivations.language.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step, chained, no_relation
@@ -147,6 +149,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         if missing is None:
             missing = case.uncovered()
         if missing is None:
+            missing = contradiction(derivation, claim)
+        if missing is None:
             return StepEvidence("proved", step.rule)
     except (Undecided, ShapeError) as error:
         missing = str(error)
@@ -158,7 +162,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
-    if proved_thoroughly(previous, step, claim, derivation, rule):
+    if contradiction(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
         return StepEvidence("proved", step.rule)
     return StepEvidence("unknown", step.rule, missing)
 

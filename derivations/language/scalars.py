@@ -13,8 +13,12 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, false, true
 
+from derivations.language.internal import Unwritten
+
 __all__ = [
+    "LARGEST",
     "MASK",
+    "SHARE",
     "Admitted",
     "Expectation",
     "Iverson",
@@ -35,6 +39,7 @@ def declared_real(expression: Basic) -> bool:
 
 
 MASK = {"integer": True, "nonnegative": True}  # what is declared of the entries of a mask, and of nothing else
+LARGEST, SHARE = Unwritten("largest", real=True), Unwritten("share", real=True)  # of these no value is ever taken
 
 
 class Iverson(Function):

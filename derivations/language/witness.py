@@ -1,7 +1,9 @@
 """Witnesses: values inside the assumptions for which a step fails, found by trying small cases.
 
 Every value is an exact fraction and every comparison is between intervals, so a witness is rigorous; not finding one
-says nothing.
+says nothing. A witness has every property that was declared of a symbol, an array or a function, satisfies every
+assumption, and lies where both sides are defined: at no kink of what is differentiated, and at no size for which a
+sum would have fewer than 0 terms. What cannot be checked is no witness.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from itertools import islice, product
 from typing import Any
 
 import mpmath
-from sympy import Basic, Eq, Integer, Mod, Symbol
+from sympy import Basic, Eq, IndexedBase, Integer, Mod, Symbol
 
+from derivations.language.binding import free_symbols
+from derivations.language.declared_numbers import first_fitting, fits
 from derivations.language.derivation import Assumption, Claim, Derivation
-from derivations.language.evaluate import NotEvaluable, Sample, evaluate, holds
+from derivations.language.domains import partial_entries
+from derivations.language.evaluate import NotEvaluable, Sample, evaluate, holds, whole
 from derivations.language.expression import Array
 from derivations.language.scalars import Expectation, Variance
 from derivations.language.shapes import Blocks, Pair, ShapeError, total
@@ -60,19 +65,18 @@ def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivat
         return None
     for attempt in range(_TRIES):
         try:
-            sample = _sample(left, right, derivation, attempt)
+            sample = _sample((left, right, *(a.statement for a in assumptions)), derivation, attempt)
             found = _try(left, relation, right, assumptions, derivation, sample)
-        except (NotEvaluable, ShapeError, TypeError, AttributeError, OverflowError):
+        except (NotEvaluable, ShapeError, TypeError, ValueError, AttributeError, OverflowError):
             continue
         if found is not None:
             return found
     return None
 
 
-def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> Sample:
+def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> Sample:
     source = random.Random(f"witness {attempt}")
-    parts = [left, right, *(size for size in derivation.ranges.values())]
-    parts += [e.value for e in derivation.definitions] + [a.statement for a in derivation.assumptions]
+    parts = [*stated, *derivation.ranges.values(), *(e.value for e in derivation.definitions)]
     symbols = sorted({s for part in parts for s in part.atoms(Symbol)}, key=lambda s: s.name)
     integers, scalars, divisors = {}, {}, _divisors(derivation)
     for symbol in symbols:
@@ -81,16 +85,15 @@ def _sample(left: Basic, right: Basic, derivation: Derivation, attempt: int) -> 
                 raise NotEvaluable(f"{symbol} was declared to be of a kind that no sample has")
             integers[symbol.name] = divisors.get(symbol, 1) * (1 + (attempt + source.randrange(3)) % 3)
         elif not symbol.is_integer:
-            if symbol.is_real is False or symbol.is_rational is not None:
-                raise NotEvaluable(f"{symbol} was declared to be of a kind that no sample has")
             value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
-            negative = symbol.is_nonpositive or (not symbol.is_nonnegative and source.random() < 0.5)
-            scalars[symbol.name] = -value if negative else value
+            found = first_fitting((-value if source.random() < 0.5 else value,), symbol)
+            if found is not None:
+                scalars[symbol.name] = found
     numbers = {s: Integer(integers[s.name]) for s in symbols if s.name in integers}
     equations = (equation.xreplace(numbers) for equation in derivation.definitions)
     sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in equations})
     for name, inverse, size in derivation.bijections:
-        order = list(range(int(size.xreplace({s: integers[s.name] for s in size.free_symbols}))))
+        order = list(range(whole(size, sample)))
         source.shuffle(order)
         sample.bijections |= {name: tuple(order), inverse: tuple(order.index(k) for k in range(len(order)))}
     return sample
@@ -128,6 +131,7 @@ def _try(
 ) -> Witness | None:
     ranges = {symbol.name: size for symbol, size in derivation.ranges.items()}
     places, axes = [], []
+    arrays = tuple(part for part in (left, right) if isinstance(part, Array))
     if isinstance(left, Array) and isinstance(right, Array):
         if len(left.shape) != len(right.shape):
             return None
@@ -138,16 +142,19 @@ def _try(
             axes += list(zip((s.name for s in names), sizes, strict=True))
             places.append(Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0])
         left, right = left.entry(*places), right.entry(*places)
+    symbols = _symbols(left, right, *(a.statement for a in assumptions), *derivation.definitions)
     cases = list(islice(_cases(ranges | dict(axes), sample), _CASES))
     random.Random(sample.seed).shuffle(cases)
     for case in cases[:_PLACES]:
         sample.integers |= case
-        if not _inside(assumptions, sample):
+        if not _as_declared(symbols, sample) or not _inside(assumptions, sample):
             continue
         sample.spent = 0
         sample.read.clear()
         a, b = evaluate(left, sample), evaluate(right, sample)
         if _FAILS[relation](a, b):
+            for array in arrays:
+                _check_domain(array, tuple(places), sample)
             stated = {s.name for part in (left, right, *ranges.values()) for s in part.atoms(Symbol)} | set(case)
             numbers = {**sample.scalars, **sample.integers}
             hidden = {*sample.arrays_read, *sample.definitions}
@@ -160,15 +167,51 @@ def _try(
     return None
 
 
+def _symbols(*parts: Basic) -> tuple[Symbol, ...]:
+    """Return the free symbols that are no labels of arrays."""
+    labels = {base.label for part in parts for base in part.atoms(IndexedBase)}
+    found = {s for part in parts for s in free_symbols(part) if isinstance(s, Symbol)} - labels
+    return tuple(sorted(found, key=str))
+
+
+def _as_declared(symbols: tuple[Symbol, ...], sample: Sample) -> bool:
+    """Say whether the value that a name stands for has what was declared of every symbol of that name."""
+    for symbol in symbols:
+        value = sample.integers.get(symbol.name, sample.scalars.get(symbol.name))
+        if value is not None and not fits(Fraction(value), symbol):
+            return False
+    return True
+
+
+def _check_domain(array: Array, places: tuple[Any, ...], sample: Sample) -> None:
+    """Refuse a place where a part of an array is not defined, even if SymPy cancelled it out of the entry."""
+    ranges: dict[str, Basic] = {}
+
+    def fresh(along: Any) -> Any:
+        sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
+        names = [Symbol(f"inner\xa0{len(ranges) + number}", integer=True) for number in range(len(sizes))]
+        ranges.update(zip((name.name for name in names), sizes, strict=True))
+        return Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0]
+
+    parts = list(partial_entries(array, places, fresh))
+    before = dict(sample.integers)
+    for case in _cases(ranges, sample):
+        sample.integers |= case
+        for part in parts:
+            evaluate(part, sample)
+    sample.integers = before
+
+
 def _size(size: Basic, sample: Sample) -> int:
-    value = evaluate(total(size), sample)
-    return int(value.mid)
+    """Return a number of places; a negative one is outside of what was stated."""
+    value = whole(total(size), sample)
+    if value < 0:
+        raise NotEvaluable(f"a range of {value} places")
+    return value
 
 
 def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
     for assumption in assumptions:
-        if isinstance(assumption.statement, Eq) and not assumption.statement.free_symbols:
-            continue
         names = [index.name for index in assumption.ranges]
         for case in product(*(range(_size(size, sample)) for size in assumption.ranges.values())):
             saved = dict(sample.integers)

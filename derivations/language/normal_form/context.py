@@ -46,6 +46,7 @@ class Context:
     minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 where nothing is said
     inverses: dict[str, str] = field(default_factory=dict)  # bijections of an index range, with their inverses
     facts: list[Condition] = field(default_factory=list)
+    by_form: list[Condition] = field(default_factory=list)  # facts that hold for all values, seen by the form alone
     derived: list[Condition] = field(default_factory=list)  # facts that follow from the conditions kept so far
     deriving: bool = False  # whether these may be used: never where the conditions themselves are settled
     bounds: list[Any] = field(default_factory=list)  # assumed inequalities: kind, value and limits of their indices
@@ -136,6 +137,26 @@ class Context:
             self.memory, self.kept = memory, len(before)
 
     @contextmanager
+    def supposing(self, admitted: Callable[[str, Poly], bool]) -> Iterator[list[Condition]]:
+        """Let only the admitted facts and assumed inequalities be used inside the block; what it keeps stands apart.
+
+        What is read inside is read anew, and what was read inside is forgotten: other facts held there.
+        """
+        before = (self.facts, self.derived, self.bounds, self.equations, self.conditions, self.remembered(), self.kept)
+        self.facts = [fact for fact in self.facts if admitted(fact.kind, fact.of)]
+        self.derived = [fact for fact in self.derived if admitted(fact.kind, fact.of)]
+        self.bounds = [bound for bound in self.bounds if admitted(bound.kind, bound.value)]
+        self.equations = [equation for equation in self.equations if admitted("zero", equation[0])]
+        inside: list[Condition] = []
+        self.conditions = inside
+        self.memory, self.owner, self.kept = {}, inside, 0
+        try:
+            yield inside
+        finally:
+            self.facts, self.derived, self.bounds, self.equations, self.conditions, self.memory, self.kept = before
+            self.owner = self.conditions
+
+    @contextmanager
     def derivation(self) -> Iterator[None]:
         """Let what follows from kept conditions be used inside the block."""
         before = self.deriving
@@ -155,7 +176,12 @@ class Context:
     def knows(self, kind: str, p: Poly) -> bool:
         """Say whether a condition is a fact that may be used."""
         condition = Condition(kind, p)
-        return condition in self.facts or (self.deriving and condition in self.derived)
+        known = condition in self.facts or condition in self.by_form
+        return known or (self.deriving and condition in self.derived)
+
+    def known(self) -> list[Condition]:
+        """Return the facts that may be used now."""
+        return [*self.by_form, *self.facts, *(self.derived if self.deriving else ())]
 
     def range_of(self, atom: Atom) -> tuple[Poly, Poly] | None:
         """Return the least and the greatest value of an index, None where no range is stated."""

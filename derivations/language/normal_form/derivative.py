@@ -5,15 +5,21 @@ sum_j f_j         sum_j f_j'                    p^r          r p^(r-1) p'
 log p             p' / p                        erf p        2 exp(-p^2) p' / sqrt(pi)
 tanh p            (1 - tanh(p)^2) p'            relu p       [p > 0] p', off p = 0
 f(p, q)           f_1(p, q) p' + f_2(p, q) q'   [p > 0]      0, off p = 0
+
+A derivative needs the function on all sides of a place. So of what is assumed about the variable only what then holds
+nearby, too, may be used before the derivative is taken: p > 0 and p != 0 for a continuous p, never p >= 0 or p = 0.
+What the function needs in order to be defined must hold nearby as well: a root needs p > 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
 from derivations.language.normal_form.algebra import collect, exponential, multiply, power, require, unit_step
 from derivations.language.normal_form.context import Context, Undecided
 from derivations.language.normal_form.integers import difference_indicator
+from derivations.language.normal_form.signs import is_nonnegative
 from derivations.language.normal_form.sums import close, open_sum, settle, times
 from derivations.language.normal_form.terms import (
     ONE,
@@ -30,7 +36,28 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["derivative"]
+__all__ = ["around", "derivative"]
+
+_OPEN = ("positive", "nonzero")
+_JUMPS = ("step", "ge", "delta", "true")
+
+
+@contextmanager
+def around(variables: list[Atom], context: Context) -> Iterator[None]:
+    """Use inside the block only what holds in a neighbourhood, and keep what the function needs for one."""
+
+    def nearby(kind: str, of: Poly) -> bool:
+        continuous = not any(_moves(atom) for atom in walk(of) if atom[0] in _JUMPS)
+        return not _moves(of) or (kind in _OPEN and continuous)
+
+    def _moves(part: tuple[Any, ...]) -> bool:
+        return any(_may_depend(part, variable) for variable in variables)
+
+    with context.supposing(nearby) as conditions:
+        yield
+    for condition in conditions:
+        edge = condition.kind == "nonnegative" and _moves(condition.of)
+        context.keep("positive" if edge else condition.kind, condition.of)
 
 
 def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
@@ -41,8 +68,10 @@ def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
             inner = _of_atom(atom, variable, context)
             if inner == ZERO:
                 continue
-            if not isinstance(exponent, int) and exponent < 1 and atom[0] not in ("exp", "prime", "pi"):
-                require("positive", atom[1] if atom[0] == "poly" else single(atom), context)  # no slope at 0
+            if not isinstance(exponent, int) and atom[0] not in ("exp", "prime", "pi"):
+                base = atom[1] if atom[0] == "poly" else single(atom)
+                if exponent < 1 or not is_nonnegative(base, context):
+                    require("positive", base, context)  # no slope at 0, or nothing on one side of it
             rest = collect({**dict(mono), atom: exponent - 1}, c * exponent, context)
             terms.append(times(rest, inner, context))
     return settle(add(*terms), context)

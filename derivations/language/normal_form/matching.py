@@ -5,7 +5,7 @@ A pattern binds an index only where it stands alone as a place; everything else 
 
 from collections.abc import Iterator
 
-from derivations.language.normal_form.terms import Atom, Mono, Poly
+from derivations.language.normal_form.terms import Atom, Mono, Poly, contains, is_random
 
 __all__ = ["Binding", "Free", "match", "match_terms"]
 
@@ -21,8 +21,12 @@ def match(pattern: Atom, atom: Atom, free: Free, binding: Binding) -> Iterator[B
         return
     elif pattern[0] in ("x", "true") and pattern[1] == atom[1]:
         yield from _match_places(pattern[2], atom[2], free, binding)
-    elif pattern[0] in ("E", "exp"):
+    elif pattern[0] == "exp":
         yield from _match_factors(pattern[1], atom[1], free, binding)
+    elif pattern[0] == "E":
+        for found in _match_factors(pattern[1], atom[1], free, binding):
+            if not any(is_random(place) and contains(pattern, index) for index, place in found.items()):
+                yield found  # an index of an expectation stands for a place that is no outcome itself
     elif pattern[0] == "sum" and pattern[1] == atom[1]:
         yield from _match_factors(pattern[2], atom[2], free, binding)
     elif pattern[0] in ("relu", "step", "log", "erf", "tanh", "poly"):

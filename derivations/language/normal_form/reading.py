@@ -45,7 +45,7 @@ from derivations.language.normal_form.context import (
     Context,
     Undecided,
 )
-from derivations.language.normal_form.derivative import derivative
+from derivations.language.normal_form.derivative import around, derivative
 from derivations.language.normal_form.integers import (
     always_nonnegative,
     difference_indicator,
@@ -53,7 +53,15 @@ from derivations.language.normal_form.integers import (
     order_indicator,
 )
 from derivations.language.normal_form.powers import integer_power
-from derivations.language.normal_form.sums import close, expectation, function, product_over, settle, substitute, times
+from derivations.language.normal_form.sums import (
+    close,
+    expectation_of,
+    function,
+    product_over,
+    settle,
+    substitute,
+    times,
+)
 from derivations.language.normal_form.terms import (
     ONE,
     Atom,
@@ -194,8 +202,8 @@ def _note_sign(base: Expr, value: Poly, context: Context) -> None:
     """State that a base is positive when its form shows it, before the normal form hides it (a square plus epsilon)."""
     if structurally_positive(base, context):
         fact = Condition("positive", value)
-        if fact not in context.facts:
-            context.facts.append(fact)
+        if fact not in context.by_form:
+            context.by_form.append(fact)
 
 
 def structurally_positive(expression: Expr, context: Context) -> bool:
@@ -403,13 +411,13 @@ def _shown(entry: Indexed, context: Context) -> Poly:
 
 def _derivative(expression: Derivative, context: Context) -> Poly:
     _need("derivative", expression, context)
-    value = read(expression.expr, context)
-    for variable, count in expression.variable_count:
-        atom = _variable(variable, context)
-        if not count.is_Integer:
-            raise Undecided(f"a derivative of symbolic order: {expression}")
-        for _ in range(int(count)):
-            value = derivative(value, atom, context)
+    if not all(count.is_Integer for _, count in expression.variable_count):
+        raise Undecided(f"a derivative of symbolic order: {expression}")
+    variables = [_variable(variable, context) for variable, count in expression.variable_count for _ in range(count)]
+    with around(variables, context):
+        value = read(expression.expr, context)
+        for variable in variables:
+            value = derivative(value, variable, context)
     return value
 
 
@@ -452,14 +460,15 @@ def _variable(variable: Any, context: Context) -> Atom:
 
 def _expectation(expression: Expectation, context: Context) -> Poly:
     _need("expectation", expression, context)
-    return expectation(read(expression.args[0], context), context)
+    return expectation_of(lambda: read(expression.args[0], context), context)
 
 
 def _variance(expression: Variance, context: Context) -> Poly:
     _need("expectation", expression, context)
-    value = read(expression.args[0], context)
-    mean = expectation(value, context)
-    return subtract(expectation(times(value, value, context), context), times(mean, mean, context))
+    value = expression.args[0]
+    mean = expectation_of(lambda: read(value, context), context)
+    square = expectation_of(lambda: power(read(value, context), 2, context), context)
+    return subtract(square, times(mean, mean, context))
 
 
 def _need(feature: str, expression: Basic, context: Context) -> None:

@@ -58,7 +58,7 @@ def _in_sums(p: Poly, rule: SumRule, context: Context) -> Poly:
     def visit(atom: Atom) -> Poly | None:
         return rule(*open_sum(atom, context), context) if atom[0] == "sum" else None
 
-    return transform(p, visit, context)
+    return transform(p, visit, context, identity=True)
 
 
 def _free_of_others(index: Atom, indices: list[Atom], context: Context) -> bool:
@@ -170,8 +170,12 @@ def _simplicity(p: Poly) -> tuple[int, int, list[tuple[str, Number]]]:
 
 def neighbours(p: Poly, context: Context) -> Iterator[Poly]:
     """Write every order of integers with no number in it, one way round."""
+
+    def visit(atom: Atom) -> Poly | None:
+        return _neighbour(atom[1], context) if atom[0] == "ge" else None
+
     if atoms_of(p, "ge"):
-        yield transform(p, lambda atom: _neighbour(atom[1], context) if atom[0] == "ge" else None, context)
+        yield transform(p, visit, context, identity=True)
 
 
 def _neighbour(p: Poly, context: Context) -> Poly | None:
@@ -189,8 +193,12 @@ def _neighbour(p: Poly, context: Context) -> Poly | None:
 
 def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
     """Write relu(q) as q [q > 0] where such brackets occur."""
+
+    def visit(atom: Atom) -> Poly | None:
+        return times(atom[1], single(("step", atom[1])), context) if atom[0] == "relu" else None
+
     if atoms_of(p, "relu") and atoms_of(p, "step"):
-        yield transform(p, lambda a: times(a[1], single(("step", a[1])), context) if a[0] == "relu" else None, context)
+        yield transform(p, visit, context, identity=True)
 
 
 def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
@@ -203,7 +211,7 @@ def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
         return subtract(ONE, scale(power(below, -1, context), 2))
 
     if atoms_of(p, "tanh"):
-        yield transform(p, visit, context)
+        yield transform(p, visit, context, identity=True)
 
 
 def fractions(p: Poly, context: Context) -> Iterator[Poly]:

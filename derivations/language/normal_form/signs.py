@@ -131,8 +131,7 @@ def _stated(kind: str, p: Poly, context: Context) -> bool:
     """Say whether a stated fact is p up to a positive factor of one term."""
     if is_stated(kind, p, context):
         return True
-    known = context.facts + context.derived if context.deriving else context.facts
-    alike = [fact.of for fact in known if fact.kind == kind and len(fact.of) == len(p) > 1]
+    alike = [fact.of for fact in context.known() if fact.kind == kind and len(fact.of) == len(p) > 1]
     assumed = [bound for bound in context.bounds if bound.kind == kind and len(bound.value) == len(p) > 1]
     if not alike and not assumed:
         return False

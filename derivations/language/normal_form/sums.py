@@ -10,9 +10,11 @@ nesting        sums inside a sum are joined to it; a product of sums over differ
 naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
 indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
                elsewhere f([c]) = [c] f(1) + (1 - [c]) f(0)
+expectation    E binds the entries inside it: nothing is put in for them there that holds outside, no entry is put in
+               from outside, and no assumption about them is used; only an identity may rewrite them
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -53,8 +55,10 @@ from derivations.language.normal_form.terms import (
     constant,
     constant_value,
     contains,
+    is_random,
     monomial,
     negate,
+    outside_expectations,
     own_level,
     rename_mono,
     rename_poly,
@@ -64,7 +68,7 @@ from derivations.language.normal_form.terms import (
     walk,
 )
 
-__all__ = ["expectation", "open_sum", "product_over", "settle", "substitute", "times", "transform"]
+__all__ = ["expectation_of", "open_sum", "product_over", "settle", "substitute", "times", "transform"]
 
 _WRITTEN_OUT = 16
 _PLAIN = (*INDICATORS, "sym", "prime", "pi", "I", "t", "b")  # hold no indicator inside
@@ -91,11 +95,11 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
             continue
         others = [pair for pair in mono if pair[0] != atom]
         key, value = _pivot(atom[1], context) or (None, ()) if atom[0] == "delta" else (atom, ONE)
-        if key is not None and any(_may_enter(key, other) for other, _ in others):
+        if key is not None and any(_may_enter(key, value, other) for other, _ in others):
             context.spend(1)
             result = scale(single(atom), coefficient)
             for other, exponent in others:
-                if not _may_enter(key, other):
+                if not _may_enter(key, value, other):
                     result = multiply(result, single(other, exponent), context)
                     continue
                 result = multiply(
@@ -109,9 +113,16 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
     return None
 
 
-def _may_enter(key: Atom, other: Atom) -> bool:
-    """Say whether a factor holds the key where it may be replaced: never inside E when the key is random."""
-    return contains(other, key) and not (_is_random(key) and atoms_of(other, "E"))
+def _may_enter(key: Atom, value: Poly, other: Atom) -> bool:
+    """Say whether a factor holds the key where the value may replace it: inside E only where neither is random."""
+    if is_random(key):
+        return key in outside_expectations(other)
+    return contains(other, key) and not _would_enter_expectation(key, value, other)
+
+
+def _would_enter_expectation(key: Atom, value: Poly, part: Any) -> bool:
+    """Say whether a random value would replace a key inside an expectation."""
+    return is_random(value) and any(contains(atom, key) for atom in atoms_of(part, "E"))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -152,18 +163,22 @@ def substitute(p: Poly, values: dict[Atom, Poly], context: Context) -> Poly:
     return transform(p, values.get, context)
 
 
-def transform(p: Poly, visit: Visit, context: Context) -> Poly:
-    """Return p built again with every atom replaced by `visit(atom)` where that is not None."""
+def transform(p: Poly, visit: Visit, context: Context, identity: bool = False) -> Poly:
+    """Return p built again with every atom replaced by `visit(atom)` where that is not None.
+
+    `identity` says that an atom and what replaces it are equal for all values: only then may it rewrite what is
+    random inside an expectation.
+    """
     result: list[Poly] = []
     for mono, c in p:
         term = constant(c)
         for atom, exponent in mono:
             context.spend(1)
-            new = _transform_atom(atom, visit, context)
+            new = _transform_atom(atom, visit, context, identity)
             if new == single(atom):
                 term = multiply(term, single(atom, exponent), context)
             elif atom[0] == "exp" and visit(atom) is None:
-                inner = transform(monomial(atom[1]), visit, context)
+                inner = transform(monomial(atom[1]), visit, context, identity)
                 term = multiply(term, exponential(scale(inner, exponent), context), context)
             else:
                 term = multiply(term, power(new, exponent, context), context)
@@ -171,30 +186,46 @@ def transform(p: Poly, visit: Visit, context: Context) -> Poly:
     return settle(add(*result), context)
 
 
-def _transform_atom(atom: Atom, visit: Visit, context: Context) -> Poly:
+def _transform_atom(atom: Atom, visit: Visit, context: Context, identity: bool) -> Poly:
+    def inner(p: Poly) -> Poly:
+        return transform(p, visit, context, identity)
+
     new = visit(atom)
     if new is not None:
         return new
     kind = atom[0]
     if kind in ("x", "true"):
-        return single((kind, atom[1], tuple(transform(q, visit, context) for q in atom[2])))
+        return single((kind, atom[1], tuple(map(inner, atom[2]))))
     if kind == "fun":
-        return function(atom[1], atom[2], tuple(transform(q, visit, context) for q in atom[3]), context)
+        return function(atom[1], atom[2], tuple(map(inner, atom[3])), context)
     if kind == "exp":
-        return exponential(transform(monomial(atom[1]), visit, context), context)
+        return exponential(inner(monomial(atom[1])), context)
     if kind == "E":
-        return expectation(transform(monomial(atom[1]), visit, context), context)
+        inside = visit if identity else _for_constants(visit)
+        return expectation_of(lambda: transform(monomial(atom[1]), inside, context, identity), context)
     if kind == "sum":
-        body, indices = open_sum(atom, context, visit)
-        return close(transform(body, visit, context), indices, context)
+        body, indices = open_sum(atom, context, inner)
+        return close(inner(body), indices, context)
     if kind == "prod":
-        body, (index,) = open_sum(atom, context, visit)
-        return product_over(transform(body, visit, context), index, context)
+        body, (index,) = open_sum(atom, context, inner)
+        return product_over(inner(body), index, context)
     if kind == "ipow":
         base = single(atom[1]) if atom[1] != MINUS else constant(-1)
-        return integer_power(transform(base, visit, context), transform(monomial(atom[2]), visit, context), context)
+        return integer_power(inner(base), inner(monomial(atom[2])), context)
     build = _BUILD.get(kind)
-    return build(transform(atom[1], visit, context), context) if build else single(atom)
+    return build(inner(atom[1]), context) if build else single(atom)
+
+
+def _for_constants(visit: Visit) -> Visit:
+    """Return what a visit does inside an expectation: it replaces constants by constants."""
+
+    def inside(atom: Atom) -> Poly | None:
+        new = None if is_random(atom) else visit(atom)
+        if new is not None and is_random(new):
+            raise Undecided("what is random would enter an expectation")
+        return new
+
+    return inside
 
 
 _BUILD: dict[str, Callable[[Poly, Context], Poly]] = {
@@ -219,7 +250,7 @@ def function(name: str, order: int | tuple[int, ...], places: tuple[Poly, ...], 
     return single(("fun", name, order, places))
 
 
-def open_sum(atom: Atom, context: Context, visit: Visit | None = None) -> tuple[Poly, list[Atom]]:
+def open_sum(atom: Atom, context: Context, change: Callable[[Poly], Poly] | None = None) -> tuple[Poly, list[Atom]]:
     """Return the body of a sum over new bound indices, and these indices, the outermost first."""
     _, ranges, mono = atom
     level = own_level(mono)
@@ -227,8 +258,8 @@ def open_sum(atom: Atom, context: Context, visit: Visit | None = None) -> tuple[
     indices = []
     for number, (low, high) in enumerate(ranges):
         low, high = rename_poly(low, names), rename_poly(high, names)
-        if visit is not None:
-            low, high = transform(low, visit, context), transform(high, visit, context)
+        if change is not None:
+            low, high = change(low), change(high)
         names[("b", level, number)] = index = context.open_index(low, high)
         indices.append(index)
     return monomial(rename_mono(mono, names)), indices
@@ -408,7 +439,7 @@ def _sum_with_delta(mono: Mono, index: Atom, context: Context) -> Poly | None:
         if atom[0] != "delta" or not contains(atom, index):
             continue
         place, value = _solution(atom[1], index, context) or ((), None)
-        if value is None or contains(value, index):
+        if value is None or contains(value, index) or _would_enter_expectation(index, value, mono):
             continue
         others = tuple(pair for pair in mono if pair[0] != atom)
         shown = multiply(
@@ -456,34 +487,33 @@ def _split(indices: list[Atom], mono: Mono, coefficient: Number, context: Contex
     return result
 
 
-def expectation(p: Poly, context: Context) -> Poly:
-    """Return E[p]: linear; array entries are random, everything else is constant."""
+def expectation_of(build: Callable[[], Poly], context: Context) -> Poly:
+    """Return E[p] of what is built while nothing is assumed of what is random: an assumption speaks of one outcome."""
+    with context.supposing(lambda kind, of: not is_random(of)) as conditions:
+        value = _expectation(build(), context)
+    for condition in conditions:
+        if is_random(condition.of):
+            raise Undecided(f"inside an expectation a value is used that is not seen to be {condition.kind}")
+        context.keep(condition.kind, condition.of)
+    return value
+
+
+def _expectation(p: Poly, context: Context) -> Poly:
+    """Return E[p]: linear; array entries are random, everything else is constant; no random range leaves it."""
     terms: list[Poly] = []
     for mono, c in p:
-        constants = tuple(pair for pair in mono if not _is_random(pair[0]))
-        random = tuple(pair for pair in mono if _is_random(pair[0]))
-        opened = next(
-            (pair for pair in random if pair[0][0] == "sum" and isinstance(pair[1], int) and pair[1] > 0), None
-        )
+        constants = tuple(pair for pair in mono if not is_random(pair[0]))
+        random = tuple(pair for pair in mono if is_random(pair[0]))
+        opened = next((pair for pair in random if _opens(*pair)), None)
         if opened is None:
             value = single(("E", random)) if random else ONE
         else:
             body, indices = open_sum(opened[0], context)
             rest = collect({**dict(random), opened[0]: opened[1] - 1}, 1, context)
-            value = close(expectation(times(rest, body, context), context), indices, context)
+            value = close(_expectation(times(rest, body, context), context), indices, context)
         terms.append(multiply(monomial(constants, c), value, context))
     return settle(add(*terms), context)
 
 
-def _is_random(atom: Atom) -> bool:
-    return atom[0] != "E" and any(inner[0] == "x" for inner in _outside_expectations(atom))
-
-
-def _outside_expectations(part: tuple[Any, ...]) -> Iterable[Atom]:
-    if part and part[0] == "E":
-        return
-    if part and isinstance(part[0], str):
-        yield part
-    for inner in part:
-        if isinstance(inner, tuple):
-            yield from _outside_expectations(inner)
+def _opens(atom: Atom, exponent: Number) -> bool:
+    return atom[0] == "sum" and isinstance(exponent, int) and exponent > 0 and not is_random(atom[1])

@@ -21,7 +21,7 @@
     sum ranges m            a sum over bound indices of one connected monomial
     prod ranges m           a product over one bound index of an atom
     ipow atom m             the atom to the power m, an integer; also of ("minus",), which is -1
-    E m                     the expectation of a monomial
+    E m                     the expectation of a monomial; the entries inside are bound: no entry outside is the same
 
 Coefficients and exponents are integers or fractions, so equal terms are equal tuples and tuples of one kind compare.
 """
@@ -44,9 +44,11 @@ __all__ = [
     "constant_value",
     "contains",
     "from_terms",
+    "is_random",
     "level_of",
     "monomial",
     "negate",
+    "outside_expectations",
     "own_level",
     "rename_mono",
     "rename_poly",
@@ -150,6 +152,26 @@ def contains(part: Any, wanted: Atom) -> bool:
 def atoms_of(part: Any, kind: str) -> set[Atom]:
     """Return all atoms of a kind inside a term."""
     return {atom for atom in walk(part) if atom[0] == kind}
+
+
+@lru_cache(maxsize=1 << 16)
+def outside_expectations(part: Any) -> frozenset[Atom]:
+    """Return every atom inside a term, at any depth, that stands in no expectation."""
+    found = []
+    stack = [part]
+    while stack:
+        top = stack.pop()
+        if top and top[0] == "E":
+            continue
+        if top and type(top[0]) is str:
+            found.append(top)
+        stack.extend([inner for inner in top if type(inner) is tuple])
+    return frozenset(found)
+
+
+def is_random(part: Any) -> bool:
+    """Say whether a term has a value for each outcome: entries of arrays have, expectations and all else have not."""
+    return any(atom[0] == "x" for atom in outside_expectations(part))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -11,6 +11,8 @@ from typing import Any
 
 from mpmath.ctx_iv import MPIntervalContext
 
+from derivations.language import intervals as functions
+
 __all__ = [
     "IV", "LARGEST_EXPONENT", "NoNumber", "Value", "added", "divided", "estimated_logarithm", "exponential", "extreme",
     "fraction", "interval", "multiplied", "power", "sigmoid", "tanh", "within_budget",
@@ -84,7 +86,7 @@ def exponential(exponent: Value) -> Value:
     enclosed = interval(exponent)
     if not (enclosed < LARGEST_EXPONENT and enclosed > -LARGEST_EXPONENT):
         raise NoNumber
-    return IV.exp(enclosed)
+    return functions.exp(enclosed)
 
 
 def power(base: Value, exponent: Value) -> Value:
@@ -103,7 +105,7 @@ def power(base: Value, exponent: Value) -> Value:
     enclosed = interval(base)
     if not enclosed > 0:
         raise NoNumber
-    return exponential(interval(exponent) * IV.log(enclosed))
+    return exponential(interval(exponent) * functions.log(enclosed))
 
 
 def _exact_root(base: Fraction, degree: int) -> Fraction | None:

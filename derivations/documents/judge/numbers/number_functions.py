@@ -23,19 +23,20 @@ from derivations.documents.judge.numbers.intervals import (
     tanh,
 )
 from derivations.documents.syntax import Name, Number
+from derivations.language import intervals as functions
 
 __all__ = ["CONSTANTS", "function_of_numbers"]
 
 CONSTANTS: Mapping[str, Callable[[], Value]] = {
-    "e": lambda: IV.exp(IV.mpf(1)),
-    "π": lambda: +IV.pi,
-    "pi": lambda: +IV.pi,
+    "e": lambda: functions.exp(IV.mpf(1)),
+    "π": lambda: functions.pi(IV),
+    "pi": lambda: functions.pi(IV),
 }
 _FUNCTIONS: Mapping[str, Callable[[Value], Value]] = {
     "exp": exponential,
     "sqrt": lambda x: power(x, Fraction(1, 2)),
-    "sin": lambda x: Fraction(0) if x == 0 else IV.sin(interval(x)),
-    "cos": lambda x: Fraction(1) if x == 0 else IV.cos(interval(x)),
+    "sin": lambda x: Fraction(0) if x == 0 else functions.sin(interval(x)),
+    "cos": lambda x: Fraction(1) if x == 0 else functions.cos(interval(x)),
     "tanh": tanh,
     "sigmoid": sigmoid,
     "abs": abs,
@@ -75,9 +76,9 @@ def _logarithm(function: Name, argument: Value, base: int) -> Value:
     if not enclosed > 0:
         raise NoNumber
     if not base:
-        return Fraction(0) if argument == 1 else IV.log(enclosed)
+        return Fraction(0) if argument == 1 else functions.log(enclosed)
     if isinstance(argument, Fraction) and 0 < base < 1 << 64:
         exponent = round(estimated_logarithm(argument) / math.log(base))
         if abs(exponent) <= LARGEST_EXPONENT and Fraction(base) ** exponent == argument:
             return Fraction(exponent)
-    return IV.log(enclosed) / IV.log(IV.mpf(base))
+    return functions.log(enclosed) / functions.log(IV.mpf(base))
