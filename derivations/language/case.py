@@ -78,12 +78,12 @@ class Case:
         self.places: list[Symbol] = []
         self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # what else may settle one
         self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
-        stated = free_symbols(claim.lhs) | free_symbols(claim.steps[-1].expression)
-        here = free_symbols(previous) | free_symbols(step.expression)
+        ends = free_symbols(claim.lhs) | free_symbols(claim.steps[-1].expression)
+        shown = free_symbols(previous) | free_symbols(step.expression)
         for index, size in derivation.ranges.items():
             if size.is_Integer and size <= 0:
                 raise Undecided(f"the range of {index} has no member: its size is {size}")
-            self.open_range(index, size, stated=index in stated and index in here)
+            self.open_range(index, size, stated=index in ends and index in shown)
         for name, inverse, size in derivation.bijections:
             limits = (ZERO, subtract(read(size, self.context), ONE))
             for here, there in ((name, inverse), (inverse, name)):

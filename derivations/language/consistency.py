@@ -3,7 +3,7 @@
 Every assumption becomes linear rows in monomials, each taken as a number of its own whose sign is known (declared, an
 even power, exp), together with the products of pairs of inequalities. Where these rows have no solution, no values
 satisfy the assumptions. That is looked for twice: for symbolic sizes, with quantified assumptions at their first place
-and at the free indices of their range; and with every size equal to 1, 2 and 3, all sums written out.
+and at the free indices of their range; and at small sizes that satisfy what is assumed of sizes, sums written out.
 
 Not to see a contradiction does not show that there is none: an assumption of another kind is left out.
 """
@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from sympy import Abs, Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Max, Min, Ne, Symbol, expand, false
+from sympy import Abs, Add, Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Max, Min, Ne, Symbol, expand, false
 
 from derivations.language.binding import free_symbols, replace_free
 from derivations.language.derivation import Claim, Derivation
@@ -26,10 +26,11 @@ from derivations.language.scalars import Expectation
 
 __all__ = ["contradiction"]
 
-_SIZES = (1, 2, 3)
+_EQUAL_SIZES = (1, 2, 3)
 _MOST_STATEMENTS = 40
 _MOST_PRODUCTS = 8  # inequalities that are multiplied by one another
 _MOST_UNEQUAL = 4
+_LONGEST_FACTOR = 12
 Stated = tuple[Basic, tuple[tuple[Symbol, Expr], ...]]
 
 
@@ -51,9 +52,20 @@ def _contradictory(stated: tuple[Stated, ...], ranges: tuple[tuple[Symbol, Expr]
     places = dict(ranges)
     if _no_solution([each for one in stated for each in _instances(*one, places)]):
         return True
-    written = [_written(stated, places, definitions, size) for size in _SIZES]
+    written = (_written(stated, places, definitions, sizes) for sizes in _sizes(stated, places, definitions))
     tried = [each for each in written if each is not None]
     return bool(tried) and all(map(_no_solution, tried))
+
+
+def _sizes(stated: tuple[Stated, ...], places: Mapping[Symbol, Expr], definitions: Any) -> list[dict[str, int]]:
+    """Return small values of all sizes: equal ones, and different ones that increase and decrease."""
+    parts = [statement for statement, _ in stated] + [own for _, ranges in stated for _, own in ranges]
+    parts += [*places.values(), *(e.value for e in definitions)]
+    names = sorted({s.name for part in parts for s in part.atoms(Symbol) if s.is_integer and s.is_positive})
+    different = [range(1, len(names) + 1), range(2, len(names) + 2), range(len(names) + 1, 1, -1)]
+    equal = (*_EQUAL_SIZES, *([len(places)] if len(places) > max(_EQUAL_SIZES) else []))  # free indices may differ
+    values = [*([size] * len(names) for size in equal), *(different if len(names) > 1 else ())]
+    return [dict(zip(names, each, strict=True)) for each in values]
 
 
 def _instances(statement: Basic, ranges: tuple[tuple[Symbol, Expr], ...], places: Mapping[Symbol, Expr]) -> list[Basic]:
@@ -67,25 +79,24 @@ def _instances(statement: Basic, ranges: tuple[tuple[Symbol, Expr], ...], places
 
 
 def _written(
-    stated: tuple[Stated, ...], places: Mapping[Symbol, Expr], definitions: Any, size: int
+    stated: tuple[Stated, ...], places: Mapping[Symbol, Expr], definitions: Any, sizes: dict[str, int]
 ) -> list[Basic] | None:
-    """Return the statements with all sizes equal and all sums written out; None where a free index has no place."""
-    parts = [statement for statement, _ in stated] + [own for _, ranges in stated for _, own in ranges]
-    parts += [*places.values(), *(e.value for e in definitions)]
-    sizes = {s.name: size for part in parts for s in part.atoms(Symbol) if s.is_integer and s.is_positive}
-    sample = Sample(sizes, definitions={e.variable.name: e.value_at for e in definitions})
+    """Return the statements with all sums written out; None where a free index has no place, or the sizes are wrong."""
+    sample = Sample(dict(sizes), definitions={e.variable.name: e.value_at for e in definitions})
     try:
-        for index, own in places.items():
+        for place, (index, own) in enumerate(places.items()):  # free indices differ where their ranges let them
             last = _number(own, sample) - 1
             if last < 0:
                 return None
-            sample.integers[index.name] = min(last, len([i for i in sample.integers if i in {p.name for p in places}]))
+            sample.integers[index.name] = min(last, place)
         found: list[Basic] = []
         for statement, ranges in stated:
             for case in product(*(range(_number(own, sample)) for _, own in ranges)):
                 bound = {index: value for (index, _), value in zip(ranges, case, strict=True)}
                 sides = [written_out(side, sample, bound) for side in statement.args]
                 found.append(statement.func(*sides, evaluate=False))
+                if all(side.is_Rational for side in sides) and statement.func(*sides) == false:
+                    return None  # it speaks of sizes or places alone: these are not the ones
         return found
     except (NotEvaluable, TypeError, ValueError, AttributeError):
         return None  # such a size is not tried
@@ -145,7 +156,8 @@ def _value(pair: tuple[str, Expr]) -> tuple[Expr, Expr, tuple[str, Expr]] | None
 
 
 def _rows(gaps: list[tuple[str, Expr]]) -> list[Row]:
-    inequalities = [pair for pair in gaps if pair[0] != "="][:_MOST_PRODUCTS]
+    short = (pair for pair in gaps if pair[0] != "=" and len(Add.make_args(pair[1])) <= _LONGEST_FACTOR)
+    inequalities = list(short)[:_MOST_PRODUCTS]
     for (kind, gap), (other, by) in combinations_with_replacement(inequalities, 2):
         gaps = [*gaps, (">" if kind == other == ">" else ">=", expand(gap * by))]
     monomials = {m for _, gap in gaps for m in gap.as_coefficients_dict() if m != 1}

@@ -227,9 +227,12 @@ def _product(expression: Product, sample: Sample, bound: Mapping[Symbol, int]) -
 
 
 def _places(low: Basic, high: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> range:
-    """Return the range of a sum, which may be empty; one of negative length is outside of what a sum states."""
+    """Return the range of a sum, which may be empty.
+
+    Sizes for which it would have a negative length are outside of what a sum states; between numbers it is empty.
+    """
     first, last = _integer(low, sample, bound), _integer(high, sample, bound)
-    if last < first - 1:
+    if last < first - 1 and not (low.is_Integer and high.is_Integer):
         raise NotEvaluable(f"a sum over {last - first + 1} places")
     return range(first, last + 1)
 
@@ -322,8 +325,8 @@ def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) 
     if isinstance(expression, Sum):
         (symbol, low, high), *inner = reversed(expression.limits)
         body = Sum(expression.function, *reversed(inner)) if inner else expression.function
-        places = _places(low, high, sample, bound)
-        return sympy.Add(*(written_out(body, sample, {**bound, symbol: value}) for value in places))
+        values = _places(low, high, sample, bound)
+        return sympy.Add(*(written_out(body, sample, {**bound, symbol: value}) for value in values))
     if isinstance(expression, Indexed):
         name = expression.base.label.name
         places = tuple(_integer(place, sample, bound) for place in expression.indices)
@@ -383,7 +386,7 @@ def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[S
     sign = declared_range(expression)
     if sample.closed or expression.func in (LARGEST, SHARE) or sign is None:
         raise NotEvaluable(f"{expression} has no value")
-    total = iv.mpf(len(name))
+    total = iv.mpf(len(name) + sample.seed)  # another function in every sample
     for number, argument in enumerate(expression.args):
         value = _number(argument, sample, bound)
         total += (number + 1) * value**3 - value

@@ -20,7 +20,7 @@ from derivations.language.layer import Layer
 from derivations.language.shapes import total
 from numeric.checks import InputError
 from numeric.compile import compile_layer
-from numeric.conformance.drawing import draw_sizes
+from numeric.conformance.sizes import draw_sizes
 from numeric.structure import WeightTree, identifier, weight_tree
 from numeric.weights import initialise
 
