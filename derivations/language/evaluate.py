@@ -218,9 +218,12 @@ def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
 
 
 def _places(low: Basic, high: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> range:
-    """Return the range of a sum, which may be empty; one of negative length is outside of what a sum states."""
+    """Return the range of a sum, which may be empty.
+
+    Sizes for which it would have a negative length are outside of what a sum states; between numbers it is empty.
+    """
     first, last = _integer(low, sample, bound), _integer(high, sample, bound)
-    if last < first - 1:
+    if last < first - 1 and not (low.is_Integer and high.is_Integer):
         raise NotEvaluable(f"a sum over {last - first + 1} places")
     return range(first, last + 1)
 
