@@ -53,8 +53,12 @@ def _contradictory(stated: tuple[Stated, ...], ranges: tuple[tuple[Symbol, Expr]
     if _no_solution([each for one in stated for each in _instances(*one, places)]):
         return True
     written = (_written(stated, places, definitions, sizes) for sizes in _sizes(stated, places, definitions))
-    tried = [each for each in written if each is not None]
-    return bool(tried) and all(map(_no_solution, tried))
+    tried = False
+    for statements in written:  # one after the other: mostly the first sizes will do
+        if statements is not None and not _no_solution(statements):
+            return False
+        tried = tried or statements is not None
+    return tried
 
 
 def _sizes(stated: tuple[Stated, ...], places: Mapping[Symbol, Expr], definitions: Any) -> list[dict[str, int]]:
