@@ -34,15 +34,10 @@ _LONGEST_FACTOR = 12
 Stated = tuple[Basic, tuple[tuple[Symbol, Expr], ...]]
 
 
-def contradiction(derivation: Derivation, claim: Claim) -> str | None:
-    """Return what is wrong where no values satisfy the assumptions of a claim, as far as that is seen."""
-    assumptions = (*derivation.assumptions, *claim.given)
-    if not assumptions:
-        return None
-    stated = tuple((a.statement, tuple(a.ranges.items())) for a in assumptions)
-    if _contradictory(stated, tuple(derivation.ranges.items()), derivation.definitions):
-        return f"no values satisfy the assumptions {'; '.join(str(a.statement) for a in assumptions)}"
-    return None
+def contradiction(derivation: Derivation, claim: Claim) -> bool:
+    """Say whether no values satisfy the assumptions of a claim, as far as that is seen."""
+    stated = tuple((a.statement, tuple(a.ranges.items())) for a in (*derivation.assumptions, *claim.given))
+    return bool(stated) and _contradictory(stated, tuple(derivation.ranges.items()), derivation.definitions)
 
 
 @lru_cache(maxsize=1 << 10)

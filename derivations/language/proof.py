@@ -47,7 +47,7 @@ from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
 from derivations.language.stated import as_stated
 from derivations.language.suprema import by_supremum
-from derivations.language.thorough import proved_thoroughly
+from derivations.language.thorough import absurd, proved_thoroughly
 from derivations.language.witness import Witness, find_witness
 from derivations.language.written import shown
 
@@ -149,7 +149,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         if missing is None:
             missing = case.uncovered()
         if missing is None:
-            missing = contradiction(derivation, claim)
+            missing = _contradicted(derivation, claim)
         if missing is None:
             return StepEvidence("proved", step.rule)
     except (Undecided, ShapeError) as error:
@@ -162,9 +162,17 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
-    if contradiction(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
+    if _contradicted(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
         return StepEvidence("proved", step.rule)
     return StepEvidence("unknown", step.rule, missing)
+
+
+def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
+    """Return what is wrong where no values are seen to satisfy the assumptions of a claim."""
+    if contradiction(derivation, claim) or absurd(derivation, claim):
+        stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+        return f"no values satisfy the assumptions {'; '.join(stated)}"
+    return None
 
 
 _METHODS: dict[str, Callable[[Case], str | None]] = {
