@@ -6,6 +6,7 @@ import pytest
 from numeric import primitives
 from numeric.primitives import (
     add_entries,
+    add_rows,
     add_weights,
     add_windows,
     backward_through,
@@ -371,6 +372,15 @@ def test_entries_are_chosen_and_added_by_number(rng, batch):
         np.testing.assert_array_equal(chosen[(*item, slice(None), row, column)], table[number])
         added[(*item, number)] += matrices[(*item, slice(None), row, column)]
     np.testing.assert_allclose(add_entries(matrices, numbers, 5), added, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_every_row_is_added_to_the_row_of_its_token(rng, batch):
+    rows, tokens = rng.normal(size=(*batch, 5, 3)), rng.integers(4, size=(*batch, 5))
+    added = np.zeros((*batch, 4, 3))
+    for item in np.ndindex(*batch, 5):
+        added[(*item[:-1], tokens[item])] += rows[item]
+    np.testing.assert_allclose(add_rows(rows, tokens, 4), added, rtol=0, atol=1e-14)
 
 
 def test_buckets_of_distances_by_hand():

@@ -108,6 +108,7 @@ def test_functional_forms_are_those_that_write_in_place():
         "place_block": (rows, 1, 3),
         "add_windows": (rng.normal(size=(2, 4, 6)), 5),
         "add_entries": (rng.normal(size=(2, 3, 5, 7)), rng.integers(11, size=(5, 7)), 11),
+        "add_rows": (rows, numbers, 7),
         "choose": (rng.normal(size=(2, 7, 3)), rng.integers(7, size=(5, 2))),
         "row_exponentials": (np.where(rows > 1, -np.inf, rows), 2.0),
     }
