@@ -30,7 +30,7 @@ def exact(expression: Basic) -> Basic:
 
 
 def rounded_by_arithmetic(expression: Basic) -> bool:
-    """Say whether a number fills all its digits: it may have been rounded, as 1 - 0.9999, so it refutes nothing."""
+    """Say whether a number has so many digits that it may be rounded, as that of 1 - 0.9999: it refutes nothing."""
     numbers = expression.atoms(Float) if isinstance(expression, Basic) and expression.has(Float) else ()
     return any(len(str(each).partition("e")[0].replace(".", "").strip("-0")) > _DIGITS for each in numbers)
 

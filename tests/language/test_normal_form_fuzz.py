@@ -179,6 +179,15 @@ RICH = {
     "relu_by_step": rich(lambda g, e: Max(0, e) * Iverson(Gt(e, 0)) + Max(-e, x[i])),
     "tanh_by_exponentials": rich(lambda g, e: tanh(e) * x[i] + tanh(e / 2) ** 2),
     "division": rich(lambda g, e: summed((x[BOUND[0]] + e) ** 2 / (1 + (e + x[BOUND[0]]) ** 2), 0, n - 1), inside),
+    "telescoped": rich(
+        lambda g, e: summed(
+            e
+            * BOUND[0] ** g.random.choice([0, 1, 2])
+            * g.random.choice([Integer(2), Rational(-1, 3), t, exp(x[k])])
+            ** g.random.choice([BOUND[0], 2 * BOUND[0] + 1, n - BOUND[0]]),
+            *g.random.choice([(0, n - 1), (1, n), (m, n + m)]),
+        )
+    ),
 }
 
 

@@ -7,7 +7,6 @@ reindexing   sum_j f(sigma(j), j) = sum_j f(j, sigma^-1(j)), sigma a bijection o
 neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and the like for c < 0; [q >= 0] = 1 - [-q - 1 >= 0]
 relu         relu(p) = p [p > 0]
 tanh         tanh(p) = 1 - 2 / (1 + exp(2 p)) for real p
-fractions    log(p / q) = log(p) - log(q) and (p / q)^e = p^e q^-e for a sum q > 0
 division     under a sum, M / (M + r) = 1 - r / (M + r)
 antidifference   sum_{j=a}^{b} f_j = F_{b+1} - F_a (`telescoping`)
 
@@ -18,10 +17,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 
-from derivations.language.normal_form.algebra import exponential, logarithm, monomial_key, multiply, power
+from derivations.language.normal_form.algebra import exponential, monomial_key, multiply, power
 from derivations.language.normal_form.context import Context
 from derivations.language.normal_form.integers import always_nonnegative, difference_indicator
-from derivations.language.normal_form.signs import is_positive, is_real
+from derivations.language.normal_form.signs import is_real
 from derivations.language.normal_form.sums import close, function, open_sum, substitute, times, transform
 from derivations.language.normal_form.telescoping import telescoped
 from derivations.language.normal_form.terms import (
@@ -214,51 +213,6 @@ def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
         yield transform(p, visit, context, identity=True)
 
 
-def fractions(p: Poly, context: Context) -> Iterator[Poly]:
-    """Take the positive denominators out of every logarithm and out of every power of a sum."""
-
-    def visit(atom: Atom) -> Poly | None:
-        below = _positive_denominators(atom[1], context) if atom[0] in ("log", "poly") else ()
-        if not below:
-            return None
-        whole = atom[1]
-        for factor, e in below:
-            whole = cleared(whole, factor, e, context)
-        outside = [(factor[1] if factor[0] == "poly" else single(factor), e) for factor, e in below]
-        if atom[0] == "log":
-            logs = (scale(logarithm(q, context), -e) for q, e in outside)
-            return add(logarithm(whole, context), *logs)
-        return multiply(whole, from_terms([(tuple(sorted((f, -e) for f, e in below)), 1)]), context)
-
-    yield transform(p, visit, context)
-
-
-def _positive_denominators(p: Poly, context: Context) -> list[tuple[Atom, int]]:
-    """Return the positive sums that p is divided by, with the highest power of each."""
-    if len(p) < 2:
-        return []
-    powers: dict[Atom, int] = {}
-    for mono, _ in p:
-        for atom, e in mono:
-            if atom[0] in ("poly", "sum") and isinstance(e, int) and e < 0 and is_positive(single(atom), context):
-                powers[atom] = max(powers.get(atom, 0), -e)
-    return sorted(powers.items())
-
-
-def cleared(p: Poly, atom: Atom, exponent: int, context: Context) -> Poly:
-    """Return p times an atom to a power, a sum of several terms multiplied out."""
-    terms = []
-    for mono, c in p:
-        powers = dict(mono)
-        raised = powers.pop(atom, 0) + exponent
-        term = monomial(tuple(sorted(powers.items())), c)
-        factor = atom[1] if atom[0] == "poly" and isinstance(raised, int) and raised > 0 else None
-        for _ in range(int(raised) if factor is not None else 0):
-            term = multiply(term, factor or ONE, context)
-        terms.append(term if factor is not None or not raised else multiply(term, single(atom, raised), context))
-    return add(*terms)
-
-
 def division(p: Poly, context: Context) -> Iterator[Poly]:
     """Divide under every sum by the denominators of several terms."""
     if any(_denominators(atom[2]) for atom in atoms_of(p, "sum")):
@@ -308,7 +262,6 @@ RESERVE: tuple[Callable[[Poly, Context], Iterator[Poly]], ...] = (
     neighbours,
     relu_by_step,
     tanh_by_exponentials,
-    fractions,
     division,
     telescoped,
     parts,
