@@ -16,6 +16,7 @@ from numeric.primitives import (
     forward_through,
     interleave,
     like,
+    look_up,
     masked_row_exponentials,
     masked_row_softmax,
     normalised,
@@ -381,6 +382,9 @@ def test_every_row_is_added_to_the_row_of_its_token(rng, batch):
     for item in np.ndindex(*batch, 5):
         added[(*item[:-1], tokens[item])] += rows[item]
     np.testing.assert_allclose(add_rows(rows, tokens, 4), added, rtol=0, atol=1e-14)
+    found = look_up(added, tokens)
+    for item in np.ndindex(*batch, 5):
+        np.testing.assert_array_equal(found[item], added[(*item[:-1], tokens[item])])
 
 
 def test_buckets_of_distances_by_hand():
