@@ -130,13 +130,14 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Equation(self, equation: Equation) -> str:
         family = equation.over[0] if equation.over else None
-        if family is not None and family not in equation.value.free_symbols:
-            raise CompileError(
-                f"equation {equation}: no member depends on {family}; define it once, without the family"
-            )
-        with self._with(_family=family, _target=self._names[equation.variable]):
+        alike = family is not None and family not in equation.value.free_symbols  # all members are one array
+        with self._with(_family=None if alike else family, _target=self._names[equation.variable]):
             exact = self._real if equation.variable.kind == "real" else self._exact
-            return exact(equation.value)
+            text = exact(equation.value)
+        if not alike:
+            return text
+        members = f"[{text}] * {self._scalar.whole(total(equation.over[1]))}"
+        return f"{self._arrays}.stack({members}, axis={-len(equation.variable.shape)})"
 
     def _print_Variable(self, variable: Variable) -> str:
         name = self._names[variable]

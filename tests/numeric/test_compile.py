@@ -407,8 +407,15 @@ def test_blocks_of_a_vector_side_by_side(rng):
     np.testing.assert_allclose(compile_layer(Layer("blocks", (v,), (F,), let, q))(given, weights), expected, rtol=1e-13)
 
 
+def test_members_that_are_all_alike(rng):
+    let = Equations()
+    P = let("P", over=(i, h))(X @ X.T)
+    given = rng.normal(size=(7, 2, 3))
+    expected = np.stack([given @ given.mT] * 5, axis=-3)
+    np.testing.assert_array_equal(compile_layer(Layer("alike", (X,), (), let, P))(given, h=5), expected)
+
+
 FAMILY = [
-    (lambda F: X @ X.T, "no member depends on i"),
     (lambda F: i * (X @ F[i]), "factor that depends on the index i"),
     (lambda F: X @ F[i + 1], "member at i \\+ 1"),
     (lambda F: (X @ F[i]) + Tabulated(Lambda((j, d_k), i * j), n, m), "table that depends on the index i"),

@@ -68,12 +68,12 @@ def differences(call: Call, peers: Mapping[str, Any], seed: int) -> Iterator[str
 
 def compared(layer: Layer, seed: int, peers: Mapping[str, Any] | None = None) -> bool:
     """Compare the routes of one call; say whether the plain layer accepts it."""
-    try:
-        call = drawn_call(layer, seed)
-        plain(call)
-    except (InputError, CompileError, ValueError):
-        return False
     with np.errstate(all="ignore"):
+        try:
+            call = drawn_call(layer, seed)
+            plain(call)
+        except (InputError, CompileError, ValueError):
+            return False
         found = [each for each in differences(call, peers or {}, seed) if each]
     assert not found, "\n".join([*found, call.text()])
     return True
