@@ -16,6 +16,7 @@ from derivations.language.arrangements import Concatenate, Explicit, SumOver, Ta
 from derivations.language.expression import (
     ColumnBroadcast,
     Member,
+    OnlyEntry,
     Plus,
     Product,
     RowBroadcast,
@@ -95,7 +96,7 @@ def bound_to(world: World, symbols: tuple[Symbol, ...]) -> Iterator[dict[Symbol,
 def _(node: Variable) -> Meaning:
     name, kind, rank = node.name, node.kind, len(node.shape)
     if rank == 0:
-        label = meaning(node.entry())
+        label = meaning(OnlyEntry(name, real=True) if kind == "real" else node.base.label)
 
         def scalar(world: World) -> Any:
             return world.local[name] if world.local is not None and name in world.local else label(world)
