@@ -34,7 +34,7 @@ from derivations.language.layer import Apply, Equation, Layer, Repeat
 from derivations.language.routing import RoutedOuter
 from derivations.language.scalars import brackets
 from derivations.language.selection import ScatterRows
-from derivations.language.shapes import total
+from derivations.language.shapes import Axis, total
 from numeric.formula_printer import CompileError, FormulaPrinter, quotient
 from numeric.structure import identifier, weight_tree
 
@@ -134,10 +134,11 @@ class NumPyLayerPrinter(FormulaPrinter):
         with self._with(_family=None if alike else family, _target=self._names[equation.variable]):
             exact = self._real if equation.variable.kind == "real" else self._exact
             text = exact(equation.value)
-        if not alike:
-            return text
-        members = f"[{text}] * {self._scalar.whole(total(equation.over[1]))}"
-        return f"{self._arrays}.stack({members}, axis={-len(equation.variable.shape)})"
+        return self._repeated(text, equation.over[1], len(equation.value.shape)) if alike else text
+
+    def _repeated(self, member: str, count: Axis, rank: int) -> str:
+        """Print a family whose members are all one array of a rank."""
+        return f"{self._arrays}.stack([{member}] * {self._scalar.whole(total(count))}, axis={-rank - 1})"
 
     def _print_Variable(self, variable: Variable) -> str:
         name = self._names[variable]
@@ -224,13 +225,14 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Blocks of columns
 
     def _print_Concatenate(self, node: Array) -> str:
-        body, over, _ = node.args
+        body, over, count = node.args
         if self._family is not None:
             raise CompileError(f"{node}: a concatenation in a family over {self._family} has no NumPy form yet")
-        if over not in body.free_symbols:
-            raise CompileError(f"{node}: no block depends on {over}, so that nothing says how many there are")
-        with self._with(_family=over):
+        alike = over not in body.free_symbols
+        with self._with(_family=None if alike else over):
             blocks = self._exact(body)
+        if alike:
+            blocks = self._repeated(blocks, count, len(body.shape))
         if len(body.shape) == 1:
             return f"concatenate_heads({blocks}[..., None, :])[..., 0, :]"
         return f"concatenate_heads({blocks})"
