@@ -89,9 +89,10 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
 
 
 def test_the_slope_bound_rests_on_its_square() -> None:
-    """Without the certificate (s - 1/2)^2, or with another square, the sign is not seen."""
+    """With another square it is refused; in the difference itself the judge finds the square (s - 1/2)^2."""
     assert is_refused(with_step(sigmoid_bounds(), 3, 0, certificate=(s**2,)))
-    assert is_refused(with_step(sigmoid_bounds(), 3, 0, certificate=(Rational(1, 4) - s * (1 - s),)))
+    assert with_step(sigmoid_bounds(), 3, 0, certificate=(Rational(1, 4) - s * (1 - s),)).level == "proved"
+    assert is_refused(with_step(sigmoid_bounds(), 3, 0, Rational(1, 5), certificate=()))
 
 
 @pytest.mark.parametrize("point", POINTS)
