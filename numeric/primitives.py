@@ -309,7 +309,7 @@ def like(gradient: Any, x: Any) -> Any:
         return gradient
     gradient = np.broadcast_to(gradient, np.broadcast_shapes(gradient.shape, x.shape))  # one of 0 may have no batch
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - x.ndim)))
-    return gradient.sum(axis=tuple(k for k, n in enumerate(x.shape) if n < gradient.shape[k]), keepdims=True)
+    return gradient.sum(axis=tuple(k for k, n in enumerate(x.shape) if n != gradient.shape[k]), keepdims=True)
 
 
 def forward_through(layer: Any, x: Any, weights: Any, *given: Any, **named: Any) -> Any:

@@ -387,6 +387,10 @@ def test_every_row_is_added_to_the_row_of_its_token(rng, batch):
         np.testing.assert_array_equal(found[item], added[(*item[:-1], tokens[item])])
 
 
+def test_a_gradient_has_the_shape_of_its_input_beside_an_empty_batch():
+    assert like(np.ones((0, 5, 3)), np.ones((1, 5, 3))).tolist() == np.zeros((1, 5, 3)).tolist()
+
+
 def test_buckets_of_distances_by_hand():
     back = [[0, 0, 0, 0], [1, 0, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0]]  # 5 buckets: 0, 1, 2, 3 and from 5 on 4
     assert relative_buckets(4, 4, 5, 6, False).tolist() == back
