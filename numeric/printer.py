@@ -129,12 +129,12 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Equations and names
 
     def _print_Equation(self, equation: Equation) -> str:
-        family = equation.over[0] if equation.over else None
-        alike = family is not None and family not in equation.value.free_symbols  # all members are one array
+        family, count = equation.over or (None, None)
+        alike = count is not None and family not in equation.value.free_symbols  # all members are one array
         with self._with(_family=None if alike else family, _target=self._names[equation.variable]):
             exact = self._real if equation.variable.kind == "real" else self._exact
             text = exact(equation.value)
-        return self._repeated(text, equation.over[1], len(equation.value.shape)) if alike else text
+        return self._repeated(text, count, len(equation.value.shape)) if alike and count is not None else text
 
     def _repeated(self, member: str, count: Axis, rank: int) -> str:
         """Print a family whose members are all one array of a rank."""
