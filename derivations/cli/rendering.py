@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from derivations.choices import LANGUAGES, MATHS
 from derivations.cli.shared import clean_errors
+from derivations.documents.choices import LANGUAGES, MATHS
 
 if TYPE_CHECKING:
     from derivations.documents.rendering import Rendered

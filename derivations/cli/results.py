@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import derivations
-from derivations.choices import LANGUAGES, MATHS, size_of
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
+from derivations.documents.choices import LANGUAGES, MATHS, size_of
 from derivations.processes import announce
 
 if TYPE_CHECKING:

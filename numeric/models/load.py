@@ -3,8 +3,8 @@
 Definition   load(folder) reads `config.json` and the safetensors files beside it; logits are what the head makes of the
              last rows of the layer that `derivations.architectures` builds
 Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab)
-Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); a mask of causality or of a window is
-             part of the equations
+Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); a mask of causality or of a
+             window is part of the equations
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

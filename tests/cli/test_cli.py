@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from derivations import catalogue
 from derivations.catalogue import get, layer, layers, names, results
-from derivations.choices import LANGUAGES, MATHS
 from derivations.cli import cli
 from derivations.cli.results import FORMATS
+from derivations.documents.choices import LANGUAGES, MATHS
 from derivations.language.printing.export import write_files
 from derivations.language.printing.notation import NOTATIONS
 

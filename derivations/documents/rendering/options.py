@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
-from derivations.choices import LANGUAGES, MATHS, size_of
+from derivations.documents.choices import LANGUAGES, MATHS, size_of
 from derivations.language.printing.notation import NOTATIONS, Notation
 
 __all__ = ["Options"]

@@ -14,7 +14,6 @@ from sympy.printing.str import StrPrinter
 
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
 from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
-from derivations.language.counting.operations import Flops, node_operations
 
 __all__ = ["Beside", "ColumnRange"]
 
@@ -116,7 +115,3 @@ class ColumnRange(Array):
     def _entry(self, *places: Place) -> Expr:
         matrix, start, _ = self.args
         return matrix.entry(*places[:-1], start + flat(places[-1]))
-
-
-for _moved in (Beside, ColumnRange):
-    node_operations.register(_moved, lambda node: Flops())

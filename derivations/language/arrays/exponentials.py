@@ -15,7 +15,6 @@ from sympy.printing.str import StrPrinter
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
 from derivations.language.arrays.scalars import LARGEST, SHARE
 from derivations.language.arrays.shapes import Place, flat, same_size, shape_text, sum_along
-from derivations.language.counting.operations import Flops, entries, node_operations
 
 __all__ = ["Normalised", "RowExponentials", "row_exponentials"]
 
@@ -105,13 +104,3 @@ class Normalised(Array):
     def _entry(self, *places: Place) -> Expr:
         rows, sums = self.args
         return rows.entry(*places) / sums.entry(*places[:-1])
-
-
-@node_operations.register
-def _(node: RowExponentials) -> Flops:
-    return Flops(softmax=3 * entries(node.shape))  # the largest entry, a difference, a power
-
-
-@node_operations.register
-def _(node: Normalised) -> Flops:
-    return Flops(softmax=entries(node.shape))

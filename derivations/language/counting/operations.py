@@ -19,6 +19,8 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -144,7 +146,7 @@ def node_operations(node: Array) -> Flops:
 
 
 _REPEATED = (RowBroadcast, ColumnBroadcast)
-_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup)
+_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup, Beside, ColumnRange)
 _CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
 _ROUTED = (TopK, EachTransposed)
@@ -246,6 +248,16 @@ def _formula(formula: Lambda, axes: Iterable[Axes]) -> Iterator[Axes]:
 @node_operations.register
 def _(node: RowSoftmax) -> Flops:
     return Flops(softmax=5 * entries(node.shape))
+
+
+@node_operations.register
+def _(node: RowExponentials) -> Flops:
+    return Flops(softmax=3 * entries(node.shape))  # the largest entry, a difference, a power
+
+
+@node_operations.register
+def _(node: Normalised) -> Flops:
+    return Flops(softmax=entries(node.shape))
 
 
 @node_operations.register

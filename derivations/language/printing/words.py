@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from derivations.choices import LANGUAGES
+__all__ = ["LANGUAGES", "word"]
 
-__all__ = ["word"]
+LANGUAGES = ("en", "zh-Hant", "zh-Hans")  # the columns of the table
 
 _WORDS: Mapping[str, tuple[str, str, str]] = {
     "where": ("where", "其中", "其中"),

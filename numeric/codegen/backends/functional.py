@@ -1,7 +1,7 @@
 """Array functions that write nothing in place and look at no value: for libraries that trace, in NumPy's terms.
 
-They are those of `numeric.runtime.primitives` that write in place, or whose shapes depend on values, in another form. The text
-is NumPy's with the library's name in the place of `np`.
+They are those of `numeric.runtime.primitives` that write in place, or whose shapes depend on values, in another form.
+The text is NumPy's with the library's name in the place of `np`.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 Definition   error = max_j |compiled_ij - reference_ij| over the unit in the last place of max_j |reference_ij|, the
              largest over rows i and items of the batch
-Result       an `Agreement` for every layer, sizes and number type, its bound from `numeric.verification.agreement.rounding`
+Result       an `Agreement` for every layer, sizes and number type, its bound from `rounding` beside this module
 Assumes      the reference reads the same float32 or float64 numbers exactly; its 50 digits are taken for the truth
 """
 

@@ -2,7 +2,7 @@
 
 Definition   bytes are tokens; source and target are the same window of the text, so that target position i, which sees
              the bytes up to i, gives the probabilities of byte i + 1
-Result       the compiled float32 probabilities agree with the uncompiled float64 route of `numeric.verification.agreement.einsum`;
+Result       the compiled float32 probabilities agree with the uncompiled float64 route of `einsum` beside this module;
              rows sum to 1; a change of the last byte changes no row before it; parameters and FLOPs are as counted
 Source       Vaswani et al. (2017), table 3, the base model; no training: the weights are those of the seed
 """

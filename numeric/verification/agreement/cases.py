@@ -87,9 +87,7 @@ def subjects() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
     """
     missing = [name for name in layers() if name not in REFERENCES]
     if missing:
-        raise LookupError(
-            f"the layer {missing[0]} has no reference: give its loops in numeric.verification.agreement.cases"
-        )
+        raise LookupError(f"the layer {missing[0]} has no reference: give its loops in {__name__}")
     return {**{name: (layer, REFERENCES[name]) for name, layer in layers().items()}, **_variants()}
 
 

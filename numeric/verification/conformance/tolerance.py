@@ -4,7 +4,7 @@ Definition   |found - expected| <= 16 e + e', e the bound of the running error o
              under test, e' the same in float64, in which the layer itself is computed
 Assumes      an implementation that takes other steps loses at most four bits more than the equations as written;
              where the worst case is no use (more than 2^-10 of the row: deep stacks, through which it grows without
-             measure) ordinary cases have the bound of `numeric.verification.agreement.rounding`, whose assumptions they meet
+             measure) ordinary cases have the bound of `verification.agreement.rounding`, whose assumptions they meet
 Source       see `numeric.verification.conformance.running_error`; Higham and Mary (2019) for deep stacks
 """
 
