@@ -2,12 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
+from derivations import former_paths
+
 if TYPE_CHECKING:
     from derivations.catalogue import get, layer, layers, names
 
 __all__ = ["__version__", "get", "layer", "layers", "names"]
 
 __version__ = "0.1.0"
+
+former_paths.install()
 
 
 def __getattr__(name: str) -> Any:
