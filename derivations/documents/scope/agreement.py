@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sympy import Dummy, Expr, cancel
 
+from derivations.documents.scope.scopes import Scope
 from derivations.documents.scope.shape import Clash, ClashKind, Shape
 from derivations.documents.syntax import Node
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.scopes import Scope
 
 __all__ = ["Agreement"]
 

@@ -3,17 +3,14 @@ r"""The shape of an array that is written out, `(x_1, \dots, x_d)` or a matrix, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sympy import Integer
 
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import last_index
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Shape
 from derivations.documents.scope.sizes import written_shape
 from derivations.documents.syntax import Dots, List, Name, Node
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["is_of_parts", "shape_of_list", "shape_of_matrix", "shape_of_noted"]
 

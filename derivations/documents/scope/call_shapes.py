@@ -3,17 +3,14 @@ r"""The shape of a function of arrays: attention, what joins arrays, and what ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sympy import Integer
 
 from derivations.documents.scope.functions import ATTENTION, CONCATENATION, KEEPS_SHAPE, OF_ROWS, SOFTMAX, folded
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import last_index
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Shape, turned
 from derivations.documents.syntax import Call, Chain, Dots, List, Node
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["shape_of_call"]
 

@@ -6,17 +6,14 @@ Assumes      the nearest declaration counts; `x_i` is a row of X where X is decl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sympy import Expr
 
 from derivations.documents.scope.array_shapes import is_of_parts
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import flat, is_bias, is_index, is_scalar_letter, is_weight
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Shape
 from derivations.documents.syntax import Name, Node, Number
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["shape_of_entry", "shape_of_name"]
 

@@ -6,18 +6,14 @@ Assumes      a vector is a row or a column as its neighbour asks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sympy import Expr
 
 from derivations.documents.scope.array_shapes import is_of_parts
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import is_gain, is_ones, label_of, of_entries
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
 from derivations.documents.scope.sum_shapes import shape_alike
 from derivations.documents.syntax import Name, Node, Product, Transpose
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["shape_of_product"]
 

@@ -6,14 +6,10 @@ Definition   x / (1 + e^{-x}) divides entry by entry; nothing is divided by a pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import of_entries
 from derivations.documents.scope.shape import UNKNOWN, Clash, Shape
 from derivations.documents.syntax import Fence, Name, Node, Product, Quotient
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["shape_of_quotient"]
 

@@ -7,27 +7,25 @@ Assumes      see `derivations.documents.scope.reach` for what is in reach
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from sympy import Expr, Symbol
 
 from derivations.documents.scope.comparing import Comparison, compare_sizes
 from derivations.documents.scope.conventions import Convention
+from derivations.documents.scope.declared import Declared
 from derivations.documents.scope.filing import family_of, stands_for
-from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import is_weight
 from derivations.documents.scope.lexicon import spelled_meaning
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.reach import Candidate, Reach
+from derivations.documents.scope.shape import Shape
 from derivations.documents.scope.sizes import fold_key, size_of
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Space
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.document import Scopes
 
 __all__ = ["Scope"]
 
@@ -42,9 +40,10 @@ _MOST_BLOCKS = 40  # of a section before a statement
 class Scope:
     """What is known where a statement stands."""
 
-    document: Scopes
+    document: Declared
     block: int
     section: int
+    inferred: Callable[[Scope, Node], Shape]  # the rules of shapes, which ask the scope of letters
     _values: dict[str, Expr | None] = field(default_factory=dict)
 
     @cached_property
@@ -53,11 +52,15 @@ class Scope:
         sections = self.document.sections
         return Reach(sections.reach(self.section), self.block, sections, self.document.explaining)
 
+    def at(self, statement: Statement) -> Scope:
+        """Return the scope of another statement of the document."""
+        return Scope(self.document, *self.document.place_of(statement), self.inferred)
+
     # --- shapes ---
 
     def shape(self, node: Node) -> tuple[Expr, ...] | None:
         """Return the shape of a part of a formula: () a scalar, (n,) a vector, (n, d) a matrix; None if not known."""
-        return Inference(self).shape(node).complete
+        return self.inferred(self, node).complete
 
     def shape_candidates(self, name: Name) -> tuple[Candidate, ...]:
         """Return the declarations of a shape in reach that a name may follow, the likeliest first."""

@@ -6,16 +6,13 @@ Assumes      a vector is added to every row of a matrix, a scalar to everything
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sympy import Expr
 
+from derivations.documents.scope.inference import Inference
 from derivations.documents.scope.letters import label_of
 from derivations.documents.scope.shape import UNKNOWN, ClashKind, Shape
 from derivations.documents.syntax import Fence, List, Node
-
-if TYPE_CHECKING:
-    from derivations.documents.scope.inference import Inference
 
 __all__ = ["shape_alike", "shape_of_sum"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sympy import Lambda, Not, Or, Symbol, oo
 
@@ -11,9 +10,7 @@ from derivations.language.arrays.expression import Array
 from derivations.language.arrays.masks import BandMask, WindowMask, as_band
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import total
-
-if TYPE_CHECKING:
-    from numeric.codegen.lowering.program import Program
+from numeric.codegen.lowering.program import Program
 
 __all__ = ["PositionMask"]
 

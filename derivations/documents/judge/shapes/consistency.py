@@ -18,7 +18,7 @@ from derivations.documents.judge.shapes.networks import inside_out
 from derivations.documents.judge.shapes.repairs import changed_where, reversed_products
 from derivations.documents.judge.wording import size_text, source
 from derivations.documents.scope import Scope
-from derivations.documents.scope.inference import Inference
+from derivations.documents.scope.shape_rules import inferred_shape
 from derivations.documents.scope.sizes import is_sizelike, size_of
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Number, Product, Quotient, Transpose
@@ -105,7 +105,7 @@ def _scalar_products(side: Node, scope: Scope) -> Iterator[Product]:
 def _is_vector(node: Node, scope: Scope) -> bool:
     if not isinstance(node, Name):
         return False
-    return scope.is_vector(node) or Inference(scope).shape(node).rank == 1
+    return scope.is_vector(node) or inferred_shape(scope, node).rank == 1
 
 
 def _dotted_transposes(side: Node, statement: Statement, scope: Scope) -> Iterator[Finding]:

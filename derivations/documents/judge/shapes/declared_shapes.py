@@ -82,7 +82,7 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
             right = f"{name.key}: {shape_text(elsewhere.declaration.sizes or ())}"
             return Finding("wrong", "shapes.declared", reason, right=right)
     for other in _users(name, statement, scope) if name.base else ():
-        theirs = scope.document.at(other)
+        theirs = scope.at(other)
         candidates = theirs.shape_candidates(name)
         if (
             not candidates
@@ -136,7 +136,7 @@ def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Sc
     others = scope.other_shapes(name, sizes)
     others = tuple(each for each in others if len(each) == len(sizes) == 2 and set(each) == set(sizes))
     pairs = [
-        (other.chain.sides[link : link + 2], scope.document.at(other))
+        (other.chain.sides[link : link + 2], scope.at(other))
         for other in (_users(name, statement, scope) if others else ())
         for link, relation in enumerate(other.chain.relations)
         if is_equation(relation)
@@ -163,7 +163,7 @@ def _explained(name: Name, scope: Scope) -> Iterator[Statement]:
 
 def _set_aside(name: Name, other: Statement, statement: Statement, scope: Scope) -> Candidate | None:
     """Return the other declaration of a name with which a statement fits, where it does not fit with this one."""
-    theirs = scope.document.at(other)
+    theirs = scope.at(other)
     candidates = theirs.shape_candidates(name)
     if len(candidates) < 2 or not _is_here(candidates[0], statement) or candidates[1].far:
         return None

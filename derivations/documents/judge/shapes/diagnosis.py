@@ -89,7 +89,7 @@ def _supported(name: Name, statement: Statement, scope: Scope) -> bool:
     """Say whether another statement fits with the shape of a name, and would not with any."""
     mine = scope.shape_candidates(name)[0].declaration
     for other in scope.document.used_in(name, statement):
-        theirs = scope.document.at(other)
+        theirs = scope.at(other)
         candidates = theirs.shape_candidates(name)
         if not candidates or candidates[0].declaration is not mine:
             continue
@@ -142,7 +142,7 @@ def _breaks_others(
     """Say whether another shape of a letter makes a formula that builds on this one unfit, which was fit before."""
     for using in [name, *(side for side in sides[:1] if isinstance(side, Name))]:
         for other in scope.document.used_in(using, statement):
-            theirs = scope.document.at(other)
+            theirs = scope.at(other)
             for link, relation in enumerate(other.chain.relations):
                 pair = other.chain.sides[link : link + 2]
                 if not is_equation(relation) or not read_sides(pair, theirs, choice, False).clashes:

@@ -19,6 +19,7 @@ from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.inference import Inference, Reading
 from derivations.documents.scope.letters import flat
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
+from derivations.documents.scope.shape_rules import shape_of_part
 from derivations.documents.syntax import (
     Aggregate,
     Chain,
@@ -125,7 +126,7 @@ def read_sides(
     alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
     supposed = sides if unknown_as is not None else ()
     numbers = dict.fromkeys((key for side in supposed for key in _coefficients(side)), SCALAR)
-    inference = Inference(scope, choice, code, unknown_as, alike, unfolding, assumed=numbers)
+    inference = Inference(scope, shape_of_part, choice, code, unknown_as, alike, unfolding, assumed=numbers)
     shapes = tuple(map(inference.shape, sides))
     if len(shapes) == 2 and not inference.clashes:
         _relate(inference, sides[0], sides[1], shapes[0], shapes[1])
