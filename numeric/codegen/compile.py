@@ -25,9 +25,10 @@ from sympy import Symbol
 from derivations.language.layers.layer import Layer
 from numeric.codegen.backends import Backend, backend_called
 from numeric.codegen.backends.arguments import checked_call
-from numeric.codegen.functions import PRIMITIVES, Function, names_used, printed_functions
-from numeric.codegen.naming import names_in
+from numeric.codegen.functions import PRIMITIVES, Function, printed_functions
+from numeric.codegen.naming import named
 from numeric.codegen.plan import Unit, plan_of
+from numeric.codegen.syntax import names_in
 from numeric.runtime import checks
 from numeric.runtime.own_memory import own_memory
 
@@ -84,7 +85,7 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
         raise TypeError(f"a layer is needed, such as feed_forward() or layer('feed_forward'), not {layer!r}")
     backend = backend_called(backend_name)
     plan = plan_of(layer)  # which functions there are, each after those that it calls
-    names = names_in(plan)  # how they are called, and the variables in each
+    names = named(plan)  # how they are called, and the variables in each
     functions = printed_functions(plan, names, backend, backend.namespace() if runs else {})  # texts that run
     text = _module_text(layer, [functions[unit].text for unit in plan.units], backend)  # all in one module
     main = functions[Unit(layer)]
@@ -93,10 +94,10 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
 
 def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
     """Return imports, the array functions in use and the functions, as one module."""
-    used, helpers = names_used(functions), set[str]()
+    used, helpers = names_in("\n".join(functions)), set[str]()
     while new := (used & backend.primitives.keys()) - helpers:
         helpers |= new
-        used |= names_used(backend.primitives[name] for name in new)
+        used |= names_in("\n".join(backend.primitives[name] for name in new))
     texts = [text for name, text in backend.primitives.items() if name in helpers]
     head = f'"""The layer `{layer.name}` over {backend.arrays}; inputs may have batch axes in front."""\n'
     imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in backend.imports]

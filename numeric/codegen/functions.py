@@ -6,7 +6,7 @@ function, its text.
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ from numeric.codegen.naming import Names
 from numeric.codegen.plan import Plan, Unit
 from numeric.codegen.printer import AxisLength, Call, NumPyLayerPrinter, Verbatim
 from numeric.codegen.program import Line, lines_of
+from numeric.codegen.syntax import names_in, statements
 from numeric.runtime.structure import RESERVED, instance
 
-__all__ = ["PRIMITIVES", "Function", "PrintedFunction", "names_used", "printed_functions"]
+__all__ = ["PRIMITIVES", "Function", "PrintedFunction", "printed_functions"]
 
 PRIMITIVES = BACKENDS["numpy"].primitives
 DEFAULTS = {"epsilon": "1e-5"}
@@ -93,7 +94,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
 
 def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
     """Return the names that the lines read; CompileError where the backend lacks an array function among them."""
-    used = names_used(line.right for line in lines)
+    used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
     if lacking:
         raise CompileError(f"layer {layer.name}: {lacking[0]} has no form in {backend.name}; compile it for NumPy")
@@ -151,13 +152,8 @@ def _text(name: str, signature: _Signature, unit: Unit, function: Function, body
 def _called(function: Function, name: str, text: str) -> Function:
     """Return the function under its name, with the docstring of its text."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = ast.get_docstring(ast.parse(text).body[0], clean=False)  # type: ignore[arg-type]  # a def
+    function.__doc__ = ast.get_docstring(statements(text)[0], clean=False)  # type: ignore[arg-type]  # a def
     return function
-
-
-def names_used(texts: Iterable[str]) -> set[str]:
-    """Return the names that stand in a text of Python."""
-    return {node.id for node in ast.walk(ast.parse("\n".join(texts))) if isinstance(node, ast.Name)}
 
 
 # Sizes

@@ -9,7 +9,7 @@ from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.plan import Plan, Unit
 from numeric.runtime.structure import identifier
 
-__all__ = ["Names", "names_in"]
+__all__ = ["Names", "named"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Names:
     local: Mapping[Unit, Mapping[Basic, str]]
 
 
-def names_in(plan: Plan) -> Names:
+def named(plan: Plan) -> Names:
     """Return names of which none hides another that is read where it stands.
 
     Raises       CompileError where two arguments have the same name

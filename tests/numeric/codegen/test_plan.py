@@ -5,7 +5,7 @@ from derivations.feed_forward import feed_forward
 from derivations.language import gradient
 from derivations.linear import linear
 from derivations.transformer import decoder_layer, encoder
-from numeric.codegen.naming import names_in
+from numeric.codegen.naming import named
 from numeric.codegen.plan import Unit, plan_of
 
 
@@ -38,7 +38,7 @@ def test_layers_that_differ_in_sizes_alone_are_printed_once():
 def test_no_function_has_the_name_of_another_or_of_a_local_of_its_callers():
     for layer in (gradient(encoder()), decoder_layer(), feed_forward()):
         plan = plan_of(layer)
-        names = names_in(plan)
+        names = named(plan)
         assert len(set(names.functions.values())) == len(plan.units)
         for caller in plan.units:
             called = {names.functions[callee] for callee in plan.callees(caller)}
