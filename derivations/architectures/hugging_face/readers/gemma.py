@@ -9,8 +9,10 @@ from sympy import Rational, sqrt
 
 from derivations.activations.gelu import gelu_tanh
 from derivations.architectures.description import Attention, Block, Embedding, Head, Norm, Stack
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields, shown
-from derivations.architectures.hugging_face.gated import (
+from derivations.architectures.hugging_face.positions import rotary, rotary_of
+from derivations.architectures.hugging_face.readers.gated import (
     KINDS,
     decoder_of,
     gated_feed_forward,
@@ -18,7 +20,6 @@ from derivations.architectures.hugging_face.gated import (
     same_biases,
     window_of,
 )
-from derivations.architectures.hugging_face.positions import rotary, rotary_of
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, language_head, norm, runs, uniform
 from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model
@@ -26,6 +27,7 @@ from derivations.symbols import d_model
 __all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text"]
 
 
+@family("gemma", decoder_heads("Gemma"))
 def gemma(f: Fields, kind: str) -> Parts:
     """Gemma (Gemma Team 2024a): token rows times sqrt(d_model)."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -48,6 +50,7 @@ def _scaled(parts: Parts) -> Parts:
     return replace(parts, decoder=replace(parts.decoder, embedding=Embedding(scale=sqrt(d_model))))
 
 
+@family("gemma2", decoder_heads("Gemma2"))
 def gemma2(f: Fields, kind: str) -> Parts:
     """Gemma 2 (Gemma Team 2024b): norms before and after, capped scores, a window in every other layer."""
     rms, attention, head = _gemma(f, kind, groups=None, caps=("50.0", "30.0"))
@@ -57,6 +60,7 @@ def gemma2(f: Fields, kind: str) -> Parts:
     return _alternating(f, head, rms, full, full, kinds_of_layers(f, lambda i: i % 2 == 0))
 
 
+@family("gemma3_text", {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"})
 def gemma3(f: Fields, kind: str) -> Parts:
     """Gemma 3 (Gemma Team 2025): norms of queries and keys, five layers with a window to one without."""
     rms, attention, head = _gemma(f, kind, groups=4, caps=(None, None))
@@ -91,6 +95,7 @@ DEFAULTS_OF_TEXT: Mapping[str, object] = {
 }  # which the releases leave out of `text_config`
 
 
+@family("gemma3", {"Gemma3ForConditionalGeneration": "language_model"})
 def gemma3_of_text(f: Fields, kind: str) -> Parts:
     """Gemma 3 where it also reads pictures: the language model alone, which `text_config` describes."""
     config = f.table("text_config")

@@ -7,9 +7,16 @@ from dataclasses import replace
 from sympy import Max, Min, exp
 
 from derivations.architectures.description import Attention, Block, Experts
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.gated import KINDS, decoder_of, kinds_of_layers, same_biases, window_of
 from derivations.architectures.hugging_face.positions import rotary
+from derivations.architectures.hugging_face.readers.gated import (
+    KINDS,
+    decoder_of,
+    kinds_of_layers,
+    same_biases,
+    window_of,
+)
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, norm, runs
 from derivations.language.arrays.functions import Named, named
 from derivations.symbols import scalar, size
@@ -19,6 +26,7 @@ __all__ = ["gpt_oss"]
 t = scalar("t")
 
 
+@family("gpt_oss", decoder_heads("GptOss"))
 def gpt_oss(f: Fields, kind: str) -> Parts:
     """gpt-oss (OpenAI 2025): every head has a sink, every matrix of an expert a bias."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")

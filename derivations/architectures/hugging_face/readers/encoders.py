@@ -16,6 +16,7 @@ from derivations.architectures.description import (
     Patches,
     Stack,
 )
+from derivations.architectures.hugging_face.families import encoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import (
     Parts,
@@ -72,6 +73,16 @@ def _tokens(f: Fields, kind: str) -> tuple[Norm, Stack]:
     return layer_norm, Stack(layers, Embedding(positions, segments=segments, norm=layer_norm), causal=causal)
 
 
+@family(
+    "bert",
+    encoder_heads(
+        "Bert",
+        "pooler",
+        ForPreTraining="pretraining",
+        LMHeadModel="masked_language_model",
+        ForNextSentencePrediction="pooled_classes 2",
+    ),
+)
 def bert(f: Fields, kind: str) -> Parts:
     """BERT (Devlin et al. 2019)."""
     layer_norm, stack = _tokens(f, kind)
@@ -86,6 +97,7 @@ def _without_spare_bias(f: Fields, head: Head) -> None:
         f.assumptions.append("a second bias of the scores, which the library stores and does not use, is left out")
 
 
+@family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM="masked_language_model"))
 def roberta(f: Fields, kind: str) -> Parts:
     """RoBERTa (Liu et al. 2019): positions are counted from behind the padding token on."""
     layer_norm, stack = _tokens(f, kind)
@@ -99,6 +111,7 @@ def roberta(f: Fields, kind: str) -> Parts:
     return Parts(head, encoder=replace(stack, embedding=embedding))
 
 
+@family("distilbert", encoder_heads("DistilBert", "none"))
 def distilbert(f: Fields, kind: str) -> Parts:
     """DistilBERT (Sanh et al. 2019): BERT without segments and pooler."""
     f.only("sinusoidal_pos_embds", False, True)  # a stored table in either case
@@ -117,6 +130,7 @@ def distilbert(f: Fields, kind: str) -> Parts:
     return Parts(masked_head(f, kind, relu, function, layer_norm), encoder=stack)
 
 
+@family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"})
 def vit(f: Fields, kind: str) -> Parts:
     """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of a picture, behind a class token."""
     layer_norm = norm(f, "layer_norm_eps", "1e-12")

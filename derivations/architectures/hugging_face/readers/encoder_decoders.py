@@ -18,6 +18,7 @@ from derivations.architectures.description import (
     Run,
     Stack,
 )
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
@@ -31,6 +32,15 @@ N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
 # --- T5 -------------------------------------------------------------------------------------------------------------
 
 
+@family(
+    "t5",
+    {
+        "T5ForConditionalGeneration": "language_model",
+        "T5WithLMHeadModel": "language_model",
+        "T5Model": "none",
+        "T5EncoderModel": "encoder",
+    },
+)
 def t5(f: Fields, kind: str) -> Parts:
     """T5 (Raffel et al. 2020): one table of relative positions for each stack, scores that are not scaled."""
     f.only("is_decoder", False)
@@ -116,6 +126,7 @@ def _both(f: Fields, biases: tuple[bool, bool, bool, bool], order: Literal["pre"
     return encoder, decoder
 
 
+@family("bart", decoder_heads("Bart", "ForConditionalGeneration"))
 def bart(f: Fields, kind: str) -> Parts:
     """BART (Lewis et al. 2020): learned positions, of which the first two rows are not used; norms after."""
     f.only("normalize_before", False)
@@ -123,6 +134,7 @@ def bart(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "post")
 
 
+@family("mbart", decoder_heads("MBart", "ForConditionalGeneration"))
 def mbart(f: Fields, kind: str) -> Parts:
     """MBART (Liu et al. 2020): BART with norms before, and one behind each stack."""
     f.only("normalize_before", True)
@@ -151,6 +163,7 @@ def _bart(f: Fields, kind: str, order: Literal["pre", "post"]) -> Parts:
     )
 
 
+@family("whisper", decoder_heads("Whisper", "ForConditionalGeneration"))
 def whisper(f: Fields, kind: str) -> Parts:
     """Whisper (Radford et al. 2023): two convolutions before the encoder, keys without bias."""
     f.only("is_encoder_decoder", True)

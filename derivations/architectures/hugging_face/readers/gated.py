@@ -21,6 +21,7 @@ from derivations.architectures.description import (
     Run,
     Stack,
 )
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary
 from derivations.architectures.hugging_face.shared import (
@@ -84,6 +85,7 @@ def window_of(f: Fields, default: int | None, *, used: bool = True) -> Expr | No
 # --- one kind of layer ----------------------------------------------------------------------------------------------
 
 
+@family("llama", {"LlamaForCausalLM": "language_model", "LLaMAForCausalLM": "language_model", "LlamaModel": "none"})
 def llama(f: Fields, kind: str) -> Parts:
     """Llama 1 to 3 (Touvron et al. 2023; Llama Team 2024)."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -94,6 +96,7 @@ def llama(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, uniform(f, Block(attention, feed_forward, rms)), rms)
 
 
+@family("mistral", decoder_heads("Mistral"))
 def mistral(f: Fields, kind: str) -> Parts:
     """Mistral 7B (Jiang et al. 2023): a window of attention in every layer."""
     f.only("layer_types", None)
@@ -103,6 +106,7 @@ def mistral(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, uniform(f, Block(attention, gated_feed_forward(f), rms)), rms)
 
 
+@family("phi3", decoder_heads("Phi3"))
 def phi3(f: Fields, kind: str) -> Parts:
     """Phi-3 (Abdin et al. 2024)."""
     f.whole("original_max_position_embeddings", None, none=True)
@@ -115,6 +119,7 @@ def phi3(f: Fields, kind: str) -> Parts:
 # --- experts --------------------------------------------------------------------------------------------------------
 
 
+@family("mixtral", decoder_heads("Mixtral"))
 def mixtral(f: Fields, kind: str) -> Parts:
     """Mixtral (Jiang et al. 2024): every feed-forward network is a mixture of experts."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
@@ -134,6 +139,7 @@ def _experts(f: Fields, width: str, number: tuple[str, ...], *, normalised: bool
     return Experts(experts, chosen, f.size(size("d_expert"), width), function, normalised=normalised)
 
 
+@family("qwen3_moe", decoder_heads("Qwen3Moe"))
 def qwen3_moe(f: Fields, kind: str) -> Parts:
     """Qwen3 with experts (Qwen Team 2025): norms of queries and keys."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -148,6 +154,7 @@ def qwen3_moe(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, _some_sparse(f, Block(attention, experts, rms)), rms)
 
 
+@family("qwen2_moe", decoder_heads("Qwen2Moe"))
 def qwen2_moe(f: Fields, kind: str) -> Parts:
     """Qwen1.5 and Qwen2 with experts (Qwen Team 2024): a shared expert behind a gate."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -180,6 +187,7 @@ def _some_sparse(f: Fields, sparse: Block) -> tuple[Run, ...]:
 # --- windows in some layers -----------------------------------------------------------------------------------------
 
 
+@family("qwen2", decoder_heads("Qwen2"))
 def qwen2(f: Fields, kind: str) -> Parts:
     """Qwen2 and Qwen2.5 (Qwen Team 2024): biases of queries, keys and values."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -188,6 +196,7 @@ def qwen2(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, _some_windowed(f, Block(attention, gated_feed_forward(f), rms)), rms)
 
 
+@family("qwen3", decoder_heads("Qwen3"))
 def qwen3(f: Fields, kind: str) -> Parts:
     """Qwen3 (Qwen Team 2025): norms of queries and keys, no biases."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")

@@ -15,6 +15,7 @@ from derivations.architectures.description import (
     Run,
     Stack,
 )
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of
 from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
@@ -23,6 +24,7 @@ from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 __all__ = ["deepseek_v3"]
 
 
+@family("deepseek_v3", decoder_heads("DeepseekV3"))
 def deepseek_v3(f: Fields, kind: str) -> Parts:
     """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
     for field, understood in _UNDERSTOOD.items():

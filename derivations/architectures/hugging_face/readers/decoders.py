@@ -17,6 +17,7 @@ from derivations.architectures.description import (
     Run,
     Stack,
 )
+from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary, turned_columns
 from derivations.architectures.hugging_face.shared import (
@@ -43,6 +44,7 @@ def _inner(f: Fields, field: str) -> None:
     f.let(d_ff, 4 * f.values[d_model] if given is None else given)
 
 
+@family("gpt2", decoder_heads("GPT2", "LMHeadModel"))
 def gpt2(f: Fields, kind: str) -> Parts:
     """GPT-2 (Radford et al. 2019): learned positions, norms before, biases everywhere."""
     f.only("scale_attn_by_inverse_layer_idx", False)
@@ -61,6 +63,7 @@ def gpt2(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(positions), causal=True, final_norm=layer_norm))
 
 
+@family("gptj", decoder_heads("GPTJ"))
 def gptj(f: Fields, kind: str) -> Parts:
     """GPT-J (Wang and Komatsuzaki 2021): attention and feed-forward network side by side behind one norm."""
     f.only("rotary", True)
@@ -83,6 +86,7 @@ def gptj(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
 
 
+@family("gpt_neox", decoder_heads("GPTNeoX"))
 def gpt_neox(f: Fields, kind: str) -> Parts:
     """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): side by side behind two norms."""
     f.whole("max_position_embeddings", None, none=True)
@@ -97,6 +101,7 @@ def gpt_neox(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
 
 
+@family("opt", decoder_heads("OPT"))
 def opt(f: Fields, kind: str) -> Parts:
     """OPT (Zhang et al. 2022): learned positions, of which the first two rows are not used."""
     f.only("layer_norm_elementwise_affine", True)
@@ -117,6 +122,7 @@ def opt(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=final_norm))
 
 
+@family("bloom", decoder_heads("Bloom"))
 def bloom(f: Fields, kind: str) -> Parts:
     """BLOOM (BigScience Workshop 2022): biases by distance, a norm behind the embedding."""
     f.only("apply_residual_connection_post_layernorm", False)
@@ -138,6 +144,7 @@ def _by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
     return Alibi(None if power == heads else f.let(size("h_power"), power), scaled)
 
 
+@family("falcon", decoder_heads("Falcon"))
 def falcon(f: Fields, kind: str) -> Parts:
     """Falcon (Almazrouei et al. 2023): one key-value head, or groups with two norms; rotary positions or biases."""
     f.only("apply_residual_connection_post_layernorm", False)
