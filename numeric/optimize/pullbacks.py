@@ -69,7 +69,8 @@ class _Writer:
             inner = node.args[1:]
             if over is not None and any(over[0] in each.free_symbols for each in node.atoms(Pullback)):
                 return node
-        return node.func(*(self._written(each, inner) if isinstance(each, Array) else each for each in node.args))
+        written: Array = node.func(*(self._written(a, inner) if isinstance(a, Array) else a for a in node.args))
+        return written
 
     def _of_names(self, node: Pullback, over: Family | None) -> Pullback:
         """Return the pullback with names for what differs from member to member."""

@@ -130,9 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     before = os.getloadavg()[0]
     quiet, busy = measured(given.load, given.rounds, given.rows)
     print(table(quiet, busy, given.load))
-    print(
-        f"\nThe load was {before:.2f} before and {os.getloadavg()[0]:.2f} after; {given.rounds} rounds, n = {given.rows}."
-    )
+    print(f"\nThe load was {before:.2f} before and {os.getloadavg()[0]:.2f} after.")
 
 
 if __name__ == "__main__":

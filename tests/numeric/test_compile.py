@@ -24,6 +24,7 @@ from derivations.language.scalars import Iverson
 from derivations.language.shapes import Blocks, ShapeError
 from derivations.layer_norm import layer_norm
 from derivations.linear import linear
+from derivations.rotary import rotary_embedding_halves
 from derivations.softmax import softmax
 from derivations.symbols import N, d, d_k, d_model, d_out, h, i, j, m, n, vocab
 from numeric import CompileError, compile_layer, initialise, reference, source
@@ -670,3 +671,10 @@ def test_a_compiled_layer_shows_what_it_is():
     assert compiled.layer == linear() and compiled.function.__name__ == "linear"
     assert repr(compiled) == "<compiled layer linear(X, W, b)>"
     assert compile_layer(linear()) is compiled
+
+
+def test_a_power_below_is_not_multiplied_by_its_inverse():
+    """SymPy leaves b^u b^-u as it is where u is a sum: the angles of rotary halves at a width that is a number."""
+    layer = rotary_embedding_halves()
+    X = np.random.default_rng(3).standard_normal((5, 14))
+    assert np.allclose(compile_layer(layer.at(d_k=14))(X), compile_layer(layer)(X), rtol=1e-12)
