@@ -30,6 +30,7 @@ UNEVEN = ("rising", "falling", "peak")  # along long axes
 NUMBERS = ("tiny", "shifted", "equal", "flat", "zero")
 MASKS = ("triangular", "all visible", "one visible")
 ROWS = 40  # of combined sizes, for a layer of few equations
+SHORT = 16  # equations of a layer of which each long axis is tried with large numbers at either end
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def _large(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -> l
         return plans
     unusual = [replace(together, kind=EXTREMES[-1])]
     unusual += [replace(together, kind=kind, dtype=dtype) for kind in UNEVEN for dtype in dtypes]
-    unusual += [replace(each, kind=kind, dtype=dtypes[-1]) for each in alone for kind in UNEVEN[:2]]
+    ends = UNEVEN[: 2 * (_equations(layer) <= SHORT)]
+    unusual += [replace(each, kind=kind, dtype=dtypes[-1]) for each in alone for kind in ends]
     return plans + [replace(each, usual=False, gradient=False) for each in unusual]
 
 
