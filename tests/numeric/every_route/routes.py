@@ -19,9 +19,9 @@ from numeric.backends.arguments import mapped
 from numeric.compile import compile_layer, source
 from numeric.conformance.drawing import leaves
 from numeric.conformance.frameworks import FRAMEWORKS
-from numeric.prepare import prepare, prepare_gradient
+from numeric.prepare import flat_weights, nested, prepare, prepare_gradient
 from numeric.standalone import optimised_source
-from numeric.structure import identifier
+from numeric.structure import identifier, weight_tree
 from tests.numeric.every_route.arguments import Call
 
 __all__ = ["GRADIENTS", "PEERS", "VALUES", "cotangents", "plain", "plain_gradient"]
@@ -115,16 +115,11 @@ def _prepared_gradient(threads: int) -> Callable[[Call, Results], Results]:
 
 def _standalone_gradient(call: Call, given: Results) -> Results:
     flat = inlined(call.layer)
-    weights = {identifier(p.name): _at(call.weights, p.name) for p in flat.parameters}
-    named = {**call.sizes, **call.scalars}
-    return _optimised(gradient(flat), [*call.inputs, *given], weights, named)
-
-
-def _at(weights: Any, path: str) -> Any:
-    if identifier(path) in weights:
-        return weights[identifier(path)]
-    first, _, rest = path.partition(".")
-    return _at(weights[identifier(first)], rest)
+    weights = flat_weights(flat, call.weights)
+    found = _optimised(gradient(flat), [*call.inputs, *given], weights, {**call.sizes, **call.scalars})
+    by_inputs = len(found) - len(weights)
+    named = dict(zip(weights, found[by_inputs:], strict=True))
+    return [*found[:by_inputs], *leaves(nested(weight_tree(call.layer), named)).values()]
 
 
 GRADIENTS: Mapping[str, Callable[[Call, Results], Results]] = {
