@@ -3,7 +3,7 @@
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from derivations.attention import scaled_dot_product_attention
+from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import LAYERS, layer
 from derivations.language import array, claim, derivation, step
 from derivations.symbols import n
