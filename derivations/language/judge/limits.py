@@ -48,7 +48,7 @@ from derivations.language.judge.normal_form.terms import (
 from derivations.language.judge.normal_form.writing import write
 from derivations.language.judge.normal_form.zero import vanishes
 
-__all__ = ["by_limit_laws", "by_squeeze"]
+__all__ = ["METHODS", "by_limit_laws", "by_squeeze"]
 
 
 def by_limit_laws(case: Case) -> str | None:
@@ -206,3 +206,6 @@ _CONTINUOUS: dict[str, Callable[[Poly, Context], Poly]] = {
     "tanh": lambda p, context: odd_function("tanh", p),
     "relu": positive_part,
 }
+
+
+METHODS = {"squeeze": by_squeeze, "limit": by_limit_laws}

@@ -27,7 +27,7 @@ another (`consistency`) nothing is proved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -36,16 +36,13 @@ from sympy import Basic
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
+from derivations.language.judge import limits, linear_maps, methods, suprema
 from derivations.language.judge.case import Case
 from derivations.language.judge.consistency import contradiction
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
-from derivations.language.judge.limits import by_limit_laws, by_squeeze
-from derivations.language.judge.linear_maps import by_null_space, by_quadratic_form, by_trace
-from derivations.language.judge.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.judge.normal_form.context import Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.judge.stated import as_stated
-from derivations.language.judge.suprema import by_supremum
 from derivations.language.judge.thorough import absurd, proved_thoroughly
 from derivations.language.judge.witness import Witness, find_witness
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
@@ -175,19 +172,12 @@ def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
     return None
 
 
-_METHODS: dict[str, Callable[[Case], str | None]] = {
-    "normal form": by_normal_form,
-    "order": by_order,
-    "bound": by_bound,
-    "squeeze": by_squeeze,
-    "limit": by_limit_laws,
-    "rounding": by_rounding,
-    "rank": by_rank,
-    "shape": by_shape,
-    "null space": by_null_space,
-    "trace": by_trace,
-    "quadratic form": by_quadratic_form,
-    "supremum": by_supremum,
+# every module of methods lists its own by the name that a rule gives
+_METHODS: Mapping[str, Callable[[Case], str | None]] = {
+    **methods.METHODS,
+    **limits.METHODS,
+    **linear_maps.METHODS,
+    **suprema.METHODS,
 }
 
 _WITH_NUMBERS = {"rounding", "supremum"}  # these write entries out and evaluate them

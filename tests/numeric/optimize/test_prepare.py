@@ -27,7 +27,6 @@ from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
 from numeric.codegen.compile import compile_layer
-from numeric.codegen.formula_printer import CompileError
 from numeric.models.weights import initialise
 from numeric.optimize.prepare import Prepared, prepare, prepare_gradient
 from numeric.runtime import blas_threads, tiles
@@ -300,9 +299,18 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
     assert_same(dict(zip(of_weights, plain[len(of_inputs) :], strict=True)), of_weights)
 
 
-def test_the_gradient_of_a_repetition_is_refused():
-    with pytest.raises(CompileError, match=r"repeated .* use compile_layer"):
-        prepare_gradient(encoder(), drawn(encoder(), ())[0])
+def test_the_gradient_of_a_repetition_keeps_its_inputs_alone():
+    weights, (X,), *_ = drawn(encoder(), ())
+    step = prepare_gradient(encoder(), weights)
+    dZ = np.cos(np.arange(X.size)).reshape(X.shape)
+    Z, dX, of_weights = step(X, dZ)
+    wanted, by_layer = compile_layer(gradient(encoder()))(X, dZ, **weights)
+    np.testing.assert_allclose(Z, compile_layer(encoder())(X, **weights), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(dX, wanted, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        of_weights["layers"][0]["attention"]["W_Q"], by_layer[0]["attention"]["W_Q"], rtol=1e-9, atol=1e-9
+    )
+    assert step.source.count("layers_inputs.append(") == 1
 
 
 # --- what was done, and why -----------------------------------------------------------------------------------------
