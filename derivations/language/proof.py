@@ -34,7 +34,6 @@ from dataclasses import dataclass, field
 from sympy import Basic
 
 from derivations.language.case import Case
-from derivations.language.consistency import contradiction
 from derivations.language.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step, chained, no_relation
@@ -43,11 +42,12 @@ from derivations.language.linear_maps import by_null_space, by_quadratic_form, b
 from derivations.language.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.normal_form.context import Undecided
 from derivations.language.rules import RULES
+from derivations.language.satisfying import satisfiable
 from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
 from derivations.language.stated import as_stated
 from derivations.language.suprema import by_supremum
-from derivations.language.thorough import absurd, proved_thoroughly
+from derivations.language.thorough import proved_thoroughly
 from derivations.language.witness import Witness, find_witness
 from derivations.language.written import shown
 
@@ -168,11 +168,11 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
 
 
 def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
-    """Return what is wrong where no values are seen to satisfy the assumptions of a claim."""
-    if contradiction(derivation, claim) or absurd(derivation, claim):
-        stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
-        return f"no values satisfy the assumptions {'; '.join(stated)}"
-    return None
+    """Return what is wrong where no values are found that satisfy the assumptions of a claim."""
+    if satisfiable(derivation, claim):
+        return None
+    stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+    return f"no values satisfy the assumptions {'; '.join(stated)}, as far as small sizes show"
 
 
 _METHODS: dict[str, Callable[[Case], str | None]] = {

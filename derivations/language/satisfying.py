@@ -1,0 +1,110 @@
+"""Whether any values satisfy the assumptions of a claim: from assumptions that none satisfy, everything follows.
+
+A sample is looked for at small sizes: numbers for the sizes and free indices first, from what is stated of them alone;
+then for the entries of arrays and all other reals (`instances`, `constraints`). A sample that is found is rigorous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from sympy import (
+    Abs,
+    Basic,
+    Expr,
+    Max,
+    Min,
+    Mod,
+    Number,
+    NumberSymbol,
+    Symbol,
+    exp,
+    false,
+    log,
+    preorder_traversal,
+    true,
+)
+
+from derivations.language.constraints import Constraint, Draws, solutions
+from derivations.language.derivation import Claim, Derivation
+from derivations.language.instances import KINDS, LAWS, Instances, NoInstance
+from derivations.language.scalars import Expectation, Variance
+
+__all__ = ["satisfiable"]
+
+_DEFAULTS = (1, 2, 3, 5, 2, 4)  # for sizes of which nothing is stated, one after the other
+_PLAIN = (Symbol, Number, NumberSymbol, exp, log, Mod, Abs, Max, Min)
+Stated = tuple[Basic, tuple[tuple[Symbol, Expr], ...]]
+
+
+def satisfiable(derivation: Derivation, claim: Claim) -> bool:
+    """Say whether values are found that satisfy the assumptions of a claim."""
+    stated = tuple((a.statement, tuple(a.ranges.items())) for a in (*derivation.assumptions, *claim.given))
+    ranges = tuple(derivation.ranges.items())
+    return not stated or _found(stated, ranges, derivation.definitions, derivation.bijections)
+
+
+@lru_cache(maxsize=1 << 10)
+def _found(
+    stated: tuple[Stated, ...],
+    ranges: tuple[tuple[Symbol, Expr], ...],
+    definitions: tuple[Any, ...],
+    bijections: tuple[tuple[str, str, Expr], ...],
+) -> bool:
+    if any(statement == false for statement, _ in stated):
+        return False
+    stated = tuple(each for each in stated if each[0] != true)
+    values = {e.variable.name: e.value_at for e in definitions}
+    random = any(statement.has(Expectation, Variance) for statement, _ in stated)
+    for law in LAWS if random else ("signs",):
+        for number, integers in enumerate(_integers(stated, ranges, frozenset(values))):
+            sample = Instances(integers, values, {}, _DEFAULTS[number % len(_DEFAULTS)], random, law)
+            if _fulfilled(sample, stated, bijections, reverse=number % 2 == 1):
+                return True
+    return False
+
+
+def _fulfilled(
+    sample: Instances, stated: tuple[Stated, ...], bijections: tuple[tuple[str, str, Expr], ...], *, reverse: bool
+) -> bool:
+    """Say whether reals are found that satisfy what is stated, the sizes being numbers."""
+    try:
+        for name, inverse, size in bijections:
+            order = range(sample.whole(size, {}))
+            sample.bijections |= dict.fromkeys((name, inverse), tuple(order[::-1] if reverse else order))
+        relations = [each for statement, ranges in stated for each in sample.constraints(statement, dict(ranges))]
+    except NoInstance:
+        return False
+    return any(map(sample.consistent, solutions([*relations, *sample.declared], sample.starts)))
+
+
+def _integers(
+    stated: tuple[Stated, ...], ranges: tuple[tuple[Symbol, Expr], ...], defined: frozenset[str]
+) -> Iterator[dict[str, int]]:
+    """Yield numbers for sizes and free indices that satisfy what is stated of scalars alone."""
+    relations = []
+    starts: dict[Symbol, Draws] = {}
+    for number, (index, size) in enumerate(ranges):
+        starts[index] = (0, number, number + 1)
+        relations += [Constraint(">=", index), Constraint(">=", size - 1 - index)]
+    for statement, over in stated:
+        if not over and _is_plain(statement, defined):
+            kind, factor = KINDS[type(statement)]
+            relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
+    for relation in relations:
+        starts |= {s: (1, 2, 3) for s in relation.gap.free_symbols if s.is_integer and s not in starts}
+    if not starts:
+        yield from ({} for _ in _DEFAULTS)
+        return
+    for values in solutions(relations, starts):
+        yield {s.name: int(value) for s, value in values.items() if s.is_integer}
+
+
+def _is_plain(statement: Basic, defined: frozenset[str]) -> bool:
+    """Say whether a relation is between scalars that are not defined, without arrays, sums and unknown functions."""
+    nodes = list(preorder_traversal(statement))[1:]
+    return all(n.is_Add or n.is_Mul or n.is_Pow or isinstance(n, _PLAIN) for n in nodes) and not any(
+        n.is_Symbol and n.name in defined for n in nodes
+    )
