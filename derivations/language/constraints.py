@@ -12,12 +12,14 @@ nothing of itself.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sympy import (
     Abs,
@@ -44,10 +46,11 @@ from derivations.language.declared_numbers import fits
 from derivations.language.evaluate import NotEvaluable, Sample, evaluate
 from derivations.language.internal import Internal
 
-__all__ = ["Constraint", "Draws", "solutions"]
+__all__ = ["Budget", "Constraint", "Draws", "solutions"]
 
 _ATTEMPTS = 6  # draws for one system
 _MOST_REPAIRS = 24
+_MOST_RETURNS = 3  # to the same numbers
 _MOST_CHECKS = 2_500  # relations that are decided for one system
 _LARGEST = 120  # operations in what an unknown is replaced by
 _POOL = [Fraction(c, q) for c in (0, 1, 2, 3, 5, 10, 100) for q in (1, 2, 10) if c or q == 1]
@@ -64,33 +67,54 @@ class Constraint(NamedTuple):
     of: Symbol | None = None
 
 
-def solutions(constraints: Iterable[Constraint], starts: Mapping[Symbol, Draws]) -> Iterator[dict[Symbol, Expr]]:
+@dataclass
+class Budget:
+    """How many relations may still be decided, so that a search comes to an end."""
+
+    left: int = 12_000
+
+
+def solutions(
+    constraints: Iterable[Constraint], starts: Mapping[Symbol, Draws], budget: Budget
+) -> Iterator[dict[Symbol, Expr]]:
     """Yield numbers for all unknowns that satisfy all constraints, none where no draw is seen to.
 
     `starts` holds what is drawn first for an unknown, 1 and 0 where nothing is said; random numbers come after it.
     """
     every = list(dict.fromkeys(constraints))
-    values = _drawn(sorted({s for c in every for s in c.gap.free_symbols}, key=str), starts, 0)
+    values = _drawn(_unknowns(every), starts, 0)
     if all(_holds(c.kind, c.gap.xreplace(values), c.of) for c in every):
         yield values
-    found = _eliminated(every)
-    if found is None:
-        return
-    left, replaced = found
-    free = {s for c in left for s in c.gap.free_symbols} | {s for _, value in replaced for s in value.free_symbols}
-    free = sorted(free - {unknown for unknown, _ in replaced}, key=str)
-    search = _Search(left, free)
+    left, replaced = every, _NOTHING
+    for several in (False, True):  # a root of many is taken only where the equations do without it no further
+        if several and not any(c.kind == "=" for c in left):
+            return
+        found = _eliminated(left, replaced, several=several)
+        if found is None:
+            return
+        left, replaced = found
+        yield from _searched(left, replaced, starts, budget)
+
+
+def _searched(
+    left: list[Constraint], replaced: Replaced, starts: Mapping[Symbol, Draws], budget: Budget
+) -> Iterator[dict[Symbol, Expr]]:
+    """Yield the numbers that draws and repairs find for what elimination left, with those of the other unknowns."""
+    free = set(_unknowns(left)) | {s for _, value in replaced for s in value.free_symbols}
+    search = _Search(left, sorted(free - {unknown for unknown, _ in replaced}, key=str), budget)
     for repairs, attempt in product((0, _MOST_REPAIRS), range(_ATTEMPTS)):
-        values = search.repaired(_drawn(free, starts, attempt), repairs, attempt)
+        values = search.repaired(_drawn(search.about, starts, attempt), repairs, attempt)
         if values is not None:
             for unknown, expression in reversed(replaced):
                 values[unknown] = expression.xreplace(values)
             yield values
-        if search.checks <= 0:
-            return
 
 
-def _drawn(free: list[Symbol], starts: Mapping[Symbol, Draws], attempt: int) -> dict[Symbol, Expr]:
+def _unknowns(constraints: list[Constraint]) -> list[Symbol]:
+    return sorted({symbol for c in constraints for symbol in c.gap.free_symbols}, key=str)
+
+
+def _drawn(free: Iterable[Symbol], starts: Mapping[Symbol, Draws], attempt: int) -> dict[Symbol, Expr]:
     source = random.Random(f"draw {attempt}")
     values = {}
     for unknown in free:
@@ -117,20 +141,27 @@ _REAL = len(Symbol("x", real=True).assumptions0)
 class _Search:
     """Relations whose unknowns are given numbers, one after the other."""
 
-    def __init__(self, constraints: list[Constraint], free: list[Symbol]) -> None:
-        self.constraints, self.checks = constraints, _MOST_CHECKS
+    def __init__(self, constraints: list[Constraint], free: list[Symbol], budget: Budget) -> None:
+        self.constraints, self.budget, self.least = constraints, budget, budget.left - _MOST_CHECKS
         self.about = {unknown: [c for c in constraints if unknown in c.gap.free_symbols] for unknown in free}
+
+    @property
+    def spent(self) -> bool:
+        """Say whether nothing more may be decided."""
+        return self.budget.left <= max(self.least, 0)
 
     def repaired(self, values: dict[Symbol, Expr], repairs: int, seed: int) -> dict[Symbol, Expr] | None:
         """Return numbers near the given ones that satisfy everything, None where no repair leads there."""
         if len(values) < len(self.about):
             return None
         source = random.Random(f"repair {seed}")
+        seen: Counter[tuple[Any, ...]] = Counter()
         for left in range(repairs, -1, -1):
             wrong = [c for c in self.constraints if not self.holds(c, values)]
             if not wrong:
                 return values
-            if not left or self.checks <= 0:
+            seen[tuple(values.values())] += 1
+            if not left or self.spent or max(seen.values()) > _MOST_RETURNS:
                 break
             self.move(source.choice(wrong), values, source)
         return None
@@ -143,8 +174,8 @@ class _Search:
         for constraint in self.about[unknown]:
             gap = constraint.gap.xreplace(others)
             edge = _isolated(gap, unknown) if constraint.kind != "declared" else None
-            if edge is not None and edge[0].is_Rational:
-                edges.add(Fraction(int(edge[0].p), int(edge[0].q)))
+            if edge is not None and edge.value.is_Rational:
+                edges.add(Fraction(int(edge.value.p), int(edge.value.q)))
             whole = lcm(*(int(number.q) for number in gap.atoms(Rational)))
             numbers += [Fraction(whole), Fraction(2 * whole)] if whole > 1 else []
         ends = sorted(edges)
@@ -159,12 +190,12 @@ class _Search:
             failing += len(self.constraints) * (failing > 0 and not self.holds(wrong, tried))
             if best is None or failing < best:
                 best, values[unknown] = failing, tried[unknown]
-            if not failing or self.checks <= 0:
+            if not failing or self.spent:
                 return
 
     def holds(self, constraint: Constraint, values: Mapping[Symbol, Expr]) -> bool:
         """Say whether a relation is seen to hold at numbers."""
-        self.checks -= 1
+        self.budget.left -= 1
         return _holds(constraint.kind, constraint.gap.xreplace(values), constraint.of)
 
 
@@ -174,7 +205,8 @@ def _holds(kind: str, number: Expr, of: Symbol | None) -> bool:
             return _fits(Fraction(int(number.p), int(number.q)), of)
         sign = _sign(number)
         stated = [signs for fact, signs in _SIGNS.items() if of.assumptions0.get(fact)]
-        return sign is not None and not of.is_integer and all(sign in signs for signs in stated)
+        free = of.is_rational is None and of.is_algebraic is None
+        return sign is not None and free and all(sign in signs for signs in stated)
     sign = _sign(number)
     return {"=": sign == 0, "!=": sign in (1, -1), ">": sign == 1, ">=": sign in (0, 1)}[kind]
 
@@ -198,27 +230,31 @@ def _sign(number: Expr) -> int | None:
     return 0 if expand(number) == 0 else None
 
 
-def _eliminated(constraints: list[Constraint]) -> tuple[list[Constraint], list[tuple[Symbol, Expr]]] | None:
+Replaced = list[tuple[Symbol, Expr]]
+_NOTHING: Replaced = []
+
+
+def _eliminated(
+    constraints: list[Constraint], replaced: Replaced, *, several: bool
+) -> tuple[list[Constraint], Replaced] | None:
     """Return what is left when equations are solved, and what unknowns equal; None where a number is wrong."""
-    replaced: list[tuple[Symbol, Expr]] = []
     while True:
-        decided = [c for c in constraints if c.gap.is_number or not c.gap.free_symbols]
-        if not all(_holds(*c) for c in decided):
+        if not all(_holds(*c) for c in constraints if not c.gap.free_symbols):
             return None
         constraints = [c for c in constraints if c.gap.free_symbols]
         equations = [c for c in constraints if c.kind == "="]
         equations.sort(key=lambda c: (len(c.gap.free_symbols), len(c.gap.args)))
         for equation in equations:
-            found = _solved(equation.gap)
+            found = _solved(equation.gap, several=several)
             if found is not None:
                 break
         else:
             return constraints, replaced
-        unknown, value, conditions = found
-        put = {unknown: value}
-        replaced = [*replaced, (unknown, value)]
-        constraints = [_put(c, put) for c in constraints if c is not equation]
-        constraints += [*conditions, Constraint("declared", value, unknown)]
+        unknown, root = found
+        put = {unknown: root.value}
+        replaced = [*replaced, (unknown, root.value)]
+        constraints = [_put(c, put) for c in (*constraints, *root.conditions) if c is not equation]
+        constraints.append(Constraint("declared", root.value, unknown))
 
 
 def _put(constraint: Constraint, put: dict[Symbol, Expr]) -> Constraint:
@@ -228,46 +264,54 @@ def _put(constraint: Constraint, put: dict[Symbol, Expr]) -> Constraint:
     return constraint._replace(gap=expand(gap) if constraint.kind == "=" else gap)
 
 
-Isolated = tuple[Expr, list[Constraint]]
+class Root(NamedTuple):
+    """What an unknown equals where an equation holds, under which relations it does, and whether it always does."""
+
+    value: Expr
+    conditions: tuple[Constraint, ...] = ()
+    only: bool = True
 
 
-def _solved(gap: Expr) -> tuple[Symbol, Expr, list[Constraint]] | None:
-    """Return the unknown that is easiest to isolate in gap = 0, what it equals, and when it does."""
-    best = None
+def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
+    """Return the unknown that is easiest to isolate in gap = 0, with what it equals."""
+    best: tuple[Any, Symbol, Root] | None = None
     for unknown in sorted(gap.free_symbols, key=str):
-        found = _isolated(gap, unknown)
-        if found is None or found[0].count_ops() > _LARGEST:
+        root = _isolated(gap, unknown)
+        if root is None or not (root.only or several) or root.value.count_ops() > _LARGEST:
             continue
-        parts = [*found[0].atoms(Rational), *(power.exp for power in found[0].atoms(Pow))]
-        whole = unknown.is_integer and not all(symbol.is_integer for symbol in found[0].free_symbols)
+        parts = [*root.value.atoms(Rational), *(power.exp for power in root.value.atoms(Pow))]
+        whole = unknown.is_integer and not all(symbol.is_integer for symbol in root.value.free_symbols)
         fraction = unknown.is_integer and any(c.is_Rational and (c.q != 1 or c < 0) for c in parts)
-        rank = (bool(whole), bool(fraction), len(found[1]))
+        rank = (bool(whole), bool(fraction), len(root.conditions))
         if best is None or rank < best[0]:
-            best = (rank, unknown, *found)
+            best = (rank, unknown, root)
             if rank == (False, False, 0):
                 break
     return None if best is None else best[1:]
 
 
-def _isolated(gap: Expr, unknown: Symbol) -> Isolated | None:
-    """Return what an unknown equals where gap = 0, with the relations under which it does; None where none is seen."""
+def _isolated(gap: Expr, unknown: Symbol) -> Root | None:
+    """Return a root of gap = 0 in an unknown, None where none is seen."""
     rest, part = gap.as_independent(unknown, as_Add=True)
     if part.is_Add:
         return _by_degree(gap, unknown)
     factor, part = part.as_independent(unknown, as_Add=False)
-    divides = [] if factor.is_number else [Constraint("!=", factor)]
+    divides = () if factor.is_number else (Constraint("!=", factor),)
     value = -rest / factor
     if part == unknown:
-        return value, divides
-    inverse = _inverse(part, unknown, value)
-    if inverse is None:
+        return Root(value, divides, not divides)
+    inner = next((each for each in part.args if each.has(unknown)), None)
+    outer = None if inner is None else _inverse(part, inner, value)
+    if outer is None:
         return _by_degree(gap, unknown)
-    inner, value, conditions = inverse
-    found = _isolated(inner - value, unknown)
-    return None if found is None else (found[0], [*divides, *conditions, *found[1]])
+    root = _isolated(inner - outer.value, unknown)
+    if root is None:
+        return None
+    only = root.only and outer.only and not divides
+    return Root(root.value, (*divides, *outer.conditions, *root.conditions), only)
 
 
-def _by_degree(gap: Expr, unknown: Symbol) -> Isolated | None:
+def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
     """Solve what is linear or quadratic in the unknown."""
     if not gap.is_polynomial(unknown):
         return None
@@ -278,31 +322,31 @@ def _by_degree(gap: Expr, unknown: Symbol) -> Isolated | None:
     zero = {unknown: Integer(0)}
     rest, first = gap.xreplace(zero), slope.xreplace(zero)
     if bend == 0:
-        return -rest / first, [Constraint("!=", first)]
+        return Root(-rest / first, (Constraint("!=", first),), bool(first.is_number))
     inside = expand(first**2 - 4 * bend * rest)
-    return (inside ** Rational(1, 2) - first) / (2 * bend), [Constraint("!=", bend), Constraint(">=", inside)]
+    value = (inside ** Rational(1, 2) - first) / (2 * bend)
+    return Root(value, (Constraint("!=", bend), Constraint(">=", inside)), only=False)
 
 
-def _inverse(part: Expr, unknown: Symbol, y: Expr) -> tuple[Expr, Expr, list[Constraint]] | None:
-    """Return g, z and the relations under which g = z makes part = y, part being a function of g."""
-    inner = next((each for each in part.args if each.has(unknown)), None)
+def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
+    """Return what an argument of a function equals where the function equals y."""
     if part.is_Pow and inner is part.base and part.exp.is_Rational:
         kind = "!=" if part.exp == -1 else ">" if part.exp < 0 else ">="
-        return inner, y ** (1 / part.exp), [Constraint(kind, y)]
+        return Root(y ** (1 / part.exp), (Constraint(kind, y),), part.exp == -1 or not part.exp.is_Integer)
     if isinstance(part, exp):
-        return inner, log(y), [Constraint(">", y)]
+        return Root(log(y), (Constraint(">", y),))
     if isinstance(part, log):
-        return inner, exp(y), []
+        return Root(exp(y))
     if isinstance(part, tanh):
-        return inner, log((1 + y) / (1 - y)) / 2, [Constraint(">", 1 - y), Constraint(">", 1 + y)]
+        return Root(log((1 + y) / (1 - y)) / 2, (Constraint(">", 1 - y), Constraint(">", 1 + y)))
     if isinstance(part, sin | cos):
         turned = (asin if isinstance(part, sin) else acos)(y)
-        return inner, turned, [Constraint(">=", 1 - y), Constraint(">=", 1 + y)]
+        return Root(turned, (Constraint(">=", 1 - y), Constraint(">=", 1 + y)), only=False)
     if isinstance(part, Abs):
-        return inner, y, [Constraint(">=", y)]
+        return Root(y, (Constraint(">=", y),), only=False)
     if isinstance(part, Max):
-        return inner, y, [Constraint(">=", y - each) for each in part.args if each is not inner]
+        return Root(y, tuple(Constraint(">=", y - each) for each in part.args if each is not inner), only=False)
     if isinstance(part, Mod) and part.args[1].is_Integer:
         times = Internal(f"quotient {part}", integer=True, nonnegative=True)
-        return part.args[0], part.args[1] * times + y, [Constraint(">=", y), Constraint(">", part.args[1] - y)]
+        return Root(part.args[1] * times + y, (Constraint(">=", y), Constraint(">", part.args[1] - y)))
     return None

@@ -60,6 +60,7 @@ from sympy.core.function import AppliedUndef
 from derivations.language.constraints import Constraint, Draws
 from derivations.language.costs import Count
 from derivations.language.declarations import facts_of
+from derivations.language.declared_numbers import first_fitting
 from derivations.language.expression import Array, OnlyEntry
 from derivations.language.internal import Internal
 from derivations.language.scalars import Expectation, Iverson, Rounded, Variance, Within
@@ -67,9 +68,10 @@ from derivations.language.scalars import Expectation, Iverson, Rounded, Variance
 __all__ = ["KINDS", "LAWS", "Instances", "NoInstance"]
 
 _MOST_TERMS = 20_000
-_LARGEST_RANGE = 60
+_LARGEST_RANGE = 130
 _DISTINCT = 3  # entries that differ where sizes are larger
 _MOST_SIGNS = 6
+_MOST_DRAWN = 30
 _FUNCTIONS = (Add, Mul, Pow, exp, log, sin, cos, tanh, erf, Max, Min, Abs, Mod, sign, Heaviside, Rounded)
 
 
@@ -82,6 +84,10 @@ LAWS = {"signs": (_SIGNS, False), "normal": (_NORMAL, False), "leaning": (_LEANI
 class NoInstance(Exception):
     """There is nothing to say at such sizes: an entry that does not exist, too many terms, a negative range."""
 
+    def __init__(self, text: str, *, too_large: bool = False) -> None:
+        super().__init__(text)
+        self.too_large = too_large
+
 
 @dataclass
 class Instances:
@@ -89,7 +95,7 @@ class Instances:
 
     integers: dict[str, int]
     definitions: Mapping[str, Callable[..., Any]]
-    bijections: Mapping[str, tuple[int, ...]]
+    bijections: dict[str, tuple[int, ...]]
     default: int = 1  # a size of which nothing is stated
     random: bool = False  # entries are random, since an expectation is spoken of
     law: str = "signs"
@@ -122,7 +128,7 @@ class Instances:
             return range(first, last + 1), max(last - first + 1, 0)
         marks = {part: Symbol("entry") for part in inside.atoms(Indexed) if index in part.indices}
         if first or inside.xreplace(marks).has(index):
-            raise NoInstance("a range that is too large")
+            raise NoInstance("a range that is too large", too_large=True)
         return range(_DISTINCT + 1), last + 1
 
     def whole(self, value: Expr, bound: Mapping[Symbol, int]) -> int:
@@ -148,7 +154,7 @@ class Instances:
         """Return an expression of unknowns."""
         self.spent += 1
         if self.spent > _MOST_TERMS:
-            raise NoInstance("too many terms")
+            raise NoInstance("too many terms", too_large=True)
         for kind, rule in _RULES:
             if isinstance(e, kind):
                 return rule(self, e, bound)
@@ -167,8 +173,14 @@ class Instances:
         define = self.definitions.get(e.name)
         if define is not None and e.is_real and not e.is_integer:
             return self.write(define(), {})
+        if e.is_integer and not isinstance(e, Internal) and e.name in self.integers:
+            return Integer(self.integers[e.name])
         if e.is_integer and not isinstance(e, Internal):
-            return Integer(self.integers.setdefault(e.name, self.default if e.is_positive else 0))
+            first = self.default if e.is_positive else 0
+            value = first_fitting(map(Fraction, (first, *range(_MOST_DRAWN))), e)
+            if value is None:
+                raise NoInstance(f"no small number is what {e} was declared to be")
+            return Integer(self.integers.setdefault(e.name, int(value)))
         return self.entry(e.name, e.assumptions0, (1, 0, 0, 1)) if isinstance(e, OnlyEntry) else e
 
     def indexed(self, e: Indexed, bound: Mapping[Symbol, int]) -> Any:
@@ -231,7 +243,7 @@ class Instances:
         if known is not None or not random:
             return known or part
         if len(random) > _MOST_SIGNS:
-            raise NoInstance("a mean over too many outcomes")
+            raise NoInstance("a mean over too many outcomes", too_large=True)
         cases = product(*(self.entries[entry] for entry in random))
         found = []
         for case in cases:
@@ -302,12 +314,13 @@ class Instances:
 
     def slope(self, e: Derivative, bound: Mapping[Symbol, int]) -> Any:
         """Return the derivative of a formula; that of an unknown function is an unknown."""
-        value = None if self.random or e.has(AppliedUndef) else self.write(e.expr, bound)
-        for variable, count in e.variable_count if value is not None else ():
+        opaque = self.unknown(str(e.xreplace(dict(bound))), {})
+        if self.random or e.has(AppliedUndef):
+            return opaque
+        value: Any = self.write(e.expr, bound)
+        for variable, count in e.variable_count:
             value = value.diff(self.write(variable, bound), count)
-        if value is None or value.has(Derivative):
-            return self.unknown(str(e.xreplace(dict(bound))), {})
-        return value
+        return opaque if value.has(Derivative) else value
 
 
 _COMMON = Internal("common sign", real=True)

@@ -6,8 +6,10 @@ then for the entries of arrays and all other reals (`instances`, `constraints`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from sympy import (
@@ -27,7 +29,7 @@ from sympy import (
     true,
 )
 
-from derivations.language.constraints import Constraint, Draws, solutions
+from derivations.language.constraints import Budget, Constraint, Draws, solutions
 from derivations.language.derivation import Claim, Derivation
 from derivations.language.instances import KINDS, LAWS, Instances, NoInstance
 from derivations.language.scalars import Expectation, Variance
@@ -57,31 +59,52 @@ def _found(
         return False
     stated = tuple(each for each in stated if each[0] != true)
     values = {e.variable.name: e.value_at for e in definitions}
-    random = any(statement.has(Expectation, Variance) for statement, _ in stated)
-    for law in LAWS if random else ("signs",):
-        for number, integers in enumerate(_integers(stated, ranges, frozenset(values))):
-            sample = Instances(integers, values, {}, _DEFAULTS[number % len(_DEFAULTS)], random, law)
-            if _fulfilled(sample, stated, bijections, reverse=number % 2 == 1):
-                return True
-    return False
-
-
-def _fulfilled(
-    sample: Instances, stated: tuple[Stated, ...], bijections: tuple[tuple[str, str, Expr], ...], *, reverse: bool
-) -> bool:
-    """Say whether reals are found that satisfy what is stated, the sizes being numbers."""
-    try:
-        for name, inverse, size in bijections:
-            order = range(sample.whole(size, {}))
-            sample.bijections |= dict.fromkeys((name, inverse), tuple(order[::-1] if reverse else order))
-        relations = [each for statement, ranges in stated for each in sample.constraints(statement, dict(ranges))]
-    except NoInstance:
+    plain = [statement for statement, over in stated if not over and _is_plain(statement, values)]
+    search = _Search(stated, bijections, values, Budget())
+    if search.finds(plain, ranges):
+        return True
+    if not search.too_large:
         return False
-    return any(map(sample.consistent, solutions([*relations, *sample.declared], sample.starts)))
+    others = tuple(each for each in stated if each[0] not in plain)  # sizes as large as stated cannot be counted out
+    return _Search(others, bijections, values, Budget()).finds([], ranges)
+
+
+@dataclass
+class _Search:
+    """What is stated, and whether the sizes were too large for some of it."""
+
+    stated: tuple[Stated, ...]
+    bijections: tuple[tuple[str, str, Expr], ...]
+    definitions: Mapping[str, Any]
+    budget: Budget
+    too_large: bool = False
+
+    def finds(self, plain: list[Basic], ranges: tuple[tuple[Symbol, Expr], ...]) -> bool:
+        """Say whether reals are found that satisfy what is stated, for some numbers of all sizes and indices."""
+        random = any(statement.has(Expectation, Variance) for statement, _ in self.stated)
+        for law in LAWS if random else ("signs",):
+            for number, integers in enumerate(_integers(plain, ranges, self.budget)):
+                default = _DEFAULTS[number % len(_DEFAULTS)]
+                sample = Instances(integers, self.definitions, {}, default, random, law)
+                if self.fulfilled(sample, reverse=number % 2 == 1):
+                    return True
+        return False
+
+    def fulfilled(self, sample: Instances, *, reverse: bool) -> bool:
+        """Say whether reals are found that satisfy what is stated, the sizes being numbers."""
+        try:
+            for name, inverse, size in self.bijections:
+                order = range(sample.whole(size, {}))
+                sample.bijections |= dict.fromkeys((name, inverse), tuple(order[::-1] if reverse else order))
+            relations = [c for statement, ranges in self.stated for c in sample.constraints(statement, dict(ranges))]
+        except NoInstance as error:
+            self.too_large |= error.too_large
+            return False
+        return any(map(sample.consistent, solutions([*relations, *sample.declared], sample.starts, self.budget)))
 
 
 def _integers(
-    stated: tuple[Stated, ...], ranges: tuple[tuple[Symbol, Expr], ...], defined: frozenset[str]
+    plain: Iterable[Basic], ranges: tuple[tuple[Symbol, Expr], ...], budget: Budget
 ) -> Iterator[dict[str, int]]:
     """Yield numbers for sizes and free indices that satisfy what is stated of scalars alone."""
     relations = []
@@ -89,20 +112,19 @@ def _integers(
     for number, (index, size) in enumerate(ranges):
         starts[index] = (0, number, number + 1)
         relations += [Constraint(">=", index), Constraint(">=", size - 1 - index)]
-    for statement, over in stated:
-        if not over and _is_plain(statement, defined):
-            kind, factor = KINDS[type(statement)]
-            relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
+    for statement in plain:
+        kind, factor = KINDS[type(statement)]
+        relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
     for relation in relations:
         starts |= {s: (1, 2, 3) for s in relation.gap.free_symbols if s.is_integer and s not in starts}
     if not starts:
         yield from ({} for _ in _DEFAULTS)
         return
-    for values in solutions(relations, starts):
+    for values in islice(solutions(relations, starts, budget), len(_DEFAULTS)):
         yield {s.name: int(value) for s, value in values.items() if s.is_integer}
 
 
-def _is_plain(statement: Basic, defined: frozenset[str]) -> bool:
+def _is_plain(statement: Basic, defined: Collection[str]) -> bool:
     """Say whether a relation is between scalars that are not defined, without arrays, sums and unknown functions."""
     nodes = list(preorder_traversal(statement))[1:]
     return all(n.is_Add or n.is_Mul or n.is_Pow or isinstance(n, _PLAIN) for n in nodes) and not any(
