@@ -54,9 +54,9 @@ _MOST_RETURNS = 3  # to the same numbers
 _MOST_CHECKS = 2_500  # relations that are decided for one system
 _LARGEST = 120  # operations in what an unknown is replaced by
 _POOL = [Fraction(c, q) for c in (0, 1, 2, 3, 5, 10, 100) for q in (1, 2, 10) if c or q == 1]
-
 _BESIDE = (1, -1, Fraction(1, 10), Fraction(-1, 10))
 Draws = tuple[int | Fraction, ...]  # what is drawn for an unknown first, and so on
+Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for, and what they equal
 
 
 class Constraint(NamedTuple):
@@ -85,29 +85,21 @@ def solutions(
     values = _drawn(_unknowns(every), starts, 0)
     if all(_holds(c.kind, c.gap.xreplace(values), c.of) for c in every):
         yield values
-    left, replaced = every, _NOTHING
-    for several in (False, True):  # a root of many is taken only where the equations do without it no further
-        if several and not any(c.kind == "=" for c in left):
-            return
-        found = _eliminated(left, replaced, several=several)
-        if found is None:
-            return
-        left, replaced = found
-        yield from _searched(left, replaced, starts, budget)
+    searches = [_Search(*system, starts, budget) for system in _systems(every)]
+    for repairs, search, attempt in product((0, _MOST_REPAIRS), searches, range(_ATTEMPTS)):
+        found = search.repaired(repairs, attempt)
+        if found is not None:
+            yield found
 
 
-def _searched(
-    left: list[Constraint], replaced: Replaced, starts: Mapping[Symbol, Draws], budget: Budget
-) -> Iterator[dict[Symbol, Expr]]:
-    """Yield the numbers that draws and repairs find for what elimination left, with those of the other unknowns."""
-    free = set(_unknowns(left)) | {s for _, value in replaced for s in value.free_symbols}
-    search = _Search(left, sorted(free - {unknown for unknown, _ in replaced}, key=str), budget)
-    for repairs, attempt in product((0, _MOST_REPAIRS), range(_ATTEMPTS)):
-        values = search.repaired(_drawn(search.about, starts, attempt), repairs, attempt)
-        if values is not None:
-            for unknown, expression in reversed(replaced):
-                values[unknown] = expression.xreplace(values)
-            yield values
+def _systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], Replaced]]:
+    """Yield what is left when equations are solved: those with one root alone, and then the others."""
+    found = _eliminated(constraints, [], several=False)
+    if found is not None:
+        yield found
+        if any(c.kind == "=" for c in found[0]):
+            further = _eliminated(*found, several=True)
+            yield from () if further is None else (further,)
 
 
 def _unknowns(constraints: list[Constraint]) -> list[Symbol]:
@@ -141,24 +133,31 @@ _REAL = len(Symbol("x", real=True).assumptions0)
 class _Search:
     """Relations whose unknowns are given numbers, one after the other."""
 
-    def __init__(self, constraints: list[Constraint], free: list[Symbol], budget: Budget) -> None:
-        self.constraints, self.budget, self.least = constraints, budget, budget.left - _MOST_CHECKS
-        self.about = {unknown: [c for c in constraints if unknown in c.gap.free_symbols] for unknown in free}
+    def __init__(
+        self, constraints: list[Constraint], replaced: Replaced, starts: Mapping[Symbol, Draws], budget: Budget
+    ) -> None:
+        self.constraints, self.replaced, self.starts = constraints, replaced, starts
+        self.budget, self.checks = budget, _MOST_CHECKS
+        free = set(_unknowns(constraints)) | {s for _, value in replaced for s in value.free_symbols}
+        free -= {unknown for unknown, _ in replaced}
+        self.about = {s: [c for c in constraints if s in c.gap.free_symbols] for s in sorted(free, key=str)}
 
     @property
     def spent(self) -> bool:
         """Say whether nothing more may be decided."""
-        return self.budget.left <= max(self.least, 0)
+        return min(self.budget.left, self.checks) <= 0
 
-    def repaired(self, values: dict[Symbol, Expr], repairs: int, seed: int) -> dict[Symbol, Expr] | None:
-        """Return numbers near the given ones that satisfy everything, None where no repair leads there."""
+    def repaired(self, repairs: int, seed: int) -> dict[Symbol, Expr] | None:
+        """Return numbers near some draws that satisfy everything, None where no repair leads there."""
+        values, source = _drawn(self.about, self.starts, seed), random.Random(f"repair {seed}")
         if len(values) < len(self.about):
             return None
-        source = random.Random(f"repair {seed}")
         seen: Counter[tuple[Any, ...]] = Counter()
         for left in range(repairs, -1, -1):
             wrong = [c for c in self.constraints if not self.holds(c, values)]
             if not wrong:
+                for unknown, expression in reversed(self.replaced):
+                    values[unknown] = expression.xreplace(values)
                 return values
             seen[tuple(values.values())] += 1
             if not left or self.spent or max(seen.values()) > _MOST_RETURNS:
@@ -196,6 +195,7 @@ class _Search:
     def holds(self, constraint: Constraint, values: Mapping[Symbol, Expr]) -> bool:
         """Say whether a relation is seen to hold at numbers."""
         self.budget.left -= 1
+        self.checks -= 1
         return _holds(constraint.kind, constraint.gap.xreplace(values), constraint.of)
 
 
@@ -228,10 +228,6 @@ def _sign(number: Expr) -> int | None:
     if interval > 0 or interval < 0:
         return 1 if interval > 0 else -1
     return 0 if expand(number) == 0 else None
-
-
-Replaced = list[tuple[Symbol, Expr]]
-_NOTHING: Replaced = []
 
 
 def _eliminated(
