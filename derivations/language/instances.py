@@ -57,13 +57,14 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-from derivations.language.constraints import Constraint, Draws
+from derivations.language.constraints import Constraint
 from derivations.language.costs import Count
 from derivations.language.declarations import facts_of
 from derivations.language.declared_numbers import first_fitting
 from derivations.language.expression import Array, OnlyEntry
 from derivations.language.internal import Internal
 from derivations.language.scalars import Expectation, Iverson, Rounded, Variance, Within
+from derivations.language.solutions import Draws
 
 __all__ = ["KINDS", "LAWS", "Instances", "NoInstance"]
 

@@ -29,10 +29,11 @@ from sympy import (
     true,
 )
 
-from derivations.language.constraints import Budget, Constraint, Draws, solutions
+from derivations.language.constraints import Constraint
 from derivations.language.derivation import Claim, Derivation
 from derivations.language.instances import KINDS, LAWS, Instances, NoInstance
 from derivations.language.scalars import Expectation, Variance
+from derivations.language.solutions import Budget, Draws, solutions
 
 __all__ = ["satisfiable"]
 
