@@ -23,6 +23,9 @@ Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for,
 
 def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], Replaced]]:
     """Yield what is left when equations are solved: those with one root alone, and then the others."""
+    equal = {c.gap for c in constraints if c.kind == "="}
+    if any(c.kind in (">", "!=") and (c.gap in equal or -c.gap in equal) for c in constraints):
+        return
     found = _eliminated(constraints, [], several=False)
     if found is not None:
         yield found

@@ -29,7 +29,7 @@ from sympy import (
     true,
 )
 
-from derivations.language.constraints import Constraint
+from derivations.language.constraints import Constraint, unknowns
 from derivations.language.derivation import Claim, Derivation
 from derivations.language.instances import KINDS, LAWS, Instances, NoInstance
 from derivations.language.scalars import Expectation, Variance
@@ -116,11 +116,14 @@ def _integers(
     for statement in plain:
         kind, factor = KINDS[type(statement)]
         relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
-    for relation in relations:
-        starts |= {s: (1, 2, 3) for s in relation.gap.free_symbols if s.is_integer and s not in starts}
-    if not starts:
+    linked = {symbol for symbol in unknowns(relations) if symbol.is_integer}
+    if not linked:
         yield from ({} for _ in _DEFAULTS)
         return
+    starts |= {symbol: (1, 2, 3) for symbol in linked - starts.keys()}
+    for _ in relations:  # reals count where they are linked with an integer
+        linked |= {s for c in relations if c.gap.free_symbols & linked for s in c.gap.free_symbols}
+    relations = [c for c in relations if c.gap.free_symbols <= linked]
     for values in islice(solutions(relations, starts, budget), len(_DEFAULTS)):
         yield {s.name: int(value) for s, value in values.items() if s.is_integer}
 

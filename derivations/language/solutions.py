@@ -108,7 +108,7 @@ class _Search:
             wrong = [c for c in self.constraints if not self.holds(c, values)]
             seen[tuple(values.values())] += 1
             if not left or self.spent or max(seen.values()) > _MOST_RETURNS:
-                rooted = len(wrong) == 1 and wrong[0].kind == "=" and self.has_root(wrong[0], values)
+                rooted = bool(repairs) and len(wrong) == 1 and wrong[0].kind == "=" and self.has_root(wrong[0], values)
                 wrong = [] if rooted else wrong
             if not wrong:
                 for unknown, expression in reversed(self.replaced):
