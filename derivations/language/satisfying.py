@@ -120,7 +120,7 @@ def _integers(
     if not linked:
         yield from ({} for _ in _DEFAULTS)
         return
-    starts |= {symbol: (1, 2, 3) for symbol in linked - starts.keys()}
+    starts |= dict.fromkeys(linked - starts.keys(), (1, 2, 3))
     for _ in relations:  # reals count where they are linked with an integer
         linked |= {s for c in relations if c.gap.free_symbols & linked for s in c.gap.free_symbols}
     relations = [c for c in relations if c.gap.free_symbols <= linked]

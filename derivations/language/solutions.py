@@ -19,12 +19,15 @@ from itertools import pairwise, product
 from math import lcm
 from typing import Any
 
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.language.constraints import Constraint, fitting, holds, holds_for, sign, unknowns
 from derivations.language.elimination import Replaced, isolated, systems
 from derivations.language.enclosure import enclose, interval
 from derivations.language.evaluate import NotEvaluable
+from derivations.language.normal_form.context import Context, Undecided
+from derivations.language.normal_form.linear import Fact, point
+from derivations.language.normal_form.terms import Mono, from_terms, negate
 
 __all__ = ["Budget", "Draws", "solutions"]
 
@@ -57,11 +60,44 @@ def solutions(
     values = _drawn(unknowns(every), starts, 0)
     if all(holds(c, c.gap.xreplace(values)) for c in every):
         yield values
-    searches = [_Search(*system, starts, budget) for system in systems(every)]
+    searches = []
+    for left, replaced in systems(every):
+        near = _by_linear_arithmetic([*left, *(Constraint("declared", s, s) for s in unknowns(left))])
+        if near is None:
+            return
+        draws = {s: (near.get(s, 1), *starts.get(s, (1, 0))) for s in {*unknowns(left), *starts}}
+        searches.append(_Search(left, replaced, draws, budget))
     for repairs, search, attempt in product((0, _MOST_REPAIRS), searches, range(_ATTEMPTS)):
         found = search.repaired(repairs, attempt)
         if found is not None:
             yield found
+
+
+def _by_linear_arithmetic(constraints: list[Constraint]) -> dict[Symbol, Fraction] | None:
+    """Return numbers with which all relations hold as far as they are linear, None where no numbers are."""
+    names: dict[Expr, Mono] = {Integer(1): ()}
+    facts = []
+    for constraint in constraints:
+        terms = constraint.gap.as_coefficients_dict()
+        if not all(c.is_Rational for c in terms.values()):
+            continue
+        monos = [names.setdefault(part, ((("t", len(names)), 1),)) for part in terms]
+        row = from_terms((mono, Fraction(int(c.p), int(c.q))) for mono, c in zip(monos, terms.values(), strict=True))
+        facts += [Fact(row if sign > 0 else negate(row), strict) for sign, strict in _signs(constraint)]
+    try:
+        found = point(facts, Context())
+    except Undecided:
+        return {}
+    return None if found is None else {e: found[mono] for e, mono in names.items() if e.is_Symbol and mono in found}
+
+
+def _signs(constraint: Constraint) -> list[tuple[int, bool]]:
+    """Return the sides of 0 on which a gap lies, and whether it must not be 0."""
+    if constraint.of is not None:
+        known = constraint.of.assumptions0
+        own = (("nonnegative", 1), ("nonpositive", -1))
+        return [(sign, bool(known.get("nonzero"))) for fact, sign in own if known.get(fact)]
+    return {"=": [(1, False), (-1, False)], ">": [(1, True)], ">=": [(1, False)], "!=": []}[constraint.kind]
 
 
 def _drawn(free: Iterable[Symbol], starts: Mapping[Symbol, Draws], attempt: int) -> dict[Symbol, Expr]:

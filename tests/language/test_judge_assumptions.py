@@ -3,6 +3,7 @@
 Every statement here is `s = s`, which follows from anything: whether it is proved tells whether values were found.
 """
 
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +44,9 @@ from derivations.language.derivation import RESULTS, Assumption, claim, derivati
 from derivations.language.expression import array, token_array
 from derivations.language.functions import row_softmax
 from derivations.language.layer import Equations
+from derivations.language.normal_form.context import Context
+from derivations.language.normal_form.linear import Fact, contradictory, point
+from derivations.language.normal_form.terms import ONE, add, constant, single, subtract
 from derivations.language.proof import judge
 from derivations.language.satisfying import satisfiable
 from derivations.language.scalars import Expectation, Iverson, Variance
@@ -239,6 +243,26 @@ def test_a_root_without_a_formula_lies_where_the_other_relations_hold() -> None:
     assert near is not None
     assert abs(near[a] - Rational(6823278, 10**7)) < Rational(1, 10**6)
     assert found(("=", a**3 + a - 1), (">", -a)) is None
+
+
+def test_inequalities_have_a_point_or_a_contradiction() -> None:
+    """x + y <= 1 with x, y > 1/3 holds at the point that is found; with x, y > 1/2 a combination of the facts is 0."""
+    one, (u, v) = Context(), (single(("t", number)) for number in (1, 2))
+
+    def above(p: Any, least: Fraction) -> Fact:
+        return Fact(subtract(p, constant(least)), True)
+
+    def at_most_1() -> Fact:
+        return Fact(subtract(ONE, add(u, v)))
+
+    found = point([above(u, Fraction(1, 3)), above(v, Fraction(1, 3)), at_most_1()], one)
+    assert found is not None
+    assert len(found) == 2
+    assert all(value > Fraction(1, 3) for value in found.values())
+    assert sum(found.values()) <= 1
+    half = [above(u, Fraction(1, 2)), above(v, Fraction(1, 2)), at_most_1()]
+    assert point(half, one) is None
+    assert contradictory(half, one)
 
 
 def test_the_search_comes_to_an_end() -> None:
