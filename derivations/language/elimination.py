@@ -17,7 +17,7 @@ from derivations.language.internal import Internal
 
 __all__ = ["Replaced", "isolated", "systems"]
 
-_LARGEST = 120  # operations in what an unknown is replaced by
+_LARGEST = 300  # operations in what an unknown is replaced by
 Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for, and what they equal
 
 

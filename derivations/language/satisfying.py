@@ -7,7 +7,7 @@ then for the entries of arrays and all other reals (`instances`, `constraints`).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -39,6 +39,7 @@ __all__ = ["satisfiable"]
 
 _DEFAULTS = (1, 2, 3, 5, 2, 4)  # for sizes of which nothing is stated, one after the other
 _PLAIN = (Symbol, Number, NumberSymbol, exp, log, Mod, Abs, Max, Min)
+_MOST_RELATIONS = 300
 Stated = tuple[Basic, tuple[tuple[Symbol, Expr], ...]]
 
 
@@ -64,21 +65,28 @@ def _found(
     search = _Search(stated, bijections, values, Budget())
     if search.finds(plain, ranges):
         return True
-    if not search.too_large:
+    if search.outcomes != {"too large"}:
         return False
-    others = tuple(each for each in stated if each[0] not in plain)  # sizes as large as stated cannot be counted out
-    return _Search(others, bijections, values, Budget()).finds([], ranges)
+    small = tuple(each for each in stated if each[0] not in plain or not any(map(_is_whole, each[0].free_symbols)))
+    return _Search(small, bijections, values, Budget()).finds([each for each, _ in small if each in plain], ranges)
+
+
+def _is_whole(symbol: Basic) -> bool:
+    return symbol.is_integer is True
 
 
 @dataclass
 class _Search:
-    """What is stated, and whether the sizes were too large for some of it."""
+    """What is stated, and what came of each attempt: "none found", "nowhere", or sizes that are "too large".
+
+    Sizes that are stated to be large are looked for by themselves, and the rest at small sizes.
+    """
 
     stated: tuple[Stated, ...]
     bijections: tuple[tuple[str, str, Expr], ...]
     definitions: Mapping[str, Any]
     budget: Budget
-    too_large: bool = False
+    outcomes: set[str] = field(default_factory=set)
 
     def finds(self, plain: list[Basic], ranges: tuple[tuple[Symbol, Expr], ...]) -> bool:
         """Say whether reals are found that satisfy what is stated, for some numbers of all sizes and indices."""
@@ -89,6 +97,8 @@ class _Search:
                 sample = Instances(integers, self.definitions, {}, default, random, law)
                 if self.fulfilled(sample, reverse=number % 2 == 1):
                     return True
+                if self.outcomes == {"too large"}:
+                    return False
         return False
 
     def fulfilled(self, sample: Instances, *, reverse: bool) -> bool:
@@ -97,10 +107,15 @@ class _Search:
             for name, inverse, size in self.bijections:
                 order = range(sample.whole(size, {}))
                 sample.bijections |= dict.fromkeys((name, inverse), tuple(order[::-1] if reverse else order))
-            relations = [c for statement, ranges in self.stated for c in sample.constraints(statement, dict(ranges))]
+            relations: list[Constraint] = []
+            for statement, ranges in self.stated:
+                relations += islice(sample.constraints(statement, dict(ranges)), _MOST_RELATIONS + 1)
+                if len(relations) > _MOST_RELATIONS:
+                    raise NoInstance("too many relations", too_large=True)
         except NoInstance as error:
-            self.too_large |= error.too_large
+            self.outcomes.add("too large" if error.too_large else "nowhere")
             return False
+        self.outcomes.add("none found")
         return any(map(sample.consistent, solutions([*relations, *sample.declared], sample.starts, self.budget)))
 
 
@@ -111,12 +126,12 @@ def _integers(
     relations = []
     starts: dict[Symbol, Draws] = {}
     for number, (index, size) in enumerate(ranges):
-        starts[index] = (0, number, number + 1)
+        starts[index] = (0, number, len(ranges) - 1 - number, number + 1)
         relations += [Constraint(">=", index), Constraint(">=", size - 1 - index)]
     for statement in plain:
         kind, factor = KINDS[type(statement)]
         relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
-    linked = {symbol for symbol in unknowns(relations) if symbol.is_integer}
+    linked = set(filter(_is_whole, unknowns(relations)))
     if not linked:
         yield from ({} for _ in _DEFAULTS)
         return
