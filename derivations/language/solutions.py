@@ -125,6 +125,8 @@ class _Search:
     ) -> None:
         self.constraints, self.replaced, self.starts = constraints, replaced, starts
         self.budget, self.checks = budget, _MOST_CHECKS
+        self.known: dict[tuple[Any, ...], bool] = {}
+        self.named = {c: tuple(c.gap.free_symbols) for c in constraints}
         free = set(unknowns(constraints)) | {s for _, value in replaced for s in value.free_symbols}
         free -= {unknown for unknown, _ in replaced}
         self.about = {s: [c for c in constraints if s in c.gap.free_symbols] for s in sorted(free, key=str)}
@@ -143,14 +145,14 @@ class _Search:
         for left in range(repairs, -1, -1):
             wrong = [c for c in self.constraints if not self.holds(c, values)]
             seen[tuple(values.values())] += 1
-            if not left or self.spent or max(seen.values()) > _MOST_RETURNS:
-                rooted = bool(repairs) and len(wrong) == 1 and wrong[0].kind == "=" and self.has_root(wrong[0], values)
-                wrong = [] if rooted else wrong
+            last = not left or self.spent or max(seen.values()) > _MOST_RETURNS
+            if last and repairs and len(wrong) == 1 and wrong[0].kind == "=" and self.has_root(wrong[0], values):
+                wrong = []
             if not wrong:
                 for unknown, expression in reversed(self.replaced):
                     values[unknown] = expression.xreplace(values)
                 return values
-            if not left or self.spent or max(seen.values()) > _MOST_RETURNS:
+            if last:
                 break
             self.move(source.choice(wrong), values, source)
         return None
@@ -204,7 +206,10 @@ class _Search:
         """Say whether a relation is seen to hold at numbers."""
         self.budget.left -= 1
         self.checks -= 1
-        return holds(constraint, constraint.gap.xreplace(values))
+        key = (constraint, *(values[s] for s in self.named[constraint]))
+        if key not in self.known:
+            self.known[key] = holds(constraint, constraint.gap.xreplace(values))
+        return self.known[key]
 
 
 def _brackets(gap: Expr, unknown: Symbol) -> Iterator[tuple[Fraction, Fraction]]:
