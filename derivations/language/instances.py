@@ -128,7 +128,7 @@ class Instances:
         if last - first < _LARGEST_RANGE:
             return range(first, last + 1), max(last - first + 1, 0)
         marks = {part: Symbol("entry") for part in inside.atoms(Indexed) if index in part.indices}
-        if first or inside.xreplace(marks).has(index):
+        if first or inside.xreplace(marks).has(index) or not all(part.base.shape for part in marks):
             raise NoInstance("a range that is too large", too_large=True)
         return range(_DISTINCT + 1), last + 1
 
