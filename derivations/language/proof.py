@@ -21,8 +21,8 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
-another (`consistency`) nothing is proved.
+a witness is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found that
+satisfy all assumptions (`satisfying`), nothing is proved.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from dataclasses import dataclass, field
 from sympy import Basic
 
 from derivations.language.case import Case
-from derivations.language.consistency import contradiction
 from derivations.language.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.deferred import deferring
 from derivations.language.derivation import Claim, Derivation, Step, chained, no_relation
@@ -43,11 +42,12 @@ from derivations.language.linear_maps import by_null_space, by_quadratic_form, b
 from derivations.language.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.normal_form.context import Undecided
 from derivations.language.rules import RULES
+from derivations.language.satisfying import satisfiable
 from derivations.language.shapes import ShapeError
 from derivations.language.shown import view
 from derivations.language.stated import as_stated
 from derivations.language.suprema import by_supremum
-from derivations.language.thorough import absurd, proved_thoroughly
+from derivations.language.thorough import proved_thoroughly
 from derivations.language.witness import Witness, find_witness
 from derivations.language.written import shown
 
@@ -149,9 +149,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         if missing is None:
             missing = case.uncovered()
         if missing is None:
-            missing = _contradicted(derivation, claim)
-        if missing is None:
-            return StepEvidence("proved", step.rule)
+            return _proved(step, claim, derivation)
     except (Undecided, ShapeError) as error:
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
@@ -162,17 +160,18 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
-    if _contradicted(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
-        return StepEvidence("proved", step.rule)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return _proved(step, claim, derivation)
     return StepEvidence("unknown", step.rule, missing)
 
 
-def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
-    """Return what is wrong where no values are seen to satisfy the assumptions of a claim."""
-    if contradiction(derivation, claim) or absurd(derivation, claim):
-        stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
-        return f"no values satisfy the assumptions {'; '.join(stated)}"
-    return None
+def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    if satisfiable(derivation, claim):
+        return StepEvidence("proved", step.rule)
+    stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+    reason = f"no values satisfy the assumptions {'; '.join(stated)}, as far as small sizes show"
+    return StepEvidence("unknown", step.rule, reason)
 
 
 _METHODS: dict[str, Callable[[Case], str | None]] = {
