@@ -16,6 +16,8 @@ from derivations import get, names
 from derivations.documents.scalar_latex import read
 from derivations.language import NotClosedForm
 
+pytestmark = pytest.mark.slow  # a round trip through code and LaTeX, for every closed form
+
 POINTS, DIGITS = 20, 40
 MODULES = {"math", "np", "numpy", "scipy", "special", "scipy.special"}  # latexify-py drops them: np.exp(x) is \exp x
 

@@ -434,6 +434,7 @@ def summed(parts: dict[str, Flops]) -> Expr:
     return expand(sum((flops.total for flops in parts.values()), Integer(0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(layers()))
 def test_parts_add_up_to_the_whole(name: str):
     layer = layers()[name]

@@ -100,6 +100,7 @@ def test_a_repetition_counts_every_layer():
     assert expand(count_parameters(encoder()) - N * count_parameters(encoder_layer())) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(layers()))
 def test_parameters_agree_with_the_shape_table(name: str):
     """Another walk: the parameters found by name in the table, of one layer of each stack."""

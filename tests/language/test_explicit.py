@@ -192,6 +192,7 @@ def at_sizes(layer: Layer) -> Layer:
 UNFOLDED_AT_LENGTH = {"encoder_layer", "decoder_layer"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
