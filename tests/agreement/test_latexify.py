@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-import latexify
 import mpmath
 import pytest
 import sympy
@@ -16,6 +15,7 @@ from derivations import get, names
 from derivations.documents.scalar_latex import read
 from derivations.language import NotClosedForm
 
+latexify = pytest.importorskip("latexify", reason="latexify-py has no release for this Python")
 pytestmark = pytest.mark.slow  # a round trip through code and LaTeX, for every closed form
 
 POINTS, DIGITS = 20, 40
