@@ -10,6 +10,7 @@ What stays fast is what convinces a stranger: every result is proved, each refus
 forms, the command line, the docs, the packaging. `tests/test_tiers.py` checks that no test is left out of all tiers.
 """
 
+import gc
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ from hypothesis import settings
 
 from tests.evidence import shared
 
+gc.set_threshold(100_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
@@ -45,6 +47,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker the folder of the run."""
     node.workerinput["evidence"] = str(node.config.stash[EVIDENCE])
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
