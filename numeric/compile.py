@@ -46,6 +46,7 @@ from numeric.own_memory import own_memory
 from numeric.printer import AxisLength, Call, Verbatim
 from numeric.program import lines_of
 from numeric.structure import RESERVED, WeightTree, applications, applied_in, identifier, instance, weight_tree
+from numeric.syntax import names_in, statements
 
 __all__ = ["CompiledLayer", "compile_layer", "source"]
 
@@ -274,7 +275,7 @@ def _print_layer(
     taken = {*RESERVED, *backend.names, *functions.values(), "tape"}
     printer = backend.printer(layer, names, call, frozenset(taken), unit.kept)
     lines = list(lines_of(unit.of, unit.role, layer, unit.kept, names, printer))
-    used = _names_used("\n".join(line.right for line in lines))
+    used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
     if lacking:
         raise CompileError(f"layer {layer.name}: {lacking[0]} has no form in {backend.name}; compile it for NumPy")
@@ -310,7 +311,7 @@ def _print_layer(
     doc = _docstring(unit, below)
     text = "\n".join([_head(name, arguments), *doc, *commented]) + "\n"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = ast.get_docstring(ast.parse(text).body[0], clean=False)  # type: ignore[arg-type]  # a def
+    function.__doc__ = ast.get_docstring(statements(text)[0], clean=False)  # type: ignore[arg-type]  # a def
     return _Printed(name, text, function, asked, tuple(scalars))
 
 
@@ -329,10 +330,6 @@ def _sizes_by_appearance(layer: Layer) -> list[Symbol]:
     axes = (along for shape in layer.shapes.values() for along in shape)
     seen = [size for along in axes for size in sorted(along.free_symbols, key=lambda s: s.name)]
     return [size for size in dict.fromkeys((*seen, *layer.sizes)) if size in layer.sizes]
-
-
-def _names_used(text: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 def _head(name: str, arguments: list[str]) -> str:
@@ -374,10 +371,10 @@ def _described(variable: Variable) -> str:
 
 def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
     """Return imports, the array functions in use and the functions, as one module."""
-    used, helpers = _names_used("\n".join(functions)), set[str]()
+    used, helpers = names_in("\n".join(functions)), set[str]()
     while new := (used & backend.primitives.keys()) - helpers:
         helpers |= new
-        used |= _names_used("\n".join(backend.primitives[name] for name in new))
+        used |= names_in("\n".join(backend.primitives[name] for name in new))
     texts = [text for name, text in backend.primitives.items() if name in helpers]
     head = f'"""The layer `{layer.name}` over {backend.arrays}; inputs may have batch axes in front."""\n'
     imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in backend.imports]

@@ -18,6 +18,7 @@ from typing import Any
 
 from numeric.printer import NumPyLayerPrinter
 from numeric.special import special
+from numeric.syntax import statements
 
 __all__ = ["SPECIAL", "Backend", "Texts", "functions_of", "texts_of"]
 
@@ -88,7 +89,7 @@ def _imported(line: str) -> Any:
     """Return what an import line binds; special functions are here also without SciPy."""
     if line == SPECIAL:
         return special
-    statement = ast.parse(line).body[0]
+    statement = statements(line)[0]
     if isinstance(statement, ast.ImportFrom):
         module = import_module(str(statement.module))
         name = statement.names[0].name
@@ -130,6 +131,6 @@ def functions_of(texts: Mapping[str, str], modules: Mapping[str, Any], place: st
 
 def _defaults(text: str) -> tuple[Any, ...]:
     """Return the values that the last arguments of a function have when they are left out: plain constants."""
-    definition = ast.parse(text).body[0]
+    definition = statements(text)[0]
     assert isinstance(definition, ast.FunctionDef)
     return tuple(ast.literal_eval(default) for default in definition.args.defaults)

@@ -15,7 +15,7 @@ from derivations.language.scalars import Expectation, Iverson, Variance
 from derivations.language.second_route.arrays import bound_to
 from derivations.language.second_route.expectations import Law
 from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import World, meaning
+from derivations.language.second_route.world import World, inside, meaning
 
 __all__ = ["set_laws"]
 
@@ -24,8 +24,8 @@ def set_laws(assumptions: tuple[Assumption, ...], statements: Iterable[Basic], w
     """Give every array a distribution with the assumed mean and variance of its entries; what is free may be fixed."""
     names: dict[str, Symbol] = {}
     for part in statements:
-        names |= {node.base.label.name: node.base.label for node in part.atoms(Indexed)}
-        names |= {node.name: node.base.label for node in part.atoms(Array) if hasattr(node, "base")}
+        names |= {node.base.label.name: node.base.label for node in inside(part, Indexed)}
+        names |= {node.name: node.base.label for node in inside(part, Array) if hasattr(node, "base")}
     for name, label in names.items():
         if name in world.definitions or (label.is_integer and not label.is_nonnegative):
             continue
