@@ -49,6 +49,7 @@ def test_nothing_is_collected_unless_it_is_asked_for(tmp_path: Path, repository:
     assert run.returncode == 5, run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_the_settings_of_the_folder_hold(tmp_path: Path, repository: Path):
     folder = folder_of(tmp_path)
     (folder / "docs" / "b.ipynb").unlink()
