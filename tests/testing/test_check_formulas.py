@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.testing.test_pytest_plugin import run_pytest
 
 CHECK = """
