@@ -25,7 +25,7 @@ from hypothesis import settings
 
 from tests.evidence import shared
 
-gc.set_threshold(100_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
+gc.set_threshold(50_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
