@@ -16,7 +16,6 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import special
 from sympy import Abs, Basic, Derivative, Heaviside, Indexed, Lambda, Max, Min, Piecewise, Symbol
 from sympy.core.function import AppliedUndef
 
@@ -32,6 +31,7 @@ from numeric.agreement.report import Check
 from numeric.agreement.rounding import rounding_bound, roundings
 from numeric.compile import CompiledLayer, compile_layer
 from numeric.formula_printer import CompileError
+from numeric.special import special
 
 __all__ = ["derivative_checks", "derivative_claims", "jacobian_check", "scalar_check", "slopes"]
 

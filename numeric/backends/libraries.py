@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from numeric import primitives
 from numeric.backends import functional, jax_primitives, torch_primitives
-from numeric.backends.backend import Backend, Texts, texts_of
+from numeric.backends.backend import SPECIAL, Backend, Texts, texts_of
 from numeric.backends.jax_printer import JaxLayerPrinter
 from numeric.backends.torch_printer import TorchLayerPrinter
 from numeric.printer import NumPyLayerPrinter
@@ -62,7 +62,7 @@ BACKENDS = {
             "NumPy arrays",
             "numpy",
             NumPyLayerPrinter,
-            (STANDARD, {"np": "import numpy as np", "special": "from scipy import special"}),
+            (STANDARD, {"np": "import numpy as np", "special": SPECIAL}),
             NUMPY,
         ),
         Backend(

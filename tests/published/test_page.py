@@ -9,6 +9,8 @@ from derivations.published.formulas import FORMULAS
 from derivations.published.page import LENGTHS, page
 from derivations.published.totals import stated
 
+pytestmark = pytest.mark.slow  # a page of all models is printed again
+
 
 @pytest.fixture(scope="module")
 def printed() -> str:
