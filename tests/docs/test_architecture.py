@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("grimp", reason="the imports are read by the package that import-linter brings")
 
-from docs.architecture_picture import PICTURE, drawn, floors, imports_of_rooms, plain  # noqa: E402
+from docs.architecture_picture import PICTURE, drawn, floors, imports_of_rooms, plain
 
 
 def test_the_picture_is_what_the_imports_are():
