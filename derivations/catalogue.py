@@ -10,44 +10,44 @@ from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 
-from derivations.attention import scaled_dot_product_attention
-from derivations.attention_kernels import linear_attention
-from derivations.batch_norm import batch_norm, batch_norm_inference
-from derivations.convolution import convolution_layer
-from derivations.cross_entropy import cross_entropy
-from derivations.decoder import decoder, decoder_layer
-from derivations.dropout import dropout
-from derivations.embedding import embedding
-from derivations.encoder import encoder, encoder_layer
-from derivations.feed_forward import feed_forward
-from derivations.gated_feed_forward import gated_feed_forward
-from derivations.grouped_query_attention import grouped_query_attention
-from derivations.language.derivation import RESULTS, Derivation, FalseStepError, registered
-from derivations.language.functions import gelu
-from derivations.language.layer import Layer
-from derivations.language.proof import judge
-from derivations.language.second_route import second_route
-from derivations.latent_attention import latent_attention
-from derivations.layer_norm import layer_norm
-from derivations.linear import linear
-from derivations.low_rank_adaptation import low_rank_adaptation
-from derivations.memory import pre_norm_layer
-from derivations.mixture_of_experts import mixture_of_experts
-from derivations.multi_head import multi_head_attention
-from derivations.patches import (
+from derivations.architectures.patches import (
     audio_stem,
     class_token,
     patch_embedding,
 )
-from derivations.position_bias import alibi_attention, learned_positions
-from derivations.positional_encoding import positional_encoding
+from derivations.architectures.relative_position_bias import relative_position_bias
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.attention.grouped_query import grouped_query_attention
+from derivations.attention.kernels import linear_attention
+from derivations.attention.latent import latent_attention
+from derivations.attention.multi_head import multi_head_attention
+from derivations.costs.memory import pre_norm_layer
+from derivations.feed_forward.feed_forward import feed_forward
+from derivations.feed_forward.gated import gated_feed_forward
+from derivations.feed_forward.mixture_of_experts import mixture_of_experts
+from derivations.language.arrays.functions import gelu
+from derivations.language.judge.proof import judge
+from derivations.language.layers.layer import Layer
+from derivations.language.results.derivation import RESULTS, Derivation, FalseStepError, registered
+from derivations.language.second_route import second_route
+from derivations.linear.convolution import convolution_layer
+from derivations.linear.dropout import dropout
+from derivations.linear.linear import linear
+from derivations.linear.low_rank_adaptation import low_rank_adaptation
+from derivations.linear.recurrent import recurrent_step
+from derivations.normalisation.batch_norm import batch_norm, batch_norm_inference
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
+from derivations.positions.position_bias import alibi_attention, learned_positions
+from derivations.positions.positional_encoding import positional_encoding
+from derivations.positions.rotary import rotary_embedding
 from derivations.processes import in_order, rarely_collecting
-from derivations.recurrent import recurrent_step
-from derivations.relative_position_bias import relative_position_bias
-from derivations.rms_norm import rms_norm
-from derivations.rotary import rotary_embedding
-from derivations.softmax import softmax
-from derivations.transformer import transformer, transformer_loss
+from derivations.softmax.cross_entropy import cross_entropy
+from derivations.softmax.softmax import softmax
+from derivations.transformer.decoder import decoder, decoder_layer
+from derivations.transformer.embedding import embedding
+from derivations.transformer.encoder import encoder, encoder_layer
+from derivations.transformer.transformer import transformer, transformer_loss
 
 __all__ = ["LAYERS", "Verdict", "get", "known", "layer", "layers", "names", "results", "verify"]
 
@@ -59,17 +59,21 @@ CONCEPTS = (  # the topics of the results, in the order in which they build on o
 )  # fmt: skip
 
 MODULES = (  # the modules that hold them
-    "softmax", "softmax_jacobian", "softmax_limits", "log_sum_exp", "cross_entropy", "dot_product", "attention",
-    "attention_symmetries", "attention_masks", "causal_attention", "band_masks", "attention_weights",
-    "attention_circuits", "attention_tiles", "attention_rewrites", "attention_kernels", "multi_head",
-    "multi_head_costs", "grouped_query_attention", "convolution", "recurrent", "attention_costs", "linear",
-    "low_rank_adaptation", "sigmoid", "gelu", "activation",
-    "feed_forward", "feed_forward_costs", "feed_forward_derivatives", "feed_forward_symmetries", "gated_feed_forward",
-    "layer_norm", "layer_norm_jacobian", "layer_norm_symmetries", "rms_norm", "rms_norm_jacobian", "batch_norm",
-    "residual", "dropout", "positional_encoding", "rotary", "position_bias", "embedding", "initialisation",
-    "symmetry_breaking", "encoder", "decoder", "transformer", "gradient", "layer_gradients", "latent_attention",
-    "mixture_of_experts", "relative_position_bias", "patches", "parameters", "flops", "memory", "model_costs",
-    "cost_questions", "published.results",
+    "softmax.softmax", "softmax.jacobian", "softmax.limits", "softmax.log_sum_exp", "softmax.cross_entropy",
+    "attention.dot_product", "attention.attention", "attention.symmetries", "attention.masks", "attention.causal",
+    "attention.band_masks", "attention.weights", "attention.circuits", "attention.tiles", "attention.rewrites",
+    "attention.kernels", "attention.multi_head", "attention.multi_head_costs", "attention.grouped_query",
+    "linear.convolution", "linear.recurrent", "attention.costs", "linear.linear", "linear.low_rank_adaptation",
+    "activations.sigmoid", "activations.gelu", "activations.activation", "feed_forward.feed_forward",
+    "feed_forward.costs", "feed_forward.derivatives", "feed_forward.symmetries", "feed_forward.gated",
+    "normalisation.layer_norm", "normalisation.layer_norm_jacobian", "normalisation.layer_norm_symmetries",
+    "normalisation.rms_norm", "normalisation.rms_norm_jacobian", "normalisation.batch_norm", "transformer.residual",
+    "linear.dropout", "positions.positional_encoding", "positions.rotary", "positions.position_bias",
+    "transformer.embedding", "linear.initialisation", "feed_forward.symmetry_breaking", "transformer.encoder",
+    "transformer.decoder", "transformer.transformer", "gradients.gradient", "gradients.layer_gradients",
+    "attention.latent", "feed_forward.mixture_of_experts", "architectures.relative_position_bias",
+    "architectures.patches", "costs.parameters", "costs.flops", "costs.memory", "costs.model_costs",
+    "costs.cost_questions", "costs.published.results",
 )  # fmt: skip
 
 LAYERS: dict[str, Callable[[], Layer]] = {

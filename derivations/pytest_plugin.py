@@ -11,7 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from derivations.documents.passages import Place
-    from derivations.language.derivation import Derivation
+    from derivations.language.results.derivation import Derivation
 
 __all__ = ["derivation"]
 

@@ -25,12 +25,12 @@ from derivations.cli import cli
 from derivations.documents.rendering import MarkedBlock, MarkError, Options, blocks_of, emitted
 from derivations.documents.rendering.marks import KINDS
 from derivations.documents.replacing import Replacement, repaired
-from derivations.language import proof
-from derivations.language.costs import shape_table
+from derivations.language.arrays.shapes import total
+from derivations.language.counting.costs import shape_table
+from derivations.language.judge import proof
+from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
-from derivations.language.rules import RULES
-from derivations.language.shapes import total
 from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
 __all__ = ["PageError", "by_hand", "pages", "refreshed"]

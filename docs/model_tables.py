@@ -19,9 +19,9 @@ from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES
 from derivations.architectures.models import model_names, named_model
 from derivations.architectures.sizes import TABLES
-from derivations.counts import PHASES, Counts, count
-from derivations.language.convention import Convention
-from derivations.published.totals import total
+from derivations.costs.counts import PHASES, Counts, count
+from derivations.costs.published.totals import total
+from derivations.language.counting.convention import Convention
 from numeric import CompileError, source
 
 __all__ = ["PAGES", "main", "refreshed"]

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterable
 
 from derivations.catalogue import get, layer
-from derivations.language.layer import Equation
+from derivations.language.layers.layer import Equation
 from derivations.language.printing.latex import LatexPrinter
-from numeric import optimize, tiles
-from numeric.lowering.module import lowered
+from numeric import optimize
+from numeric.codegen.lowering.module import lowered
 from numeric.optimize import PASSES, Rewrite
+from numeric.runtime import tiles
 
 __all__ = ["optimised", "passes", "rewrites", "theorems_of", "tile_sizes"]
 
@@ -65,7 +66,7 @@ def optimised(name: str) -> str:
 def tile_sizes() -> str:
     """Return the sizes of tiles, with what is said of them where they are set."""
     found = re.findall(r"^([A-Z]+) = ([^#\n]*?) +# (.*)$", inspect.getsource(tiles), re.M)
-    lines = ["| constant of `numeric.tiles` | value | what |", "| --- | --- | --- |"]
+    lines = ["| constant of `numeric.runtime.tiles` | value | what |", "| --- | --- | --- |"]
     return "\n".join([*lines, *(f"| `{name}` | {getattr(tiles, name):,} | {what} |" for name, _, what in found)]) + "\n"
 
 

@@ -1,13 +1,13 @@
 """The numeric side: the equations of `derivations` over arrays."""
 
-from numeric.checks import InputError
-from numeric.compile import CompiledLayer, compile_layer, source
-from numeric.formula_printer import CompileError
-from numeric.load import LoadedModel, load
+from numeric.codegen.compile import CompiledLayer, compile_layer, source
+from numeric.codegen.formula_printer import CompileError
+from numeric.models.load import LoadedModel, load
+from numeric.models.transformer import Transformer
+from numeric.models.weights import count, initialise
 from numeric.optimize import Optimised, optimize
-from numeric.prepare import Prepared, PreparedGradient, prepare, prepare_gradient
-from numeric.transformer import Transformer
-from numeric.weights import count, initialise
+from numeric.optimize.prepare import Prepared, PreparedGradient, prepare, prepare_gradient
+from numeric.runtime.checks import InputError
 
 __all__ = [
     "CompileError",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sympy import sympify
 
-from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.proof import StepEvidence, judge
+from derivations.language.judge.proof import StepEvidence, judge
+from derivations.language.results.derivation import RESULTS, Derivation
 from tests.tiers import few
 
 __all__ = ["broken_steps", "is_refused", "of_topic", "with_step"]

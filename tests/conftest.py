@@ -65,8 +65,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def evidence_is_shared(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let the judge decide each result of the catalogue once in the run."""
     from derivations.catalogue import names  # deferred: the process that starts the workers runs no test
-    from derivations.language import proof
-    from derivations.language.derivation import RESULTS
+    from derivations.language.judge import proof
+    from derivations.language.results.derivation import RESULTS
 
     results = {name: RESULTS[name] for name in names()}
     with pytest.MonkeyPatch.context() as patch:

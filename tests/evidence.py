@@ -12,8 +12,8 @@ import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from derivations.language.derivation import Claim, Derivation
-from derivations.language.proof import StepEvidence
+from derivations.language.judge.proof import StepEvidence
+from derivations.language.results.derivation import Claim, Derivation
 
 __all__ = ["shared"]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from derivations.catalogue import names
-from derivations.language.derivation import RESULTS
-from derivations.language.proof import judge
+from derivations.language.judge.proof import judge
+from derivations.language.results.derivation import RESULTS
 
 
 @pytest.mark.parametrize("name", names())

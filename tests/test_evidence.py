@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from derivations.catalogue import names
-from derivations.language import proof
-from derivations.language.derivation import RESULTS, Claim, Derivation
-from derivations.language.proof import StepEvidence, judge
+from derivations.language.judge import proof
+from derivations.language.judge.proof import StepEvidence, judge
+from derivations.language.results.derivation import RESULTS, Claim, Derivation
 from tests.conftest import EVIDENCE
 from tests.evidence import shared
 

@@ -16,18 +16,18 @@ from dataclasses import dataclass, field
 from sympy import Expr, Ge, Integer, Lambda, Symbol, exp, sqrt, tanh
 
 from derivations.architectures.description import Alibi, Attention, Norm, Rotary
-from derivations.attention import scaled_dot_product_attention
-from derivations.language.arrangements import Concatenate, SumOver, Tabulated
-from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array, mask_array
-from derivations.language.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
-from derivations.language.layer import Equations, Layer, part
-from derivations.language.scalars import Iverson
-from derivations.language.shapes import Blocks
-from derivations.layer_norm import layer_norm
-from derivations.multi_head import multi_head_attention
-from derivations.rms_norm import rms_norm
-from derivations.rotary import rotary_embedding
-from derivations.rotary_scaling import SCALINGS, amplitude
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.attention.multi_head import multi_head_attention
+from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated
+from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array, mask_array
+from derivations.language.arrays.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
+from derivations.positions.rotary import rotary_embedding
+from derivations.positions.rotary_scaling import SCALINGS, amplitude
 from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
 __all__ = ["attention_layer", "norm_layer", "rotary_layer", "soft_cap"]

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from derivations.architectures.attention import attention_layer, norm_layer, rotary_layer
 from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Rotary
-from derivations.feed_forward import feed_forward
-from derivations.gated_feed_forward import gated_feed_forward
-from derivations.language.expression import Array, Variable, array, mask_array
-from derivations.language.layer import Equations, Layer, part
-from derivations.latent_attention import SCALE, d_r, latent_attention, r_KV, r_Q
-from derivations.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
+from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
+from derivations.feed_forward.feed_forward import feed_forward
+from derivations.feed_forward.gated import gated_feed_forward
+from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
+from derivations.language.arrays.expression import Array, Variable, array, mask_array
+from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n
 
 __all__ = ["Around", "block_layer", "feed_forward_layer"]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from sympy import Expr, Integer, expand
 
 from derivations.architectures.description import Architecture, Experts, Stack
-from derivations.language.costs import weight_shapes
-from derivations.language.layer import Layer
-from derivations.language.operations import entries
+from derivations.language.counting.costs import weight_shapes
+from derivations.language.counting.operations import entries
+from derivations.language.layers.layer import Layer
 
 __all__ = [
     "COMPONENTS",

@@ -17,14 +17,14 @@ from sympy import Expr, Integer, tanh
 from derivations.architectures.attention import norm_layer, soft_cap
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.description import Architecture, AudioStem, Head, Norm, Patches, RelativeBias, Run, Stack
-from derivations.language.expression import Array, Variable, array, mask_array, token_array
-from derivations.language.functions import CausalMask, Lookup, WindowMask, gelu, named
-from derivations.language.layer import Equations, Layer, Part, part
-from derivations.language.rows import RowRange, Stacked
-from derivations.linear import linear
-from derivations.patches import audio_stem, patch_embedding
-from derivations.positional_encoding import positional_encoding
-from derivations.relative_position_bias import buckets, relative_position_bias
+from derivations.architectures.patches import audio_stem, patch_embedding
+from derivations.architectures.relative_position_bias import buckets, relative_position_bias
+from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
+from derivations.language.arrays.rows import RowRange, Stacked
+from derivations.language.layers.layer import Equations, Layer, Part, part
+from derivations.linear.linear import linear
+from derivations.positions.positional_encoding import positional_encoding
 from derivations.symbols import d_model, d_out, h, m, n, scalar, vocab
 
 __all__ = ["build", "stack_layer"]

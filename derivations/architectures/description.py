@@ -14,8 +14,8 @@ from typing import Literal
 from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.architectures.storage import Storage
-from derivations.language.functions import Named, gelu
-from derivations.positional_encoding import BASE
+from derivations.language.arrays.functions import Named, gelu
+from derivations.positions.positional_encoding import BASE
 from derivations.symbols import d_ff, d_k, d_model, d_v, size, vocab
 
 __all__ = [

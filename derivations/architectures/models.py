@@ -26,7 +26,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.sizes import TABLES, TRANSFORMER, Table
-from derivations.language.functions import relu
+from derivations.language.arrays.functions import relu
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, vocab
 
 __all__ = ["model_names", "named_model"]

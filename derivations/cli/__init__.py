@@ -68,8 +68,8 @@ def run_command(file: str | None, out: str, seed: int) -> None:
     if file is not None and not Path(file).exists():
         known = ", ".join(name for name, command in cli.commands.items() if not command.hidden)
         raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
-    announce("numeric.job")
-    from numeric.job import main_job  # the numeric side is needed by this command alone
+    announce("numeric.verification.job")
+    from numeric.verification.job import main_job  # the numeric side is needed by this command alone
 
     if not main_job(None if file is None else Path(file), folder_called(out), seed):
         sys.exit(1)

@@ -47,11 +47,11 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
     derivations count mixtral-8x7b --symbolic
     derivations count deepseek-v3 --plot deepseek.png
     """
-    from derivations.counts import count
-    from derivations.language.convention import Convention
+    from derivations.costs.counts import count
+    from derivations.language.counting.convention import Convention
 
     if plot is not None:
-        from numeric.cost_pictures import check_picture  # matplotlib is needed for pictures alone
+        from numeric.models.cost_pictures import check_picture  # matplotlib is needed for pictures alone
 
         check_picture(Path(plot))
     convention = Convention(
@@ -70,7 +70,7 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
     else:
         _print_counts(counts, symbolic)
     if plot is not None:
-        from numeric.cost_pictures import plot_counts  # as above
+        from numeric.models.cost_pictures import plot_counts  # as above
 
         plot_counts(counts, Path(plot))
         click.echo(f"picture in {plot}", err=True)
@@ -93,8 +93,8 @@ def _model(name: str, ignored: tuple[str, ...]) -> Any:
 
 
 def _print_counts(counts: Any, symbolic: bool) -> None:
-    from derivations.count_report import count_derivation, sections
-    from derivations.questions import summary
+    from derivations.costs.count_report import count_derivation, sections
+    from derivations.costs.questions import summary
 
     for section in list(sections(counts, symbolic=symbolic)):  # all of them, before one is printed
         table_of(section.title, section.columns, list(section.rows), counted=False)

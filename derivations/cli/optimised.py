@@ -27,7 +27,9 @@ def check_options(optimized: bool, backend: str, explain: bool, without: tuple[s
 
 def optimised_source_of(layer: Any, without: tuple[str, ...]) -> str:
     """Return optimised source that runs without this package."""
-    from numeric.standalone import optimised_source  # the numeric side is needed for the source of layers alone
+    from numeric.optimize.standalone import (
+        optimised_source,  # the numeric side is needed for the source of layers alone
+    )
 
     return optimised_source(layer, without=without)
 

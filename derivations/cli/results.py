@@ -252,7 +252,7 @@ def code_command(
 
 
 def _inlined(layer: Any) -> Any:
-    from derivations.language.inlining import inlined  # SymPy comes with it
+    from derivations.language.layers.inlining import inlined  # SymPy comes with it
 
     return inlined(layer)
 
@@ -267,6 +267,6 @@ def _or_gradient(layer: Any, asked: bool) -> Any:
 
 
 def _source(layer: Any, backend: str) -> str:
-    from numeric.compile import source  # the numeric side is needed for the source of layers alone
+    from numeric.codegen.compile import source  # the numeric side is needed for the source of layers alone
 
     return source(layer, backend)

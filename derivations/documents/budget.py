@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import inf
 from time import thread_time
 
-from derivations.language.normal_form.context import ALLOWANCE
+from derivations.language.judge.normal_form.context import ALLOWANCE
 
 __all__ = ["MOST_SECONDS", "MOST_STEPS", "MOST_TERMS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from derivations.documents.passages import Passage, Place
-from derivations.language.proof import StepEvidence
+from derivations.language.judge.proof import StepEvidence
 
 __all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
 

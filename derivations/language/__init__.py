@@ -1,7 +1,15 @@
 """The language: arrays with symbolic shapes, layers, derivations; the judge, the counts and the printers about them."""
 
-from derivations.language.costs import count_flops, count_parameters
-from derivations.language.derivation import (
+from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.arrays.shapes import ShapeError
+from derivations.language.counting.costs import count_flops, count_parameters
+from derivations.language.differentiation.reverse import gradient
+from derivations.language.judge.evaluate import function_of
+from derivations.language.judge.proof import judge, prove_equal
+from derivations.language.layers.layer import Equation, Equations, Layer, part
+from derivations.language.printing.exchange import NotClosedForm, python, statement_json
+from derivations.language.printing.views import latex, markdown, text
+from derivations.language.results.derivation import (
     Assumption,
     Claim,
     Derivation,
@@ -13,14 +21,6 @@ from derivations.language.derivation import (
     result,
     step,
 )
-from derivations.language.differentiation.reverse import gradient
-from derivations.language.evaluate import function_of
-from derivations.language.expression import Array, Variable, array, mask_array, token_array
-from derivations.language.layer import Equation, Equations, Layer, part
-from derivations.language.printing.exchange import NotClosedForm, python, statement_json
-from derivations.language.printing.views import latex, markdown, text
-from derivations.language.proof import judge, prove_equal
-from derivations.language.shapes import ShapeError
 
 __all__ = [
     "Array",

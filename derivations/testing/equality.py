@@ -35,11 +35,11 @@ from sympy import (
 from sympy.core.relational import Relational
 
 from derivations.catalogue import get, layer
-from derivations.language.derivation import Assumption, Derivation, claim, derivation, step
-from derivations.language.expression import Array
-from derivations.language.layer import Layer
-from derivations.language.proof import StepEvidence, prove_equal
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.judge.proof import StepEvidence, prove_equal
+from derivations.language.layers.layer import Layer
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.testing.adoption import Adopted, adopt
 
 __all__ = ["Equality", "assert_equal"]

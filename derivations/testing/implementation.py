@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from derivations.catalogue import layer as layer_called
-from derivations.language.layer import Layer
+from derivations.language.layers.layer import Layer
 
 if TYPE_CHECKING:
-    from numeric.conformance import Conformance
+    from numeric.verification.conformance import Conformance
 
 __all__ = ["assert_implements"]
 
@@ -45,7 +45,7 @@ def assert_implements(
         raise TypeError(f"assert_implements takes a function, not {type(function).__name__}")
     if not isinstance(layer, Layer | str):
         raise TypeError(f"assert_implements takes a layer or the name of one, not {type(layer).__name__}")
-    from numeric.conformance import conformance  # deferred: NumPy is wanted here alone
+    from numeric.verification.conformance import conformance  # deferred: NumPy is wanted here alone
 
     found = conformance(
         function,

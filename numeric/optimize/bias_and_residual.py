@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derivations.language.expression import Array, Plus, RowBroadcast, Variable
-from derivations.language.layer import Equation
-from derivations.language.names import is_name
+from derivations.language.arrays.expression import Array, Plus, RowBroadcast, Variable
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, added, affine, bias_with, biased, defined, terms
 from numeric.optimize.rewrite import Proposal

@@ -9,13 +9,13 @@ Source       attention.key_bias_cancels, multi_head.effective_biases
 
 from __future__ import annotations
 
-from derivations.language.arrangements import Concatenate
-from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Plus, Product, Scaled, Transpose, Variable
-from derivations.language.functions import BandMask, RowSoftmax
-from derivations.language.layer import Equation
-from derivations.language.names import is_name
-from derivations.language.shapes import same_size
+from derivations.language.arrays.arrangements import Concatenate
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Plus, Product, Scaled, Transpose, Variable
+from derivations.language.arrays.functions import BandMask, RowSoftmax
+from derivations.language.arrays.shapes import same_size
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, affine, biased, defined, named_variable, renamed
 from numeric.optimize.rewrite import Proposal, sees_a_key

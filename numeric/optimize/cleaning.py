@@ -6,10 +6,10 @@ Definition   dead_equations: the output is computed from the equations that it i
 
 from __future__ import annotations
 
-from derivations.language.binding import replace_free
-from derivations.language.expression import Member, Variable
-from derivations.language.layer import Apply, Equation
-from derivations.language.names import subexpressions, variables_in
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Member, Variable
+from derivations.language.layers.layer import Apply, Equation
+from derivations.language.layers.names import subexpressions, variables_in
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from sympy import Basic
 
-from derivations.language.expression import Array, Member, Variable
-from derivations.language.layer import Equation, Gradient, Layer
-from derivations.language.names import fresh_name, variables_in
+from derivations.language.arrays.expression import Array, Member, Variable
+from derivations.language.layers.layer import Equation, Gradient, Layer
+from derivations.language.layers.names import fresh_name, variables_in
 from numeric.optimize.rewrite import Proposal, Rewrite, stated
 
 __all__ = ["Draft"]

@@ -12,12 +12,12 @@ from functools import lru_cache
 
 from sympy import Tuple as Sequence
 
-from derivations.language.binding import replace_free
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Variable
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.expression import Array, Variable
-from derivations.language.inlining import inlined
-from derivations.language.layer import Apply, Gradient, Layer, Repeat
-from derivations.language.names import subexpressions, variables_in
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Apply, Gradient, Layer, Repeat
+from derivations.language.layers.names import subexpressions, variables_in
 from numeric.optimize.bias_and_residual import bias_and_residual
 from numeric.optimize.biases import key_bias, value_bias
 from numeric.optimize.cleaning import common_subexpressions, dead_equations

@@ -6,10 +6,10 @@ Source       layer_norm.affine_folds_into_weights, rms_norm.gamma_folds_into_wei
 
 from __future__ import annotations
 
-from derivations.language.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Variable
-from derivations.language.functions import Hadamard
-from derivations.language.layer import Equation
-from derivations.language.shapes import total
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Variable
+from derivations.language.arrays.functions import Hadamard
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.layer import Equation
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, affine, bias_with, biased, defined, named_variable
 from numeric.optimize.rewrite import Proposal

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from sympy import Symbol
 
-from derivations.language.arrangements import ColumnBlock, Concatenate
-from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Member, Product, Transpose, Variable
-from derivations.language.functions import RowSum
-from derivations.language.layer import Equation
-from derivations.language.names import subexpressions
-from derivations.language.shapes import Blocks
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Member, Product, Transpose, Variable
+from derivations.language.arrays.functions import RowSum
+from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import subexpressions
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
 

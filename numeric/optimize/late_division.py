@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from sympy import E, Integer, log
 
-from derivations.language.binding import replace_free
-from derivations.language.exponentials import Normalised, RowExponentials, row_exponentials
-from derivations.language.expression import Array, Member, Product, Scaled
-from derivations.language.functions import RowSoftmax, RowSum
-from derivations.language.layer import Equation
-from derivations.language.names import is_name, subexpressions
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.exponentials import Normalised, RowExponentials, row_exponentials
+from derivations.language.arrays.expression import Array, Member, Product, Scaled
+from derivations.language.arrays.functions import RowSoftmax, RowSum
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name, subexpressions
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import at_index, defined, named_variable
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal, sees_a_key

@@ -7,9 +7,9 @@ Source       rms_norm.gradient
 
 from __future__ import annotations
 
-from derivations.language.expression import Array, ColumnBroadcast, Plus, Scaled, Variable
-from derivations.language.functions import Elementwise, Hadamard, RowMean, RowSum
-from derivations.language.layer import Equation
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Plus, Scaled, Variable
+from derivations.language.arrays.functions import Elementwise, Hadamard, RowMean, RowSum
+from derivations.language.layers.layer import Equation
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import defined, terms
 from numeric.optimize.rewrite import Proposal

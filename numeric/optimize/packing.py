@@ -8,9 +8,9 @@ from typing import Any
 
 from sympy import Symbol
 
-from numeric.compile import compile_layer
+from numeric.codegen.compile import compile_layer
 from numeric.optimize.driver import Optimised
-from numeric.structure import identifier
+from numeric.runtime.structure import identifier
 
 __all__ = ["at_path", "packed"]
 

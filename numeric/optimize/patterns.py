@@ -9,10 +9,10 @@ from functools import reduce
 
 from sympy import Basic, Expr
 
-from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Member, Plus, Product, RowBroadcast, Variable
-from derivations.language.layer import Equation
-from derivations.language.names import is_name
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Member, Plus, Product, RowBroadcast, Variable
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name
 from numeric.optimize.draft import Draft
 
 __all__ = [

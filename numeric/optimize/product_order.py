@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, expand
 
-from derivations.language.expression import Array, Plus, Product, Scaled, Variable
-from derivations.language.layer import Equation
-from derivations.language.operations import entries
+from derivations.language.arrays.expression import Array, Plus, Product, Scaled, Variable
+from derivations.language.counting.operations import entries
+from derivations.language.layers.layer import Equation
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, added, affine, biased, of_sizes, terms
 from numeric.optimize.rewrite import Proposal

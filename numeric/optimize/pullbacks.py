@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from sympy import Symbol
 from sympy import Tuple as Sequence
 
-from derivations.language.arrangements import Concatenate, SumOver
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.expression import Array, Member, Variable
+from derivations.language.arrays.shapes import Axis
 from derivations.language.differentiation.pullback import Pullback
-from derivations.language.expression import Array, Member, Variable
-from derivations.language.layer import Equation, Gradient, Layer
-from derivations.language.names import fresh_name, is_name
-from derivations.language.shapes import Axis
+from derivations.language.layers.layer import Equation, Gradient, Layer
+from derivations.language.layers.names import fresh_name, is_name
 
 __all__ = ["pulled_layers", "with_named_pullbacks"]
 

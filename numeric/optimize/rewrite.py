@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from sympy import Add, Basic, Eq, Expr, Gt, Mod, Sum, Symbol, expand, fraction, log, preorder_traversal, together
 
-from derivations.language.binding import free_symbols, fresh_index, replace_free
-from derivations.language.derivation import Assumption, Claim, Derivation, claim, derivation, step
-from derivations.language.expression import Array, Variable
-from derivations.language.layer import Equation
-from derivations.language.shapes import Blocks, total
+from derivations.language.arrays.binding import free_symbols, fresh_index, replace_free
+from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.shapes import Blocks, total
+from derivations.language.layers.layer import Equation
+from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, step
 
 __all__ = ["TWO_EXCEEDS_ONE", "Proposal", "Rewrite", "sees_a_key", "stated"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from sympy import Expr, log
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, PlacedBlock
-from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
-from derivations.language.functions import Hadamard, Interleave
-from derivations.language.layer import Equation
-from derivations.language.names import is_name, subexpressions, variables_in
-from derivations.language.selection import EveryOther
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, PlacedBlock
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Member, Plus, Product, Scaled, Transpose, Variable
+from derivations.language.arrays.functions import Hadamard, Interleave
+from derivations.language.arrays.selection import EveryOther
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name, subexpressions, variables_in
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, affine, biased, defined, of_sizes, renamed
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from sympy import S
 
-from derivations.language.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Scaled, Transpose
-from derivations.language.functions import RowMean
-from derivations.language.layer import Equation
-from derivations.language.names import is_name
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Plus, RowBroadcast, Scaled, Transpose
+from derivations.language.arrays.functions import RowMean
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import at_index, defined
 from numeric.optimize.rewrite import Proposal

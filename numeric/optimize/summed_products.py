@@ -6,12 +6,12 @@ Source       linear.row_parallel
 
 from __future__ import annotations
 
-from derivations.language.arrangements import Concatenate, SumOver
-from derivations.language.binding import replace_free
-from derivations.language.expression import Array, Product, Transpose, Variable
-from derivations.language.layer import Equation
-from derivations.language.names import is_name, subexpressions
-from derivations.language.shapes import Blocks
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Product, Transpose, Variable
+from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.layer import Equation
+from derivations.language.layers.names import is_name, subexpressions
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from sympy import Expr, Integer, Lambda, Symbol
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Tabulated
-from derivations.language.columns import Beside, ColumnRange
-from derivations.language.expression import Array, Member, Variable
-from derivations.language.layer import Equation
-from derivations.language.shapes import Axis, Blocks, total
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Tabulated
+from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.expression import Array, Member, Variable
+from derivations.language.arrays.shapes import Axis, Blocks, total
+from derivations.language.layers.layer import Equation
 from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import Affine, affine, biased, joined_name, named_variable
 from numeric.optimize.rewrite import Proposal

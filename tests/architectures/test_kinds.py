@@ -9,10 +9,10 @@ from derivations.architectures.composition import build
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.kinds import by_kind
-from derivations.counts import count
-from derivations.language.convention import Convention
-from derivations.language.costs import count_decode_flops, count_flops, count_parameters, count_training_flops
-from derivations.language.memory_counts import kept_activations
+from derivations.costs.counts import count
+from derivations.language.counting.convention import Convention
+from derivations.language.counting.costs import count_decode_flops, count_flops, count_parameters, count_training_flops
+from derivations.language.counting.memory_counts import kept_activations
 from derivations.symbols import n
 
 FULL, WINDOW = "full_attention", "sliding_attention"

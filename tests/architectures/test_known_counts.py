@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from derivations.architectures.hugging_face import model_of
-from derivations.counts import count
+from derivations.costs.counts import count
 
 KNOWN: list[dict[str, Any]] = json.loads(Path(__file__).with_name("known_counts.json").read_text(encoding="utf-8"))[
     "models"

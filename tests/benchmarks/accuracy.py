@@ -2,7 +2,7 @@
 
 Definition   the error of an entry is its distance from the exact one in units in the last place (ulp) of the largest
              exact entry of its row; a typical error is the root of their mean square
-             the exact result is that of the loops of `numeric.reference` at 50 digits
+             the exact result is that of the loops of `numeric.verification.reference` at 50 digits
 Result       `rows()`: for each layer and situation the errors of every implementation over all seeds, and how ours
              compares with the worse of the two peers on the same numbers
 Assumes      the same float32 arguments for all, several seeds; ratios of typical errors are averaged over the seeds in
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from numeric.agreement.ulp import UlpErrors, errors_in_ulp
+from numeric.verification.agreement.ulp import UlpErrors, errors_in_ulp
 from tests.benchmarks.accuracy_libraries import LIBRARIES
 from tests.benchmarks.accuracy_peers import PEERS, peer
 from tests.benchmarks.accuracy_situations import Situation, situations

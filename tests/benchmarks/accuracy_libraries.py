@@ -11,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from numeric.conformance.drawing import mapped
+from numeric.verification.conformance.drawing import mapped
 
 __all__ = ["LIBRARIES"]
 

@@ -1,7 +1,7 @@
 """What the accuracy of layers is measured on: each layer at sizes, with ordinary arguments and with hard ones.
 
 Definition   a situation is a layer, what is done to random arguments, and how exact results come from the loops of
-             `numeric.reference` at 50 digits
+             `numeric.verification.reference` at 50 digits
 Shapes       no batch axes; rows are long enough for sums to differ by their order
 Assumes      the arguments are float32 numbers, read exactly by the loops
 """
@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from mpmath import mp
 
-from derivations.language.expression import array, mask_array
-from derivations.language.functions import RowLogSumExp, gelu, row_softmax
-from derivations.language.layer import Equations, Layer
-from derivations.language.shapes import total
+from derivations.language.arrays.expression import array, mask_array
+from derivations.language.arrays.functions import RowLogSumExp, gelu, row_softmax
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.layer import Equations, Layer
 from derivations.symbols import d, n
-from numeric import reference
-from numeric.agreement.cases import REFERENCES, SCALARS, drawn
-from numeric.agreement.cases import subjects as catalogue
-from numeric.compile import compile_layer
-from numeric.reference.position_wise import gelu as exact_gelu
-from numeric.structure import identifier
-from numeric.weights import initialise
+from numeric.codegen.compile import compile_layer
+from numeric.models.weights import initialise
+from numeric.runtime.structure import identifier
+from numeric.verification import reference
+from numeric.verification.agreement.cases import REFERENCES, SCALARS, drawn
+from numeric.verification.agreement.cases import subjects as catalogue
+from numeric.verification.reference.position_wise import gelu as exact_gelu
 
 __all__ = ["Situation", "situations"]
 

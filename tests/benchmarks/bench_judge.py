@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from sympy import Symbol, expand
 
-from derivations.language.proof import judge
+from derivations.language.judge.proof import judge
 from tests.benchmarks.statements import STATEMENTS
 
 RATIOS: dict[str, tuple[float, float, float]] = {}  # median, spread and target, in milliseconds

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from numeric.prepare import prepare
+from numeric.optimize.prepare import prepare
 from tests.benchmarks.agreement import require_agreement
 from tests.benchmarks.grouped_layer import SIZES, drawn, grouped_layer, torch_grouped_layer
 from tests.benchmarks.machine import require_all_cores

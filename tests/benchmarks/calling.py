@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from derivations.encoder import encoder, encoder_layer
-from numeric import tiles
-from numeric.prepare import Prepared, prepare
+from derivations.transformer.encoder import encoder, encoder_layer
+from numeric.optimize.prepare import Prepared, prepare
+from numeric.runtime import tiles
 from tests.benchmarks.encoder_peers import EncoderShape, Forward, random_input, random_weights, tuned
 from tests.benchmarks.race import rounded
 from tests.benchmarks.timing import PAUSE

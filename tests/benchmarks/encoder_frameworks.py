@@ -1,6 +1,6 @@
 """The same encoder layer in PyTorch and JAX: forward, and forward with the backward pass.
 
-Shapes       weights nested as those of `derivations.encoder.encoder_layer`; X, dZ and Z (batch, n, d_model)
+Shapes       weights nested as those of `derivations.transformer.encoder.encoder_layer`; X, dZ and Z (batch, n, d_model)
 Assumes      PyTorch is its own `nn.TransformerEncoderLayer` without dropout; JAX is the textbook's equations, compiled.
              Gradients are handed back nested as the weights, as arrays
 """

@@ -1,7 +1,7 @@
 """One post-norm encoder layer as people write it in NumPy: the products alone, as in a textbook, tuned by hand.
 
 Definition   Y = LayerNorm(X + MultiHead(X)), Z = LayerNorm(Y + W_2 max(0, W_1 Y + b_1) + b_2), biases everywhere
-Shapes       X and Z (batch, n, d_model); weights nested as those of `derivations.encoder.encoder_layer`
+Shapes       X and Z (batch, n, d_model); weights nested as those of `derivations.transformer.encoder.encoder_layer`
 Assumes      d_k = d_v = d_model / h; whoever wants weights laid out in another way does so before the clock runs
 """
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from derivations.encoder import encoder_layer
-from numeric.prepare import prepare
+from derivations.transformer.encoder import encoder_layer
+from numeric.optimize.prepare import prepare
 from tests.benchmarks.encoder_frameworks import jax_forward, torch_forward
 from tests.benchmarks.encoder_peers import (
     SHAPES,

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from sympy import Integer
 
+from derivations.activations.sigmoid import silu
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.description import Attention, Block, FeedForward, Norm, Rotary
-from derivations.language.expression import array
-from derivations.language.functions import CausalMask
-from derivations.language.layer import Equations, Layer, part
-from derivations.sigmoid import silu
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import CausalMask
+from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_model, n
-from numeric.conformance.drawing import Case, Plan, draw
+from numeric.verification.conformance.drawing import Case, Plan, draw
 
 __all__ = ["GROUPS", "HEADS", "SIZES", "drawn", "grouped_layer", "torch_grouped_layer"]
 

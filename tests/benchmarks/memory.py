@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from derivations.encoder import encoder_layer
-from numeric.prepare import prepare
+from derivations.transformer.encoder import encoder_layer
+from numeric.optimize.prepare import prepare
 from tests.benchmarks.encoder_frameworks import torch_forward
 from tests.benchmarks.encoder_peers import EncoderShape, random_input, random_weights
 from tests.benchmarks.fresh import answer, in_fresh_process

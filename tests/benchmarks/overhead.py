@@ -13,10 +13,10 @@ import numpy as np
 
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
-from derivations.language.layer import Layer
-from derivations.transformer import transformer
+from derivations.language.layers.layer import Layer
+from derivations.transformer.transformer import transformer
 from numeric import initialise
-from numeric.prepare import prepare
+from numeric.optimize.prepare import prepare
 from tests.benchmarks import calling
 from tests.benchmarks.fresh import answer, in_fresh_process
 from tests.benchmarks.race import rounded

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from sympy import Derivative, KroneckerDelta, Sum, sqrt
 
-from derivations.attention import scaled_dot_product_attention
-from derivations.language.derivation import Derivation, claim, derivation, step
-from derivations.language.expression import ColumnBroadcast, array
-from derivations.language.functions import Hadamard, RowSum
-from derivations.language.layer import Equations
-from derivations.layer_norm import layer_norm
-from derivations.softmax import softmax
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.language.arrays.expression import ColumnBroadcast, array
+from derivations.language.arrays.functions import Hadamard, RowSum
+from derivations.language.layers.layer import Equations
+from derivations.language.results.derivation import Derivation, claim, derivation, step
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.softmax.softmax import softmax
 from derivations.symbols import d, d_k, d_v, epsilon, i, index, j, k, l, m, n
 
 __all__ = ["STATEMENTS"]

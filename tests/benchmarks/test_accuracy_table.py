@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 pytest.importorskip("jax", reason="the peers tests compare with JAX")
 
-from numeric.agreement.cases import subjects
+from numeric.verification.agreement.cases import subjects
 from tests.benchmarks.accuracy import IMPLEMENTATIONS, OURS, compared, errors, rows
 from tests.benchmarks.accuracy_libraries import LIBRARIES
 from tests.benchmarks.accuracy_peers import PEERS

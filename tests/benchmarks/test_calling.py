@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from derivations.encoder import encoder, encoder_layer
+from derivations.transformer.encoder import encoder, encoder_layer
 from docs.performance_tables import calling
-from numeric import tiles
-from numeric.prepare import prepare
+from numeric.optimize.prepare import prepare
+from numeric.runtime import tiles
 from tests.benchmarks.calling import BY_HAND, OURS, THE_CALLS, TINY, numpy_calls
 from tests.benchmarks.encoder_peers import random_input, random_weights
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from derivations.encoder import encoder_layer
-from numeric.prepare import prepare_gradient
+from derivations.transformer.encoder import encoder_layer
+from numeric.optimize.prepare import prepare_gradient
 from tests.benchmarks.encoder_frameworks import away_from_kinks, jax_training_step, torch_training_step
 from tests.benchmarks.encoder_peers import SHAPES, EncoderShape, random_input, random_weights
 from tests.benchmarks.race import race

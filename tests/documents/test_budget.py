@@ -13,7 +13,7 @@ from derivations.documents import budget
 from derivations.documents.budget import Budget, TooCostly, budget_of, spend
 from derivations.documents.checking import check_text
 from derivations.documents.formulas import read_formula
-from derivations.language.normal_form.context import Context
+from derivations.language.judge.normal_form.context import Context
 
 CLOCK = True  # a formula has its seconds here
 

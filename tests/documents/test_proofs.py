@@ -12,7 +12,7 @@ from sympy import Symbol
 import derivations.documents
 from derivations.documents.checking import check_text
 from derivations.documents.verdicts import Finding
-from derivations.language.proof import prove_equal
+from derivations.language.judge.proof import prove_equal
 from derivations.symbols import n
 
 PACKAGE = Path(derivations.documents.__file__).parent
@@ -78,10 +78,12 @@ def test_nobody_makes_evidence_or_says_proved_by_a_word() -> None:
 
 
 def test_the_check_of_modules_says_no() -> None:
-    assert names_of_evidence(ast.parse("from derivations.language.proof import StepEvidence as S"))
-    assert names_of_evidence(ast.parse("import derivations.language.proof"))
-    assert names_of_evidence(ast.parse("from derivations.language import proof\nproof.StepEvidence('proved', '')"))
-    assert not names_of_evidence(ast.parse("from derivations.language.scalars import Variance"))
+    assert names_of_evidence(ast.parse("from derivations.language.judge.proof import StepEvidence as S"))
+    assert names_of_evidence(ast.parse("import derivations.language.judge.proof"))
+    assert names_of_evidence(
+        ast.parse("from derivations.language.judge import proof\nproof.StepEvidence('proved', '')")
+    )
+    assert not names_of_evidence(ast.parse("from derivations.language.arrays.scalars import Variance"))
 
 
 # --- the statements ---

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from derivations.language.layer import Layer
+from derivations.language.layers.layer import Layer
 from numeric import compile_layer
-from numeric.prepare import prepare
-from numeric.structure import identifier, weight_tree
+from numeric.optimize.prepare import prepare
+from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["ROUTES", "function_of"]
 

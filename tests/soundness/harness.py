@@ -19,13 +19,13 @@ from unittest.mock import patch
 
 from sympy import Basic
 
-from derivations.language import proof
-from derivations.language.case import Case, common_places
-from derivations.language.derivation import Claim, Derivation, Step
-from derivations.language.expression import Array
-from derivations.language.layer import Apply
-from derivations.language.normal_form.context import Context, Undecided
-from derivations.language.rules import RULES
+from derivations.language.arrays.expression import Array
+from derivations.language.judge import proof
+from derivations.language.judge.case import Case, common_places
+from derivations.language.judge.normal_form.context import Context, Undecided
+from derivations.language.judge.rules import RULES
+from derivations.language.layers.layer import Apply
+from derivations.language.results.derivation import Claim, Derivation, Step
 from derivations.language.second_route.route import compare, points_of
 from derivations.language.second_route.world import CONTEXT, NotCovered
 from tests.soundness.mutations import Scope, mutants

@@ -38,9 +38,8 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from derivations.language.arrangements import Concatenate, SumOver
-from derivations.language.derivation import Derivation
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Member,
@@ -51,7 +50,7 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import (
+from derivations.language.arrays.functions import (
     CausalMask,
     Elementwise,
     Hadamard,
@@ -64,9 +63,10 @@ from derivations.language.functions import (
     relu,
     square,
 )
-from derivations.language.layer import Apply, Layer
-from derivations.language.scalars import Expectation, Iverson, Rounded, Variance
-from derivations.language.shapes import ShapeError, total
+from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
+from derivations.language.arrays.shapes import ShapeError, total
+from derivations.language.layers.layer import Apply, Layer
+from derivations.language.results.derivation import Derivation
 
 __all__ = ["OPERATORS", "Scope", "mutants"]
 

@@ -2,14 +2,23 @@
 
 from sympy import Derivative, Eq, Ge, Gt, Integer, KroneckerDelta, Limit, Max, Rational, exp, log, oo, sqrt
 
-from derivations.attention import scaled_dot_product_attention
-from derivations.language.arrangements import Concatenate
-from derivations.language.derivation import Assumption
-from derivations.language.expression import ColumnBroadcast, RowBroadcast, Scaled, array
-from derivations.language.functions import Hadamard, RowMean, RowSum, exponential, gelu, relu, row_softmax, square
-from derivations.language.scalars import Expectation, Rounded, Variance
-from derivations.language.statements import NullSpace, Rank, Span, SpectralNorm
-from derivations.softmax import softmax
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.language.arrays.arrangements import Concatenate
+from derivations.language.arrays.expression import ColumnBroadcast, RowBroadcast, Scaled, array
+from derivations.language.arrays.functions import (
+    Hadamard,
+    RowMean,
+    RowSum,
+    exponential,
+    gelu,
+    relu,
+    row_softmax,
+    square,
+)
+from derivations.language.arrays.scalars import Expectation, Rounded, Variance
+from derivations.language.results.derivation import Assumption
+from derivations.language.results.statements import NullSpace, Rank, Span, SpectralNorm
+from derivations.softmax.softmax import softmax
 from derivations.symbols import d_k, d_v, h, i, j, k, l, m, n
 from tests.soundness.table import A, Table, W, a, c, g, p, table, total, u, v, w, x, y
 

@@ -22,11 +22,11 @@ from sympy import (
     tanh,
 )
 
-from derivations.language.derivation import Assumption
-from derivations.language.expression import array
-from derivations.language.functions import RowSum, gelu, row_softmax
-from derivations.language.scalars import Iverson
-from derivations.layer_norm import layer_norm
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import RowSum, gelu, row_softmax
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.results.derivation import Assumption
+from derivations.normalisation.layer_norm import layer_norm
 from derivations.symbols import d, epsilon, i, j, k, m, n
 from tests.soundness.table import A, M, Table, a, b, c, g, over, p, total, x, y
 

@@ -2,12 +2,12 @@
 
 from sympy import Function, Ge, Gt, Integer, KroneckerDelta, Le, Lt, Ne, Sum, exp
 
-from derivations.language.arrangements import Concatenate, SumOver
-from derivations.language.derivation import Assumption
-from derivations.language.expression import Member, Scaled
-from derivations.language.functions import CausalMask, RowSum, row_softmax
-from derivations.language.scalars import Iverson
-from derivations.language.selection import OneHot
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.expression import Member, Scaled
+from derivations.language.arrays.functions import CausalMask, RowSum, row_softmax
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.selection import OneHot
+from derivations.language.results.derivation import Assumption
 from derivations.symbols import d, i, j, k, l, m, n
 from tests.soundness.table import A, M, Table, W, let, table, tokens, total, w, x, y
 

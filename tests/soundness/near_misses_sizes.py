@@ -2,11 +2,11 @@
 
 from sympy import Eq, Ge, Integer, KroneckerDelta, Le, Mod, Sum, exp, log, sqrt
 
-from derivations.language.arrangements import Concatenate
-from derivations.language.derivation import Assumption
-from derivations.language.functions import CausalMask, RowMean, RowSum, row_softmax
-from derivations.language.scalars import Iverson
-from derivations.language.statements import Conformable, Rank
+from derivations.language.arrays.arrangements import Concatenate
+from derivations.language.arrays.functions import CausalMask, RowMean, RowSum, row_softmax
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.results.derivation import Assumption
+from derivations.language.results.statements import Conformable, Rank
 from derivations.symbols import d, d_k, d_model, h, i, j, k, l, m, n
 from tests.soundness.table import A, B, Table, W, a, c, over, table, total, w, x, y
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from sympy import Basic, Function, Lambda, Mul, Pow, Sum, Symbol
 
-from derivations.language.arrangements import Tabulated
-from derivations.language.derivation import Assumption, Derivation, claim, derivation, step
-from derivations.language.expression import array, mask_array, token_array
-from derivations.language.layer import Equation, Equations
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import array, mask_array, token_array
+from derivations.language.layers.layer import Equation, Equations
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.symbols import index, j, m, n, scalar
 
 __all__ = [

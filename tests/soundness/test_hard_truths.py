@@ -3,15 +3,15 @@
 import pytest
 from sympy import Derivative, Gt, KroneckerDelta, Le, Lt, Sum, exp, log, sqrt
 
-from derivations.attention import scaled_dot_product_attention
-from derivations.language.derivation import Assumption
-from derivations.language.expression import array
-from derivations.language.functions import CausalMask, RowMean, RowSum, row_softmax, square
-from derivations.language.proof import judge
-from derivations.language.scalars import Iverson
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import CausalMask, RowMean, RowSum, row_softmax, square
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.judge.proof import judge
+from derivations.language.results.derivation import Assumption
 from derivations.language.second_route import second_route
-from derivations.layer_norm import layer_norm
-from derivations.softmax import softmax
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.softmax.softmax import softmax
 from derivations.symbols import d, d_k, d_v, epsilon, i, j, k, l, m, n
 from tests.soundness.table import A, M, Table, W, g, p, table, total, u, v, w, x, y
 

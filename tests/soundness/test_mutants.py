@@ -8,7 +8,7 @@ import pytest
 from sympy import Symbol, cos, exp
 
 from derivations.catalogue import get, names
-from derivations.language.derivation import Derivation, Step
+from derivations.language.results.derivation import Derivation, Step
 from derivations.language.second_route import second_route
 from tests.soundness.harness import WANTED, Mutant, judged, mutants_of, shown_false
 from tests.soundness.mutations import OPERATORS, Scope, mutants

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from derivations.language.proof import judge
+from derivations.language.judge.proof import judge
 from tests.soundness.harness import Mutant, shown_false
 from tests.soundness.table import Statement
 from tests.tiers import few

@@ -31,15 +31,12 @@ from sympy import (
     sqrt,
 )
 
-from derivations.attention import scaled_dot_product_attention
+from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import get, layers
-from derivations.encoder import encoder_layer
-from derivations.feed_forward import feed_forward
-from derivations.language.arrangements import Concatenate, SumOver, Tabulated, column_block
-from derivations.language.costs import Count, count_flops, count_parameters
-from derivations.language.derivation import Assumption, Derivation, claim, derivation, step
-from derivations.language.expression import Array, ColumnBroadcast, Member, Plus, array, mask_array, token_array
-from derivations.language.functions import (
+from derivations.feed_forward.feed_forward import feed_forward
+from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Member, Plus, array, mask_array, token_array
+from derivations.language.arrays.functions import (
     CausalMask,
     Elementwise,
     Hadamard,
@@ -51,17 +48,20 @@ from derivations.language.functions import (
     row_softmax,
     square,
 )
-from derivations.language.layer import Equations, Layer
-from derivations.language.rows import RowRange, Stacked
-from derivations.language.scalars import Expectation, Iverson, Rounded, Variance
+from derivations.language.arrays.rows import RowRange, Stacked
+from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
+from derivations.language.counting.costs import Count, count_flops, count_parameters
+from derivations.language.layers.layer import Equations, Layer
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
+from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
 from derivations.language.second_route import real_functions, second_route
 from derivations.language.second_route.counting import run_count
 from derivations.language.second_route.route import compare, points_of
 from derivations.language.second_route.world import CONTEXT, NotCovered, Undefined, World, meaning
-from derivations.language.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
-from derivations.layer_norm import layer_norm
-from derivations.softmax import softmax
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.softmax.softmax import softmax
 from derivations.symbols import batch, d, h, i, j, k, l, m, n, scalar
+from derivations.transformer.encoder import encoder_layer
 from tests.tiers import few
 
 FOLDER = Path(real_functions.__file__).parent

@@ -32,7 +32,7 @@ from sympy import (
 
 from derivations import get
 from derivations.language import Assumption, array
-from derivations.softmax import softmax
+from derivations.softmax.softmax import softmax
 from derivations.symbols import d_k, index, m, n, scalar
 from derivations.testing import Equality, assert_equal
 from derivations.testing.adoption import adopt

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from derivations.catalogue import LAYERS, layer
-from derivations.feed_forward import feed_forward
-from derivations.language.functions import gelu
+from derivations.feed_forward.feed_forward import feed_forward
+from derivations.language.arrays.functions import gelu
 from derivations.testing import assert_implements
 from numeric import compile_layer
-from numeric.checks import InputError
-from numeric.conformance.drawing import leaves
-from numeric.conformance.trial import conformance
+from numeric.runtime.checks import InputError
+from numeric.verification.conformance.drawing import leaves
+from numeric.verification.conformance.trial import conformance
 from tests.tiers import few
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derivations.testing import assert_implements
-from numeric.conformance.frameworks import FRAMEWORKS, framework_of
+from numeric.verification.conformance.frameworks import FRAMEWORKS, framework_of
 
 torch = pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 F = torch.nn.functional

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sympy import isprime
 
-from derivations.batch_norm import batch_norm_inference
 from derivations.catalogue import LAYERS, layer
-from numeric.checks import InputError
-from numeric.conformance.cases import EXTREMES, Scope, cases
-from numeric.conformance.drawing import Plan, draw, leaves
-from numeric.conformance.sizes import draw_sizes
+from derivations.normalisation.batch_norm import batch_norm_inference
+from numeric.runtime.checks import InputError
+from numeric.verification.conformance.cases import EXTREMES, Scope, cases
+from numeric.verification.conformance.drawing import Plan, draw, leaves
+from numeric.verification.conformance.sizes import draw_sizes
 
 
 @pytest.mark.parametrize("name", LAYERS)

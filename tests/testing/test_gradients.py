@@ -7,10 +7,10 @@ import pytest
 
 from derivations.catalogue import layers
 from derivations.language.differentiation.adjoints import GradientError
-from numeric.conformance import gradients
-from numeric.conformance.cases import Scope, cases
-from numeric.conformance.drawing import draw, leaves, mapped
-from numeric.conformance.gradients import by_complex_steps, derived, expected_gradients
+from numeric.verification.conformance import gradients
+from numeric.verification.conformance.cases import Scope, cases
+from numeric.verification.conformance.drawing import draw, leaves, mapped
+from numeric.verification.conformance.gradients import by_complex_steps, derived, expected_gradients
 from tests.tiers import few
 
 DIFFERENTIABLE = [name for name, layer in layers().items() if layer.inputs]

@@ -6,7 +6,7 @@ pytest.importorskip("IPython", reason="notebooks come with the extra `dev`")
 
 from IPython.core.formatters import DisplayFormatter
 
-from derivations.attention import scaled_dot_product_attention
+from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import LAYERS, layer
 from derivations.language import array, claim, derivation, step
 from derivations.symbols import n

@@ -7,10 +7,10 @@ import pytest
 from scipy import special
 
 from derivations.catalogue import layers
-from numeric.compile import compile_layer
-from numeric.conformance.cases import Scope, cases
-from numeric.conformance.drawing import draw, mapped
-from numeric.conformance.running_error import UFUNCS, Arithmetic, Bounded, NotBounded, bounded
+from numeric.codegen.compile import compile_layer
+from numeric.verification.conformance.cases import Scope, cases
+from numeric.verification.conformance.drawing import draw, mapped
+from numeric.verification.conformance.running_error import UFUNCS, Arithmetic, Bounded, NotBounded, bounded
 
 SINGLE, DOUBLE = Arithmetic.of(np.float32), Arithmetic.of(np.float64)
 EXACT = Arithmetic(0.0, 0.0)  # a machine that never rounds: what is left is what the operands' errors carry

@@ -25,7 +25,7 @@ from derivations.architectures.hugging_face.shared import (
     tanh_activation,
     uniform,
 )
-from derivations.language.functions import Named, gelu, relu
+from derivations.language.arrays.functions import Named, gelu, relu
 from derivations.symbols import d_ff, d_model, h, size, vocab
 
 __all__ = ["bert", "distilbert", "labels", "roberta", "vit"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sympy import Rational, sqrt
 
+from derivations.activations.gelu import gelu_tanh
 from derivations.architectures.description import Attention, Block, Embedding, Head, Norm, Stack
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields, shown
 from derivations.architectures.hugging_face.gated import (
@@ -19,8 +20,7 @@ from derivations.architectures.hugging_face.gated import (
 )
 from derivations.architectures.hugging_face.positions import rotary, rotary_of
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, language_head, norm, runs, uniform
-from derivations.gelu import gelu_tanh
-from derivations.language.functions import gelu
+from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model
 
 __all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text"]

@@ -11,7 +11,7 @@ from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.gated import KINDS, decoder_of, kinds_of_layers, same_biases, window_of
 from derivations.architectures.hugging_face.positions import rotary
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, norm, runs
-from derivations.language.functions import Named, named
+from derivations.language.arrays.functions import Named, named
 from derivations.symbols import scalar, size
 
 __all__ = ["gpt_oss"]

@@ -9,7 +9,7 @@ from sympy import Expr, Rational, Symbol
 
 from derivations.architectures.description import Rotary
 from derivations.architectures.hugging_face.fields import Fields, positive, shown
-from derivations.rotary_scaling import yarn_range
+from derivations.positions.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
 __all__ = ["rotary", "rotary_of", "turned_columns"]

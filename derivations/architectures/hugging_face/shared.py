@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from sympy import Expr, Max, Rational, tanh
 
+from derivations.activations.gelu import gelu_tanh
+from derivations.activations.sigmoid import sigmoid, silu, swish
 from derivations.architectures.description import (
     Block,
     Experts,
@@ -19,9 +21,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
 from derivations.architectures.kinds import kind_of
-from derivations.gelu import gelu_tanh
-from derivations.language.functions import Named, gelu, named, relu
-from derivations.sigmoid import sigmoid, silu, swish
+from derivations.language.arrays.functions import Named, gelu, named, relu
 from derivations.symbols import N, d_k, d_model, d_v, h, scalar, size, vocab
 
 __all__ = [

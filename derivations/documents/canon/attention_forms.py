@@ -7,10 +7,10 @@ from functools import cache
 
 from sympy import sqrt
 
-from derivations.attention import K, Q, V, scaled_dot_product_attention
+from derivations.attention.attention import K, Q, V, scaled_dot_product_attention
 from derivations.documents.canon.forms import Form, right
-from derivations.language.expression import array
-from derivations.language.functions import row_softmax
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import row_softmax
 from derivations.symbols import d_k, d_v, i, j, m, n, scalar
 
 __all__ = [

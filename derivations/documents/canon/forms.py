@@ -16,10 +16,10 @@ from sympy import Basic, Expr, Indexed, Lambda, Sum, Symbol
 
 from derivations.catalogue import known
 from derivations.documents.budget import budget_of
-from derivations.language.arrangements import Concatenate, Tabulated
-from derivations.language.derivation import RESULTS, Derivation
-from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array
-from derivations.language.functions import Named
+from derivations.language.arrays.arrangements import Concatenate, Tabulated
+from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array
+from derivations.language.arrays.functions import Named
+from derivations.language.results.derivation import RESULTS, Derivation
 from derivations.symbols import scalar
 
 __all__ = ["Form", "Value", "result", "right", "scalar_form"]

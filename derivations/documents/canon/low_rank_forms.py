@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from derivations.documents.canon.forms import Form, result
-from derivations.language.expression import Scaled
-from derivations.low_rank_adaptation import A, B, W, X, adapted
+from derivations.language.arrays.expression import Scaled
+from derivations.linear.low_rank_adaptation import A, B, W, X, adapted
 from derivations.symbols import scalar
 
 __all__ = ["low_rank_forms"]

@@ -6,13 +6,13 @@ from functools import cache
 
 from sympy import Max, tanh
 
+from derivations.activations.gelu import gelu_sigmoid, gelu_tanh
+from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.documents.canon.forms import Form
-from derivations.feed_forward import W_1, W_2, X, b_1, b_2, feed_forward
-from derivations.gated_feed_forward import GATES, W_down, W_gate, W_up, gated_feed_forward
-from derivations.gelu import gelu_sigmoid, gelu_tanh
-from derivations.language.functions import Hadamard, Named, gelu, named, opaque, relu
-from derivations.linear import linear
-from derivations.sigmoid import sigmoid, silu, softplus
+from derivations.feed_forward.feed_forward import W_1, W_2, X, b_1, b_2, feed_forward
+from derivations.feed_forward.gated import GATES, W_down, W_gate, W_up, gated_feed_forward
+from derivations.language.arrays.functions import Hadamard, Named, gelu, named, opaque, relu
+from derivations.linear.linear import linear
 from derivations.symbols import scalar
 
 __all__ = ["activation_forms", "feed_forward_forms", "gated_forms", "linear_forms"]

@@ -9,8 +9,8 @@ from typing import Literal
 from sympy import Expr, Function, Indexed, Integer, sqrt
 
 from derivations.documents.canon.forms import Form, right, scalar_form
-from derivations.language.expression import Array, array
-from derivations.language.functions import Hadamard
+from derivations.language.arrays.expression import Array, array
+from derivations.language.arrays.functions import Hadamard
 from derivations.symbols import d, epsilon, index, scalar
 
 __all__ = [

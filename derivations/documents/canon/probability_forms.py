@@ -7,7 +7,7 @@ from functools import cache
 from sympy import Expr, Indexed, Integer, Sum, exp, log
 
 from derivations.documents.canon.forms import Form, result, scalar_form
-from derivations.language.expression import Array, array
+from derivations.language.arrays.expression import Array, array
 from derivations.symbols import j, n, scalar
 
 __all__ = ["divergence_forms", "entropy_forms", "perplexity_forms"]

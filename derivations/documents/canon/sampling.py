@@ -15,8 +15,8 @@ from itertools import product
 from typing import Any
 
 from derivations.documents.canon.scalar_sampling import NoNumber, drawn, scalar_number, size_number
-from derivations.language.arrangements import Concatenate, Tabulated
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import Concatenate, Tabulated
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Member,
@@ -27,7 +27,7 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import Elementwise, Hadamard, RowLogSumExp, RowMean, RowSoftmax, RowSum
+from derivations.language.arrays.functions import Elementwise, Hadamard, RowLogSumExp, RowMean, RowSoftmax, RowSum
 
 __all__ = ["Numbers", "numbers"]
 

@@ -34,7 +34,7 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-from derivations.language.shapes import total
+from derivations.language.arrays.shapes import total
 
 __all__ = [
     "SIZES",

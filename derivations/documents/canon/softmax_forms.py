@@ -7,11 +7,11 @@ from functools import cache
 
 from sympy import Integer, KroneckerDelta, Sum, exp
 
+from derivations.activations.sigmoid import sigmoid
 from derivations.documents.canon.forms import Form, result, right, scalar_form
-from derivations.language.expression import array
-from derivations.language.functions import row_softmax
-from derivations.sigmoid import sigmoid
-from derivations.softmax import softmax
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import row_softmax
+from derivations.softmax.softmax import softmax
 from derivations.symbols import i, j, k, m, n, scalar
 
 __all__ = [

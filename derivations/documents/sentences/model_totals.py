@@ -19,14 +19,14 @@ from functools import cache
 from sympy import Integer
 
 from derivations.architectures.models import named_model
+from derivations.costs.published.subject import Subject
+from derivations.costs.published.totals import total
 from derivations.documents.formulas.numbers import printed_number
 from derivations.documents.formulas.vocabulary import SCALES
 from derivations.documents.sentences.joined import Sentence
 from derivations.documents.sentences.named_models import models_named
 from derivations.documents.syntax import Number
 from derivations.documents.verdicts import Finding
-from derivations.published.subject import Subject
-from derivations.published.totals import total
 
 __all__ = ["check_model_totals"]
 

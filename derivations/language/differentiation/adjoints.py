@@ -13,9 +13,8 @@ from functools import singledispatch
 from sympy import Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Symbol, diff, exp
 from sympy.core.symbol import Str
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.differentiation.pullback import Pullback
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Plus,
@@ -24,7 +23,7 @@ from derivations.language.expression import (
     Scaled,
     Transpose,
 )
-from derivations.language.functions import (
+from derivations.language.arrays.functions import (
     BandMask,
     Elementwise,
     Hadamard,
@@ -36,10 +35,10 @@ from derivations.language.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
-from derivations.language.rows import PlacedRows, RowRange, Stacked
-from derivations.language.scalars import Iverson
-from derivations.language.selection import (
+from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.selection import (
     AddedEntries,
     AddedWindows,
     Chosen,
@@ -50,7 +49,8 @@ from derivations.language.selection import (
     ScatterRows,
     Windows,
 )
-from derivations.language.shapes import Sized, total
+from derivations.language.arrays.shapes import Sized, total
+from derivations.language.differentiation.pullback import Pullback
 
 __all__ = ["GradientError", "adjoints", "derivative_of", "ones", "require_constant"]
 

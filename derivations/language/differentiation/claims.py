@@ -14,9 +14,16 @@ from typing import Any
 
 from sympy import Add, Derivative, Eq, Expr, Ge, Gt, Lambda, Max, Min, Mod, Ne, Pow, Sum, Symbol, fraction, log
 
-from derivations.language.arrangements import Tabulated
-from derivations.language.binding import replace_free
-from derivations.language.derivation import Assumption, Claim, Derivation, claim, derivation, step
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Shape, Variable
+from derivations.language.arrays.functions import Elementwise, Lookup, RowSoftmax
+from derivations.language.arrays.routing import RoutedProduct
+from derivations.language.arrays.selection import (
+    Chosen,
+    Pick,
+)
+from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, join, total
 from derivations.language.differentiation.preparation import prepared, read_by
 from derivations.language.differentiation.reverse import (
     Contribution,
@@ -25,15 +32,8 @@ from derivations.language.differentiation.reverse import (
     depending,
     passes,
 )
-from derivations.language.expression import Array, Member, Plus, Scaled, Shape, Variable
-from derivations.language.functions import Elementwise, Lookup, RowSoftmax
-from derivations.language.layer import Apply, Equation, Layer
-from derivations.language.routing import RoutedProduct
-from derivations.language.selection import (
-    Chosen,
-    Pick,
-)
-from derivations.language.shapes import Axis, Blocks, Pair, Place, flat, join, total
+from derivations.language.layers.layer import Apply, Equation, Layer
+from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, step
 
 __all__ = ["inner_product", "local_claims", "smoothness", "whole_claims"]
 

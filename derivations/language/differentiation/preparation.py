@@ -10,10 +10,9 @@ from collections.abc import Callable
 
 from sympy import Symbol
 
-from derivations.language.arrangements import Concatenate, SumOver
-from derivations.language.binding import replace_free
-from derivations.language.differentiation.pullback import Pullback
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Member,
@@ -23,11 +22,12 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import Elementwise, Hadamard, RowLogSumExp, RowSoftmax
-from derivations.language.layer import Apply, Equation, Layer, Repeat
-from derivations.language.names import fresh_name
-from derivations.language.routing import RoutedOuter, RoutedProduct
-from derivations.language.shapes import Axis
+from derivations.language.arrays.functions import Elementwise, Hadamard, RowLogSumExp, RowSoftmax
+from derivations.language.arrays.routing import RoutedOuter, RoutedProduct
+from derivations.language.arrays.shapes import Axis
+from derivations.language.differentiation.pullback import Pullback
+from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
+from derivations.language.layers.names import fresh_name
 
 __all__ = ["prepared", "read_by"]
 

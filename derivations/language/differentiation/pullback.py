@@ -8,9 +8,9 @@ from sympy import Expr
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
-from derivations.language.expression import Array, Shape, Variable, require
-from derivations.language.layer import Apply
-from derivations.language.shapes import same_size, shape_text
+from derivations.language.arrays.expression import Array, Shape, Variable, require
+from derivations.language.arrays.shapes import same_size, shape_text
+from derivations.language.layers.layer import Apply
 
 __all__ = ["Pullback"]
 

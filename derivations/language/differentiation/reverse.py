@@ -8,14 +8,14 @@ from functools import lru_cache
 
 from sympy import Integer, Lambda, Symbol
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import Array, Member, Plus, Variable
+from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.adjoints import GradientError, adjoints, require_constant
 from derivations.language.differentiation.preparation import has_weights, prepared, read_by
 from derivations.language.differentiation.pullback import Pullback
-from derivations.language.expression import Array, Member, Plus, Variable
-from derivations.language.layer import Apply, Equation, Gradient, Layer
-from derivations.language.names import fresh_name
-from derivations.language.shapes import Axis, total
+from derivations.language.layers.layer import Apply, Equation, Gradient, Layer
+from derivations.language.layers.names import fresh_name
 
 __all__ = ["Contribution", "Passes", "contributions", "cotangent_prefix", "depending", "gradient", "passes"]
 

@@ -13,13 +13,13 @@ from typing import Any
 from sympy import Basic, Expr, Integer, Symbol
 from sympy.core.symbol import Str
 
-from derivations.language.arrangements import Concatenate, SumOver
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.expression import Array, Shape, Variable
 from derivations.language.differentiation.preparation import prepared, read_by
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import passes
-from derivations.language.expression import Array, Shape, Variable
-from derivations.language.layer import Apply, Equation, Gradient, Layer, Repeat
-from derivations.language.names import fresh_name
+from derivations.language.layers.layer import Apply, Equation, Gradient, Layer, Repeat
+from derivations.language.layers.names import fresh_name
 
 __all__ = ["Pulled", "Tape", "backward_pass", "forward_pass", "is_gradient", "pulled", "with_tapes"]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from sympy import Basic, Dummy, Integer, Symbol, oo
 
-from derivations.language.arrangements import Tabulated
-from derivations.language.expression import Array, Member, Transpose, Variable
-from derivations.language.layer import Apply, Repeat
-from derivations.language.masks import BandMask
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import Array, Member, Transpose, Variable
+from derivations.language.arrays.masks import BandMask
+from derivations.language.arrays.scalars import without_conditions
+from derivations.language.arrays.shapes import Axis, total
+from derivations.language.layers.layer import Apply, Repeat
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
-from derivations.language.scalars import without_conditions
-from derivations.language.shapes import Axis, total
 
 __all__ = ["ArrayPrinter"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sympy import Add, Basic, Expr, Indexed, Integer, Mul, Pow, Symbol
 from sympy.core.function import AppliedUndef
 
-from derivations.language.layer import Apply, Equation
+from derivations.language.layers.layer import Apply, Equation
 
 __all__ = ["Letter", "has_index", "is_index", "printed_sum", "symbols_in"]
 

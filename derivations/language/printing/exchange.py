@@ -29,13 +29,13 @@ from sympy import (
 )
 from sympy.printing.pycode import PythonCodePrinter
 
-from derivations.language.derivation import Assumption, Claim, Derivation, Step
-from derivations.language.expression import Variable
-from derivations.language.layer import Layer
+from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.scalars import without_conditions
+from derivations.language.arrays.shown import view
+from derivations.language.layers.layer import Layer
 from derivations.language.printing.order import natural
 from derivations.language.printing.text import TextPrinter
-from derivations.language.scalars import without_conditions
-from derivations.language.shown import view
+from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
 
 __all__ = ["NotClosedForm", "python", "statement_json"]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from derivations.language.derivation import Derivation
-from derivations.language.layer import Layer
+from derivations.language.layers.layer import Layer
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.views import latex, markdown
+from derivations.language.results.derivation import Derivation
 
 __all__ = ["Pages", "export", "pages_of", "write_files", "write_pages"]
 

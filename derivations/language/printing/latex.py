@@ -11,15 +11,15 @@ from typing import Any
 
 from sympy import Id, Integer, Symbol
 
-from derivations.language.arrangements import Tabulated
-from derivations.language.binding import fresh_index
-from derivations.language.expression import Array
-from derivations.language.functions import BandMask, Elementwise, Interleave, RowLogSumExp, RowSum
-from derivations.language.layer import Equation, Repeat
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.binding import fresh_index
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.functions import BandMask, Elementwise, Interleave, RowLogSumExp, RowSum
+from derivations.language.arrays.selection import Chosen, Pick, RelativeBuckets
+from derivations.language.arrays.shapes import Pair, total
+from derivations.language.layers.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter
 from derivations.language.printing.notation import Notation
-from derivations.language.selection import Chosen, Pick, RelativeBuckets
-from derivations.language.shapes import Pair, total
 
 __all__ = ["LatexPrinter", "Line", "latex_of"]
 

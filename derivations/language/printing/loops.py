@@ -11,13 +11,13 @@ from typing import Any
 from sympy import Basic, Derivative, Expr, Symbol, srepr
 from sympy.printing.pycode import PythonCodePrinter
 
-from derivations.language.binding import free_symbols, fresh_index
-from derivations.language.derivation import Derivation
-from derivations.language.expression import Array
-from derivations.language.layer import Equation
+from derivations.language.arrays.binding import free_symbols, fresh_index
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.scalars import Expectation, Variance, without_conditions
+from derivations.language.arrays.shapes import Blocks, Pair
+from derivations.language.layers.layer import Equation
 from derivations.language.printing.exchange import NotClosedForm, python
-from derivations.language.scalars import Expectation, Variance, without_conditions
-from derivations.language.shapes import Blocks, Pair
+from derivations.language.results.derivation import Derivation
 
 __all__ = ["python_source"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sympy import Add, Basic, Expr, Indexed, KroneckerDelta, Mul, Number, Pow, Sum, Symbol, exp
 
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.printing.counting import Letter, is_index
-from derivations.language.scalars import Iverson
 
 __all__ = ["factors", "is_size_like", "natural", "terms"]
 

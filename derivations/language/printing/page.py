@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from sympy import Basic, Expr, Rational, true
 
-from derivations.language.derivation import Assumption, Claim, Derivation
-from derivations.language.expression import Variable
-from derivations.language.layer import Layer
+from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.scalars import Rounded
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import Name
 from derivations.language.printing.notation import Notation
-from derivations.language.scalars import Rounded
-from derivations.language.shapes import total
+from derivations.language.results.derivation import Assumption, Claim, Derivation
 
 __all__ = ["Note", "Page", "Row", "TableRow", "claim_page", "display_ranges", "layer_page", "page", "table"]
 

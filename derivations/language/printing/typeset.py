@@ -8,11 +8,11 @@ from typing import Any
 from sympy import Add, Basic, Expr, Indexed, Integer, KroneckerDelta, Le, Mul, Pow, Rational, Symbol, cos, sin, true
 from sympy.core.function import AppliedUndef
 
+from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.printing.counting import Letter, has_index, is_index, printed_sum
 from derivations.language.printing.letters import joined
 from derivations.language.printing.marks import Marks
 from derivations.language.printing.order import factors, is_size_like, natural, terms
-from derivations.language.scalars import Expectation, Variance
 
 __all__ = ["ATOM", "PRODUCT", "STATEMENT", "SUM", "ScalarPrinter"]
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from derivations.language.derivation import Claim, Derivation
-from derivations.language.layer import Equation, Layer
+from derivations.language.arrays.shown import view
+from derivations.language.layers.layer import Equation, Layer
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.page import Note, Page, Row, claim_page, display_ranges, layer_page, page, table
 from derivations.language.printing.text import TextPrinter, plain
 from derivations.language.printing.words import word
-from derivations.language.shown import view
+from derivations.language.results.derivation import Claim, Derivation
 
 __all__ = ["MATH", "latex", "markdown", "table", "text"]
 

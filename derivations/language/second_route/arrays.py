@@ -12,8 +12,8 @@ from typing import Any
 
 from sympy import Basic, Symbol
 
-from derivations.language.arrangements import Concatenate, Explicit, SumOver, Tabulated
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import Concatenate, Explicit, SumOver, Tabulated
+from derivations.language.arrays.expression import (
     ColumnBroadcast,
     Member,
     OnlyEntry,
@@ -24,7 +24,8 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.layer import Equation, _Family
+from derivations.language.arrays.shapes import Axis, total
+from derivations.language.layers.layer import Equation, _Family
 from derivations.language.second_route.world import (
     Hole,
     Meaning,
@@ -36,7 +37,6 @@ from derivations.language.second_route.world import (
     rule,
     whole,
 )
-from derivations.language.shapes import Axis, total
 
 __all__ = ["bound_to", "deep", "places_of", "sizes_of"]
 

@@ -10,7 +10,7 @@ import sympy
 from sympy import Abs, Basic, Heaviside, KroneckerDelta, Max, Min, Mod, Piecewise, sign
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
-from derivations.language.scalars import Admitted, Iverson, Rounded, Within
+from derivations.language.arrays.scalars import Admitted, Iverson, Rounded, Within
 from derivations.language.second_route.real_functions import number
 from derivations.language.second_route.scalars import parts_of
 from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, Unfit, World, meaning, rule, whole

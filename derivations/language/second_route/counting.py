@@ -16,9 +16,8 @@ from typing import Any
 
 from sympy import Basic, Expr, Symbol
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.costs import Count
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Member,
@@ -29,7 +28,7 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import (
+from derivations.language.arrays.functions import (
     BandMask,
     Both,
     Elementwise,
@@ -41,14 +40,15 @@ from derivations.language.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.layer import Apply, Layer, Repeat
-from derivations.language.routing import RoutedProduct, TopK
-from derivations.language.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.routing import RoutedProduct, TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
+from derivations.language.arrays.shapes import total
+from derivations.language.counting.costs import Count
+from derivations.language.layers.layer import Apply, Layer, Repeat
 from derivations.language.second_route.arrays import bound_to, places_of, sizes_of
 from derivations.language.second_route.formulas import Formula
 from derivations.language.second_route.world import Meaning, NotCovered, World, meaning, rule, whole
-from derivations.language.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
-from derivations.language.shapes import total
 
 __all__ = ["run_count"]
 

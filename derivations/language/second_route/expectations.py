@@ -14,7 +14,7 @@ from typing import Any
 
 from sympy import Expr
 
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.second_route.real_functions import number
 from derivations.language.second_route.world import Cell, Meaning, NotCovered, Undefined, World, meaning, rule
 

@@ -13,8 +13,8 @@ from math import prod
 
 from sympy import Expr, Lambda, Max, Symbol, diff, exp, tanh
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.expression import (
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
     Member,
@@ -26,7 +26,7 @@ from derivations.language.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.functions import (
+from derivations.language.arrays.functions import (
     BandMask,
     Both,
     Elementwise,
@@ -38,15 +38,15 @@ from derivations.language.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.layer import Apply, Layer, Repeat
-from derivations.language.memory_counts import KeptCount
-from derivations.language.routing import EachTransposed, RoutedProduct, TopK
-from derivations.language.rows import PlacedRows, RowRange, Stacked
-from derivations.language.scalars import Iverson
+from derivations.language.arrays.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
+from derivations.language.arrays.shapes import total
+from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.layers.layer import Apply, Layer, Repeat
 from derivations.language.second_route.arrays import sizes_of
 from derivations.language.second_route.world import Meaning, NotCovered, World, meaning, rule, whole
-from derivations.language.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
-from derivations.language.shapes import total
 
 __all__ = ["run_kept"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from sympy import Basic, Eq, Indexed, Mul, Ne, Pow, Symbol
 
-from derivations.language.derivation import Assumption
-from derivations.language.expression import Array
-from derivations.language.scalars import Expectation, Iverson, Variance
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.scalars import Expectation, Iverson, Variance
+from derivations.language.results.derivation import Assumption
 from derivations.language.second_route.arrays import bound_to
 from derivations.language.second_route.expectations import Law
 from derivations.language.second_route.real_functions import number

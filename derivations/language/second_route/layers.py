@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from derivations.language.differentiation.pullback import Pullback
-from derivations.language.layer import Apply, Layer, Repeat
+from derivations.language.layers.layer import Apply, Layer, Repeat
 from derivations.language.second_route.arrays import deep, sizes_of
 from derivations.language.second_route.world import STEP, Meaning, NotCovered, World, meaning, rule, whole
 

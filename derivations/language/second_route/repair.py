@@ -10,8 +10,8 @@ from typing import Any
 
 from sympy import Basic, Eq
 
-from derivations.language.derivation import Assumption
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.results.derivation import Assumption
 from derivations.language.second_route.arrays import bound_to
 from derivations.language.second_route.world import Cell, Undefined, World, meaning, whole
 

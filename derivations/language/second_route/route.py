@@ -18,9 +18,10 @@ from typing import Any
 
 from sympy import Basic, Limit
 
-from derivations.language.costs import Count
-from derivations.language.derivation import Claim, Derivation
-from derivations.language.expression import Array
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.shapes import ShapeError
+from derivations.language.counting.costs import Count
+from derivations.language.results.derivation import Claim, Derivation
 from derivations.language.second_route import (
     calculus,
     choices,
@@ -35,7 +36,6 @@ from derivations.language.second_route.arrays import deep
 from derivations.language.second_route.real_functions import number
 from derivations.language.second_route.sampling import Situation, worlds
 from derivations.language.second_route.world import CONTEXT, Hole, NotCovered, Undefined, Unfit, World, meaning
-from derivations.language.shapes import ShapeError
 
 __all__ = ["Comparison", "SecondRoute", "StepRoute", "compare", "points_of", "second_route"]
 

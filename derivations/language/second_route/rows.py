@@ -9,9 +9,9 @@ from typing import Any
 
 from sympy import oo
 
-from derivations.language.arrangements import ColumnBlock, PlacedBlock
-from derivations.language.expression import Array
-from derivations.language.functions import (
+from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.functions import (
     BandMask,
     Both,
     Elementwise,
@@ -23,13 +23,9 @@ from derivations.language.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
-from derivations.language.rows import PlacedRows, RowRange, Stacked
-from derivations.language.second_route.arrays import bound_to, deep, sizes_of
-from derivations.language.second_route.choices import sign_of
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, World, meaning, rule, whole
-from derivations.language.selection import (
+from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.selection import (
     AddedEntries,
     AddedWindows,
     Chosen,
@@ -39,7 +35,11 @@ from derivations.language.selection import (
     ScatterRows,
     Windows,
 )
-from derivations.language.shapes import total
+from derivations.language.arrays.shapes import total
+from derivations.language.second_route.arrays import bound_to, deep, sizes_of
+from derivations.language.second_route.choices import sign_of
+from derivations.language.second_route.real_functions import number
+from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, World, meaning, rule, whole
 
 __all__: list[str] = []
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from sympy import Basic, Eq, Mod, Symbol
 
-from derivations.language.derivation import Assumption, Claim, Derivation
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.results.derivation import Assumption, Claim, Derivation
 from derivations.language.second_route.laws import set_laws
 from derivations.language.second_route.repair import holds, repair
 from derivations.language.second_route.world import NotCovered, Undefined, World, inside, meaning, whole

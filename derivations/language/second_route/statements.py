@@ -9,11 +9,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from derivations.language.arrays.shapes import total
+from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
 from derivations.language.second_route.arrays import bound_to
 from derivations.language.second_route.real_functions import number
 from derivations.language.second_route.world import Meaning, NotCovered, Undefined, World, meaning, rule, whole
-from derivations.language.shapes import total
-from derivations.language.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
 
 __all__: list[str] = []
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from sympy import Basic, Symbol
 
-from derivations.language.layer import Apply, Equation
+from derivations.language.layers.layer import Apply, Equation
 
 __all__ = [
     "CONTEXT",

@@ -5,19 +5,19 @@ from dataclasses import replace
 import pytest
 from sympy import Integer, Lambda, Max, Rational, exp, log, sqrt, tanh
 
-from derivations.language.arrangements import Tabulated
-from derivations.language.derivation import Claim, Derivation, step
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import Array, array
+from derivations.language.arrays.functions import Hadamard, gelu, named, relu, row_softmax
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.shapes import ShapeError
 from derivations.language.differentiation.adjoints import GradientError, adjoints, derivative_of
 from derivations.language.differentiation.claims import local_claims
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.expression import Array, array
-from derivations.language.functions import Hadamard, gelu, named, relu, row_softmax
-from derivations.language.layer import Equations, Layer, part
-from derivations.language.proof import judge
-from derivations.language.scalars import Iverson
-from derivations.language.shapes import ShapeError
-from derivations.linear import linear
+from derivations.language.judge.proof import judge
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.language.results.derivation import Claim, Derivation, step
+from derivations.linear.linear import linear
 from derivations.symbols import d, i, k, m, n, scalar
 from tests.broken import is_refused
 

@@ -5,24 +5,24 @@ from dataclasses import replace
 import pytest
 from sympy import sqrt
 
-from derivations.attention import scaled_dot_product_attention
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import LAYERS
 from derivations.catalogue import layer as layer_called
-from derivations.decoder import decoder_layer
-from derivations.feed_forward import feed_forward
+from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language import count_flops, count_parameters, gradient
-from derivations.language.derivation import Claim, step
+from derivations.language.arrays.expression import ColumnBroadcast, array
+from derivations.language.arrays.functions import Hadamard, RowSum
 from derivations.language.differentiation.claims import local_claims, whole_claims
 from derivations.language.differentiation.preparation import prepared
-from derivations.language.expression import ColumnBroadcast, array
-from derivations.language.functions import Hadamard, RowSum
-from derivations.language.layer import Equations, Gradient, Layer, Repeat, part
-from derivations.language.proof import judge, prove_equal
-from derivations.linear import linear
-from derivations.multi_head import multi_head_attention
-from derivations.softmax import softmax
+from derivations.language.judge.proof import judge, prove_equal
+from derivations.language.layers.layer import Equations, Gradient, Layer, Repeat, part
+from derivations.language.results.derivation import Claim, step
+from derivations.linear.linear import linear
+from derivations.softmax.softmax import softmax
 from derivations.symbols import N, d, d_k, n
-from derivations.transformer import transformer_loss
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.transformer import transformer_loss
 from tests.broken import is_refused
 
 

@@ -28,9 +28,9 @@ from sympy import (
     sqrt,
 )
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
-from derivations.language.expression import array, mask_array, token_array
-from derivations.language.functions import (
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
+from derivations.language.arrays.expression import array, mask_array, token_array
+from derivations.language.arrays.functions import (
     Both,
     CausalMask,
     Hadamard,
@@ -43,8 +43,8 @@ from derivations.language.functions import (
     row_softmax,
     square,
 )
-from derivations.language.scalars import Expectation, Iverson, Rounded, Variance
-from derivations.language.shapes import Blocks
+from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
+from derivations.language.arrays.shapes import Blocks
 from derivations.symbols import (
     batch,
     d_ff,

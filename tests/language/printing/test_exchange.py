@@ -6,11 +6,11 @@ import math
 import pytest
 from sympy import Derivative, Eq, Integer, KroneckerDelta, Max, Rational, Symbol, erf, exp, oo, sqrt, srepr
 
-from derivations.language.derivation import Assumption, Derivation, claim, step
-from derivations.language.expression import Array
-from derivations.language.functions import row_softmax
-from derivations.language.layer import Equation
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.functions import row_softmax
+from derivations.language.layers.layer import Equation
 from derivations.language.printing.exchange import NotClosedForm, python, statement_json
+from derivations.language.results.derivation import Assumption, Derivation, claim, step
 from tests.language.printing.printed import _total, a, d_ff, d_k, d_model, g, i, n, x, y
 
 

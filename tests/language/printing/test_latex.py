@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sympy import Add, Dummy, Integer, KroneckerDelta, Mul, Symbol, exp, srepr
 
 from derivations.catalogue import layers
-from derivations.language.expression import Array
+from derivations.language.arrays.expression import Array
 from derivations.language.printing.counting import Letter, printed_sum
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.notation import NOTATIONS

@@ -4,11 +4,11 @@ import pytest
 from sympy import Derivative, Ge, Integer, KroneckerDelta, Lt, Rational, exp, true
 
 from derivations.catalogue import layers
-from derivations.language.derivation import Assumption, Claim, Derivation, claim, step
-from derivations.language.functions import row_softmax
-from derivations.language.layer import Equation
+from derivations.language.arrays.functions import row_softmax
+from derivations.language.arrays.scalars import Rounded
+from derivations.language.layers.layer import Equation
 from derivations.language.printing.views import latex, markdown, table, text
-from derivations.language.scalars import Rounded
+from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, step
 from tests.language.printing.printed import _total, i, k, n, x, y
 
 SOFTMAX = Equation(y, row_softmax(x))

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from sympy import Integer
 
-from derivations.language.expression import Variable
-from derivations.language.inlining import inlined
-from derivations.language.layer import Layer
-from derivations.language.shapes import total
-from numeric.checks import InputError
-from numeric.compile import compile_layer
-from numeric.conformance.sizes import draw_sizes
-from numeric.structure import WeightTree, identifier, weight_tree
-from numeric.weights import initialise
+from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Layer
+from numeric.codegen.compile import compile_layer
+from numeric.models.weights import initialise
+from numeric.runtime.checks import InputError
+from numeric.runtime.structure import WeightTree, identifier, weight_tree
+from numeric.verification.conformance.sizes import draw_sizes
 
 __all__ = ["Call", "drawn_call", "with_more_inputs"]
 

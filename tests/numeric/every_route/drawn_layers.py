@@ -12,11 +12,11 @@ from random import Random
 
 from sympy import E, Expr, Integer, Lambda, Max, Min, Symbol, exp, sin, sqrt
 
-from derivations.language.arrangements import ColumnBlock, Concatenate, SumOver, Tabulated
-from derivations.language.columns import Beside, ColumnRange
-from derivations.language.exponentials import Normalised, row_exponentials
-from derivations.language.expression import Array, ColumnBroadcast, Member, RowBroadcast, Variable
-from derivations.language.functions import (
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, SumOver, Tabulated
+from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.exponentials import Normalised, row_exponentials
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Member, RowBroadcast, Variable
+from derivations.language.arrays.functions import (
     CausalMask,
     Hadamard,
     Lookup,
@@ -29,11 +29,11 @@ from derivations.language.functions import (
     named,
     relu,
 )
-from derivations.language.layer import Equations, Layer
-from derivations.language.names import variables_in
-from derivations.language.rows import RowRange, Stacked
-from derivations.language.selection import OneHot, Pick
-from derivations.language.shapes import Axis, Blocks
+from derivations.language.arrays.rows import RowRange, Stacked
+from derivations.language.arrays.selection import OneHot, Pick
+from derivations.language.arrays.shapes import Axis, Blocks
+from derivations.language.layers.layer import Equations, Layer
+from derivations.language.layers.names import variables_in
 from derivations.symbols import d, h, i, m, n, scalar, size
 
 __all__ = ["drawn_layer"]

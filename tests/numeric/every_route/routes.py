@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.inlining import inlined
-from derivations.language.layer import Layer
-from numeric.backends.arguments import mapped
-from numeric.compile import compile_layer, source
-from numeric.conformance.drawing import leaves
-from numeric.conformance.frameworks import FRAMEWORKS
-from numeric.prepare import flat_weights, nested, prepare, prepare_gradient
-from numeric.standalone import optimised_source
-from numeric.structure import identifier, weight_tree
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Layer
+from numeric.codegen.backends.arguments import mapped
+from numeric.codegen.compile import compile_layer, source
+from numeric.optimize.prepare import flat_weights, nested, prepare, prepare_gradient
+from numeric.optimize.standalone import optimised_source
+from numeric.runtime.structure import identifier, weight_tree
+from numeric.verification.conformance.drawing import leaves
+from numeric.verification.conformance.frameworks import FRAMEWORKS
 from tests.numeric.every_route.arguments import Call
 
 __all__ = ["GRADIENTS", "PEERS", "VALUES", "cotangents", "plain", "plain_gradient"]

@@ -16,11 +16,12 @@ from derivations.catalogue import LAYERS
 from derivations.catalogue import layer as layer_called
 from derivations.language.differentiation.adjoints import GradientError
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.layer import Layer
-from numeric import InputError, tiles
-from numeric.conformance.drawing import leaves
-from numeric.formula_printer import CompileError
-from numeric.standalone import optimised_source
+from derivations.language.layers.layer import Layer
+from numeric import InputError
+from numeric.codegen.formula_printer import CompileError
+from numeric.optimize.standalone import optimised_source
+from numeric.runtime import tiles
+from numeric.verification.conformance.drawing import leaves
 from tests.numeric.every_route.arguments import Call, drawn_call, with_more_inputs
 from tests.numeric.every_route.drawn_layers import drawn_layer
 from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient

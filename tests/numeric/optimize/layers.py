@@ -7,11 +7,11 @@ from sympy import Symbol
 
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
-from derivations.language.arrangements import Concatenate
-from derivations.language.expression import Array, Variable, array, mask_array
-from derivations.language.functions import RowSoftmax, square
-from derivations.language.layer import Equations, Layer
-from derivations.language.shapes import Blocks
+from derivations.language.arrays.arrangements import Concatenate
+from derivations.language.arrays.expression import Array, Variable, array, mask_array
+from derivations.language.arrays.functions import RowSoftmax, square
+from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.layer import Equations, Layer
 from derivations.symbols import d, d_k, d_model, d_v, h, i, m, n
 from numeric.optimize import Optimised
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.decoder import decoder_layer
-from derivations.encoder import encoder_layer
-from derivations.language.arrangements import Concatenate
-from derivations.language.expression import Array, array
-from derivations.language.functions import Hadamard, relu
-from derivations.language.layer import Equations, Layer
-from derivations.memory import pre_norm_layer
+from derivations.costs.memory import pre_norm_layer
+from derivations.language.arrays.arrangements import Concatenate
+from derivations.language.arrays.expression import Array, array
+from derivations.language.arrays.functions import Hadamard, relu
+from derivations.language.layers.layer import Equations, Layer
 from derivations.symbols import d, d_ff, d_model, h, i, n
-from numeric.compile import compile_layer
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.encoder import encoder_layer
+from numeric.codegen.compile import compile_layer
 from numeric.optimize import PASSES, optimize, packed
 from tests.numeric.optimize.layers import made, model, refused
 

@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 from sympy import Integer, Rational
 
-from derivations.decoder import decoder_layer
-from derivations.encoder import encoder_layer
 from derivations.language import gradient
-from derivations.language.arrangements import ColumnBlock, Concatenate, SumOver
-from derivations.language.expression import Array, Product, Scaled, Transpose
-from derivations.language.inlining import inlined
-from derivations.language.layer import Equation, Layer
-from derivations.language.names import subexpressions
-from derivations.layer_norm import layer_norm
-from derivations.rms_norm import rms_norm
-from numeric.compile import compile_layer
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, SumOver
+from derivations.language.arrays.expression import Array, Product, Scaled, Transpose
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Equation, Layer
+from derivations.language.layers.names import subexpressions
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.encoder import encoder_layer
+from numeric.codegen.compile import compile_layer
+from numeric.models.weights import initialise
 from numeric.optimize import PASSES, Optimised, optimize
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal
-from numeric.weights import initialise
 from tests.numeric.optimize.layers import attention, made, refused
 
 SIZES = {"n": 5, "m": 3, "d_model": 7, "h": 2, "d_k": 11, "d_v": 13, "d_ff": 17, "d": 7}

@@ -6,20 +6,20 @@ import pytest
 from sympy import Integer, Rational, log, sqrt
 
 from derivations.catalogue import layer, names
-from derivations.decoder import decoder_layer
-from derivations.encoder import encoder, encoder_layer
+from derivations.costs.memory import pre_norm_layer
 from derivations.language import gradient
-from derivations.language.arrangements import SumOver
-from derivations.language.binding import replace_free
-from derivations.language.columns import ColumnRange
-from derivations.language.exponentials import Normalised, RowExponentials
-from derivations.language.expression import Array, Product, array, mask_array
-from derivations.language.functions import Both, CausalMask, RowSoftmax, WindowMask
-from derivations.language.inlining import inlined
-from derivations.language.layer import Equation, Equations, Layer
-from derivations.language.names import subexpressions
-from derivations.memory import pre_norm_layer
+from derivations.language.arrays.arrangements import SumOver
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.exponentials import Normalised, RowExponentials
+from derivations.language.arrays.expression import Array, Product, array, mask_array
+from derivations.language.arrays.functions import Both, CausalMask, RowSoftmax, WindowMask
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Equation, Equations, Layer
+from derivations.language.layers.names import subexpressions
 from derivations.symbols import d_ff, d_k, n, scalar, size
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.encoder import encoder, encoder_layer
 from numeric.optimize import PASSES, Rewrite, optimize
 from tests.numeric.optimize.layers import attention, chain, made, model, refused
 from tests.tiers import few

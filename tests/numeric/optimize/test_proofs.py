@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from sympy import sqrt
 
-from derivations.encoder import encoder_layer
+from derivations.costs.memory import pre_norm_layer
 from derivations.language import gradient
-from derivations.language.arrangements import ColumnBlock, Concatenate
-from derivations.language.binding import replace_free
-from derivations.language.columns import ColumnRange
-from derivations.language.expression import Array, Plus, Product
-from derivations.language.inlining import inlined
-from derivations.language.layer import Equation
-from derivations.memory import pre_norm_layer
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.expression import Array, Plus, Product
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Equation
 from derivations.symbols import d_k, d_v, h
+from derivations.transformer.encoder import encoder_layer
 from numeric.optimize import PASSES, optimize
 from numeric.optimize.draft import Draft
 from numeric.optimize.rewrite import Proposal

@@ -5,17 +5,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from derivations.batch_norm import batch_norm
-from derivations.encoder import encoder
 from derivations.language import gradient
-from derivations.language.expression import Array, ColumnBroadcast, RowBroadcast, array
-from derivations.language.functions import RowMean
-from derivations.language.layer import Equations, Layer
-from derivations.layer_norm import layer_norm
-from derivations.rms_norm import rms_norm
+from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, array
+from derivations.language.arrays.functions import RowMean
+from derivations.language.layers.layer import Equations, Layer
+from derivations.normalisation.batch_norm import batch_norm
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import d, h, i, n
+from derivations.transformer.encoder import encoder
 from numeric import prepare
-from numeric.compile import compile_layer
+from numeric.codegen.compile import compile_layer
 from numeric.optimize import PASSES, optimize
 from numeric.optimize.draft import Draft
 from tests.numeric.optimize.layers import made, model, refused

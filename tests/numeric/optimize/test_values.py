@@ -9,16 +9,16 @@ import pytest
 from sympy import Integer, Symbol
 
 from derivations.language import gradient
-from derivations.language.expression import Array, mask_array
-from derivations.language.functions import CausalMask, WindowMask
-from derivations.language.inlining import inlined
-from derivations.language.layer import Layer
-from derivations.language.shapes import total
+from derivations.language.arrays.expression import Array, mask_array
+from derivations.language.arrays.functions import CausalMask, WindowMask
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Layer
 from derivations.symbols import n, size
-from numeric.agreement.cases import SIZES, at_sizes, case, subjects
-from numeric.compile import CompiledLayer, compile_layer
+from numeric.codegen.compile import CompiledLayer, compile_layer
+from numeric.models.weights import initialise
 from numeric.optimize import optimize, packed
-from numeric.weights import initialise
+from numeric.verification.agreement.cases import SIZES, at_sizes, case, subjects
 from tests.numeric.optimize.layers import attention, model
 from tests.tiers import few
 

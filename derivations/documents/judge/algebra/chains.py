@@ -41,7 +41,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Product
 from derivations.documents.verdicts import Finding
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.scalars import Expectation, Variance
 
 __all__ = ["check_chains"]
 

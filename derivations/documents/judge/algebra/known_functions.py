@@ -16,6 +16,7 @@ from typing import Any
 
 from sympy import Expr, Lambda, Rational
 
+from derivations.activations.gelu import gelu_sigmoid, gelu_tanh
 from derivations.documents.budget import spend
 from derivations.documents.judge.arrays.array_functions import FUNCTIONS
 from derivations.documents.judge.numbers.letters import put
@@ -24,7 +25,6 @@ from derivations.documents.scope import Scope
 from derivations.documents.scope.functions import folded
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Derivative, Fence, Name, Node, Number, rebuilt
-from derivations.gelu import gelu_sigmoid, gelu_tanh
 
 __all__ = ["Functions", "is_named"]
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
 
+from derivations.attention.dot_product import INDEPENDENT, UNCORRELATED, components, product
 from derivations.documents.judge.algebra.dot_products import with_sums
 from derivations.documents.judge.algebra.proving import are_equal, weighed
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
@@ -23,9 +24,8 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
-from derivations.dot_product import INDEPENDENT, UNCORRELATED, components, product
-from derivations.language.derivation import Derivation
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.results.derivation import Derivation
 from derivations.symbols import d_k
 
 __all__ = [

@@ -20,8 +20,8 @@ from derivations.documents.judge.algebra.readings import guessed
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Node
 from derivations.documents.verdicts import Finding
-from derivations.language.derivation import Derivation
-from derivations.language.proof import prove_equal
+from derivations.language.judge.proof import prove_equal
+from derivations.language.results.derivation import Derivation
 
 __all__ = ["Sides", "are_equal", "decided", "is_undefined", "provisos", "weighed"]
 

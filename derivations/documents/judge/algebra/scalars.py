@@ -44,8 +44,8 @@ from derivations.documents.syntax import (
     Sum,
     Words,
 )
-from derivations.language.expression import array
-from derivations.language.scalars import Expectation, Variance
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.symbols import index, size
 
 __all__ = [

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 
 from sympy import Expr, Integer, KroneckerDelta, Lambda, Max, Min, cos, erf, exp, log, sin, sqrt, tanh
 
-from derivations.attention import scaled_dot_product_attention
+from derivations.activations.gelu import normal_distribution
+from derivations.activations.sigmoid import sigmoid, silu, softplus
+from derivations.attention.attention import scaled_dot_product_attention
 from derivations.documents import syntax
 from derivations.documents.judge.arrays.array_reading import NotRead, Reading, Value, function_word
 from derivations.documents.syntax import Call, Name, Node
-from derivations.gelu import normal_distribution
-from derivations.language.arrangements import Concatenate, Tabulated
-from derivations.language.expression import Array, Transpose
-from derivations.language.functions import Elementwise, RowMean, gelu, named, opaque, row_softmax
-from derivations.sigmoid import sigmoid, silu, softplus
+from derivations.language.arrays.arrangements import Concatenate, Tabulated
+from derivations.language.arrays.expression import Array, Transpose
+from derivations.language.arrays.functions import Elementwise, RowMean, gelu, named, opaque, row_softmax
 from derivations.symbols import index, scalar
 
 __all__ = ["FUNCTIONS", "call", "largest"]

@@ -15,9 +15,9 @@ from derivations.documents import syntax
 from derivations.documents.judge.arrays.array_functions import FUNCTIONS
 from derivations.documents.judge.arrays.array_reading import NotRead, Reading, Value, function_word, rank
 from derivations.documents.syntax import Call, Name, Node
-from derivations.language.arrangements import Tabulated
-from derivations.language.expression import Array, Plus, Product, Scaled, Transpose
-from derivations.language.functions import Elementwise, Hadamard, named
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import Array, Plus, Product, Scaled, Transpose
+from derivations.language.arrays.functions import Elementwise, Hadamard, named
 from derivations.symbols import index, scalar
 
 __all__ = ["OPERATIONS"]

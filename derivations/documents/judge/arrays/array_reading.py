@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from derivations.documents import syntax
 from derivations.documents.syntax import Name, Node
-from derivations.language.expression import Array
+from derivations.language.arrays.expression import Array
 
 __all__ = ["NotRead", "Reading", "Value", "function_word", "indices_of", "rank"]
 

@@ -8,9 +8,9 @@ from derivations.documents import syntax
 from derivations.documents.judge.arrays.array_functions import largest
 from derivations.documents.judge.arrays.array_reading import NotRead, Reading, Value
 from derivations.documents.syntax import Name, Number
-from derivations.language.arrangements import Tabulated
-from derivations.language.expression import Array
-from derivations.language.functions import RowSum
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.functions import RowSum
 from derivations.symbols import index
 
 __all__ = ["aggregate", "shortage"]

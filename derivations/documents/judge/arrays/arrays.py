@@ -22,8 +22,8 @@ from derivations.documents.judge.arrays.array_operations import OPERATIONS
 from derivations.documents.judge.arrays.array_reading import NotRead, Value, function_word, indices_of
 from derivations.documents.judge.arrays.array_sums import aggregate
 from derivations.documents.syntax import Call, Name, Node, Number
-from derivations.language.expression import Array
-from derivations.language.shapes import ShapeError
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.shapes import ShapeError
 
 __all__ = ["NotRead", "Reader", "Value", "function_word", "indices_of", "read_value"]
 

@@ -29,7 +29,7 @@ from derivations.documents.judge.arrays.array_reading import NotRead, function_w
 from derivations.documents.judge.arrays.array_sums import shortage
 from derivations.documents.judge.numbers.float_functions import CONSTANTS
 from derivations.documents.syntax import Call, Name, Node, Number
-from derivations.language.expression import Array, Variable
+from derivations.language.arrays.expression import Array, Variable
 
 __all__ = ["EntryNumbers", "NotEntries"]
 

@@ -25,7 +25,7 @@ from derivations.documents.judge.arrays.formula_letters import (
     subscript_letters,
 )
 from derivations.documents.syntax import Aggregate, Name, Node, Root
-from derivations.language.expression import Array, Transpose, Variable
+from derivations.language.arrays.expression import Array, Transpose, Variable
 from derivations.symbols import index
 
 __all__ = ["ROW", "Assignment", "assignments"]

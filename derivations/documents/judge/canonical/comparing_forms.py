@@ -41,7 +41,7 @@ from derivations.documents.judge.canonical.recognition import (
 from derivations.documents.judge.canonical.row_statistics import as_written, in_letters
 from derivations.documents.judge.canonical.softmax_by_index import written_out
 from derivations.documents.syntax import Call, Name, Negative, Node, Quotient
-from derivations.language.expression import Array
+from derivations.language.arrays.expression import Array
 
 __all__ = ["INPUTS", "Known", "judged"]
 

@@ -22,9 +22,9 @@ from derivations.documents.judge.arrays.entry_numbers import EntryNumbers, NotEn
 from derivations.documents.judge.canonical.assigning import ROW, Assignment
 from derivations.documents.judge.canonical.entry_places import same_places
 from derivations.documents.syntax import Node
-from derivations.language.derivation import Assumption, claim, derivation, step
-from derivations.language.expression import Array, Member
-from derivations.language.shapes import ShapeError, total
+from derivations.language.arrays.expression import Array, Member
+from derivations.language.arrays.shapes import ShapeError, total
+from derivations.language.results.derivation import Assumption, claim, derivation, step
 from derivations.symbols import index, n
 
 __all__ = ["Filter", "Match", "equal_forms", "reader_of", "reads"]

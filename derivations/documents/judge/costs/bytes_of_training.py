@@ -4,7 +4,7 @@ Result       conditional  what a weight, a gradient or the state of the optimise
              wrong        weights alone, in a precision that is named, with another number of bytes
              nothing      for anything else: what is kept and in which precision is for the author to say
 Units        bytes
-Source       Rajbhandari, Rasley, Ruwase and He (2020), section 3.1, as `derivations.memory` holds it
+Source       Rajbhandari, Rasley, Ruwase and He (2020), section 3.1, as `derivations.costs.memory` holds it
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 
 from sympy import Expr, Symbol
 
-from derivations.counts import BYTES
+from derivations.costs.counts import BYTES
 from derivations.documents.judge.costs.count_words import Said
 from derivations.documents.syntax import Node
 from derivations.documents.verdicts import Finding
-from derivations.language.memory_counts import training_state_bytes
+from derivations.language.counting.memory_counts import training_state_bytes
 
 __all__ = ["MEMORY", "check_bytes"]
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from sympy import expand
 
+from derivations.costs.published.formula import Published
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.published.formula import Published
 
 __all__ = ["CHANGES", "Ascription", "ascription"]
 

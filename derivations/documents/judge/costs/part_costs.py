@@ -12,14 +12,14 @@ from functools import cache
 
 from sympy import Expr, expand
 
+from derivations.attention.grouped_query import cache as cached
+from derivations.attention.grouped_query import grouped_query_attention
+from derivations.attention.multi_head import multi_head_attention
+from derivations.costs.memory import ATTENTION, pre_norm_layer
 from derivations.documents.judge.costs.subjects import PARTS, Part
-from derivations.grouped_query_attention import cache as cached
-from derivations.grouped_query_attention import grouped_query_attention
-from derivations.language.costs import Count, weight_shapes
-from derivations.language.layer import Layer
-from derivations.language.memory_counts import KeptCount
-from derivations.memory import ATTENTION, pre_norm_layer
-from derivations.multi_head import multi_head_attention
+from derivations.language.counting.costs import Count, weight_shapes
+from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.layers.layer import Layer
 from derivations.symbols import N, batch, d, d_model, m, n
 
 __all__ = ["Cost", "costs", "matrices"]

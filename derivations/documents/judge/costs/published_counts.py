@@ -6,7 +6,7 @@ Result       conditional  under the convention of the paper, with what it takes 
              wrong        where the words around name the paper, or cite the place at which it has the formula, and a
                           count in its letters is one slip off that no other convention explains
 Assumes      so many letters with these factors come together in no other way
-Source       the formulas of `derivations.published`, each with its paper
+Source       the formulas of `derivations.costs.published`, each with its paper
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from functools import cache, cached_property
 
 from sympy import Expr, Symbol, expand
 
+from derivations.costs.published.formula import Published
+from derivations.costs.published.formulas import FORMULAS
 from derivations.documents.judge.costs.citations import Ascription
 from derivations.documents.judge.costs.count_words import Said
 from derivations.documents.judge.costs.published_slips import is_explained, slip_of
 from derivations.documents.judge.costs.subjects import quantity_named
 from derivations.documents.verdicts import Finding
-from derivations.published.formula import Published
-from derivations.published.formulas import FORMULAS
 
 __all__ = ["Row", "check_published", "published_rows", "shown"]
 

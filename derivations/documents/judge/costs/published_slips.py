@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from sympy import Expr, Rational, Symbol, primefactors
 
+from derivations.costs.published.formula import Published
 from derivations.documents.judge.costs.bytes_of_training import MEMORY
 from derivations.documents.scope.lexicon import spelled_meaning
-from derivations.published.formula import Published
 
 __all__ = ["is_explained", "slip_of"]
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from sympy import Symbol
 
-from derivations.attention import scaled_dot_product_attention
-from derivations.decoder import decoder_layer
+from derivations.attention.attention import scaled_dot_product_attention
+from derivations.attention.grouped_query import grouped_query_attention
+from derivations.attention.multi_head import multi_head_attention
 from derivations.documents.syntax import Name, Node, Words
-from derivations.embedding import embedding
-from derivations.encoder import encoder_layer
-from derivations.feed_forward import feed_forward
-from derivations.gated_feed_forward import gated_feed_forward
-from derivations.grouped_query_attention import grouped_query_attention
-from derivations.language.layer import Layer
-from derivations.layer_norm import layer_norm
-from derivations.multi_head import multi_head_attention
-from derivations.rms_norm import rms_norm
+from derivations.feed_forward.feed_forward import feed_forward
+from derivations.feed_forward.gated import gated_feed_forward
+from derivations.language.layers.layer import Layer
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n, vocab
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.embedding import embedding
+from derivations.transformer.encoder import encoder_layer
 
 __all__ = [
     "MEANINGS",

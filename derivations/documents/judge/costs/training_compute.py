@@ -1,7 +1,7 @@
 """The compute of training, `C = 6 N D`, by the passes: 2 forward, 4 backward for each parameter and token.
 
 Units        FLOPs, a multiply-add being 2
-Source       Kaplan et al. (2020), as `derivations.published.kaplan` holds it, with what it leaves out
+Source       Kaplan et al. (2020), as `derivations.costs.published.kaplan` holds it, with what it leaves out
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from itertools import product
 
 from sympy import Expr, Mul
 
+from derivations.costs.published.formulas import published
 from derivations.documents.judge.costs.count_words import Said
 from derivations.documents.judge.costs.subjects import QUANTITIES
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
-from derivations.published.formulas import published
 
 __all__ = ["check_training"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mpmath.ctx_iv import MPIntervalContext
 
-from derivations.language import intervals as functions
+from derivations.language.judge import intervals as functions
 
 __all__ = [
     "IV", "LARGEST_EXPONENT", "NoNumber", "Value", "added", "divided", "estimated_logarithm", "exponential", "extreme",

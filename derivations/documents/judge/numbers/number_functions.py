@@ -23,7 +23,7 @@ from derivations.documents.judge.numbers.intervals import (
     tanh,
 )
 from derivations.documents.syntax import Name, Number
-from derivations.language import intervals as functions
+from derivations.language.judge import intervals as functions
 
 __all__ = ["CONSTANTS", "function_of_numbers"]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from derivations.costs.published.formulas import FORMULAS
 from derivations.documents.checking import check_text
 from derivations.documents.judge.costs.published_slips import slip_of
-from derivations.published.formulas import FORMULAS
 
 MEGATRON = "12 l h^2 (1 + \\frac{13}{12 h} + \\frac{V + s}{12 l h})"
 KEPT = "s b h (34 + \\frac{5 a s}{h})"

@@ -1,0 +1,450 @@
+"""Parameters, FLOPs and memory of a model, as closed forms in its sizes and as exact integers.
+
+Everything is read off the equations of the model: its weights, its forward pass, its gradient, what the forward pass
+keeps for the backward pass, and the arrays of keys and values. Nothing is known here of any model.
+
+>>> from derivations.architectures.models import named_model
+>>> counts = count(named_model("gpt2"), seq=64)
+>>> counts.number(counts.total_parameters), counts.number(counts.flops.matmul)
+(124439808, 15963095040)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sympy import Expr, Integer, Symbol, expand
+
+from derivations.architectures.components import active_parameters, parameters_by_component
+from derivations.architectures.composition import build
+from derivations.architectures.description import AudioStem, Model, Patches, Stack
+from derivations.architectures.kinds import by_kind
+from derivations.architectures.storage import BYTES, Storage
+from derivations.costs.key_value_caches import (
+    LATENT,
+    cached_numbers,
+    cached_source_numbers,
+    decoding_stack,
+    has_latent,
+    key_value_cache,
+    with_absorbed_maps,
+)
+from derivations.costs.stored_bytes import base_dtype, stored_bytes
+from derivations.language.counting.convention import CONVENTION, Convention
+from derivations.language.counting.costs import (
+    count_decode_flops,
+    count_flops,
+    count_parameters,
+    count_training_flops,
+    flops_by_part,
+)
+from derivations.language.counting.memory_counts import attention_layers, kept_activations, training_state_bytes
+from derivations.language.counting.operations import Flops
+from derivations.language.layers.layer import Layer, Repeat
+from derivations.symbols import m, n
+
+__all__ = ["BYTES", "LATENT", "PHASES", "RECOMPUTED", "Counts", "KindOfLayer", "count", "key_value_cache"]
+
+PHASES = ("forward", "training", "prefill", "decode")
+RECOMPUTED: Mapping[str, Callable[[Layer], tuple[str, ...]]] = {  # what is computed again, by its name
+    "nothing": lambda layer: (),
+    "attention": attention_layers,
+    "blocks": lambda layer: ("block",),
+}
+USUAL_LENGTH = 1024  # positions, where none are asked for
+
+
+@dataclass(frozen=True)
+class KindOfLayer:
+    """Layers of a stack that are alike: their stack, their number, and the parameters of one by component.
+
+    Units        parameters
+    """
+
+    stack: str
+    count: Expr
+    components: Mapping[str, Expr]
+
+    @property
+    def parameters(self) -> Expr:
+        """The number of parameters of one layer."""
+        return expand(sum(self.components.values(), Integer(0)))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The costs of a model: expressions in its sizes, `number` of which gives an exact integer.
+
+    Units        parameters; FLOPs or multiply-adds as the convention says; bytes
+    """
+
+    model: Model
+    layer: Layer
+    phase: str
+    batch: int
+    values: Mapping[Symbol, Integer]  # the lengths included
+    convention: Convention
+    dtype: str  # of every number but the weights
+    recomputed: str
+    latent: str
+    stored: Expr | str  # bytes of the weights, or why they are not known
+
+    def number(self, expression: Expr | int) -> int:
+        """Return the exact integer that an expression in the sizes of the model is.
+
+        Raises       ValueError where it is none, such as half of an odd number
+        """
+        value = Integer(expression) if isinstance(expression, int) else expression.xreplace(dict(self.values))
+        if value.free_symbols:
+            missing = ", ".join(sorted(map(str, value.free_symbols)))
+            raise ValueError(f"{self.model.name}: the values give no number for {missing}")
+        if not isinstance(value, Integer):
+            raise ValueError(
+                f"{self.model.name}: {value} is no whole number; count the visible pairs instead of halves"
+            )
+        return int(value)
+
+    # --- parameters ---
+
+    @cached_property
+    def components(self) -> dict[str, Expr]:
+        """The number of parameters of every component."""
+        return parameters_by_component(self.layer)
+
+    @property
+    def total_parameters(self) -> Expr:
+        """The number of parameters."""
+        return expand(sum(self.components.values(), Integer(0)))
+
+    @cached_property
+    def kinds_of_layers(self) -> tuple[KindOfLayer, ...]:
+        """The kinds of layers, stack by stack: how many there are of each, and the parameters of one."""
+        return tuple(_kinds_of_layers(self.layer))
+
+    @property
+    def active(self) -> Expr:
+        """The number of parameters that one token uses."""
+        return active_parameters(self.model.architecture, self.layer)
+
+    # --- FLOPs ---
+
+    @cached_property
+    def flops(self) -> Flops:
+        """The operations of the phase, kept apart by kind."""
+        if self.phase == "decode":
+            return count_decode_flops(self.decoding_layer, n, self.batch, self.convention)
+        if self.phase == "training":
+            return count_training_flops(self.layer, self.batch, self.convention, self.again)
+        return count_flops(self.layer, self.batch, self.convention)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """The names of what a training step computes a second time."""
+        return RECOMPUTED[self.recomputed](self.layer)
+
+    @cached_property
+    def decoding_layer(self) -> Layer:
+        """The equations of a step of decoding: those of the model, latent attention as the machine has it."""
+        if self.latent != "absorbed" or not has_latent(self.model):
+            return self.layer
+        return build(with_absorbed_maps(self.model.architecture))
+
+    @cached_property
+    def parts(self) -> dict[str, Flops]:
+        """The operations of the phase by part of the model; of a decoding step those of the whole are not split."""
+        training = self.phase == "training"
+        again = self.again if training else ()
+        return flops_by_part(self.layer, self.batch, self.convention, training=training, recomputed=again)
+
+    # --- memory ---
+
+    @property
+    def bytes_per_number(self) -> int:
+        """The size of one number."""
+        return BYTES[self.dtype]
+
+    @property
+    def weights_bytes(self) -> Expr:
+        """The bytes of the weights, as they are stored.
+
+        Raises       ValueError with the reason where it is not known how they are stored
+        """
+        if isinstance(self.stored, str):
+            raise ValueError(f"{self.model.name}: {self.stored}; a dtype of your own sizes every number alike")
+        return self.stored
+
+    @cached_property
+    def cache(self) -> Expr:
+        """The numbers that a cache of keys and values keeps for each position of one sequence."""
+        return key_value_cache(self.model, self.latent)
+
+    @property
+    def cache_bytes_per_token(self) -> Expr:
+        """The bytes that a cache of keys and values grows by with each position of one sequence."""
+        return self.bytes_per_number * self.cache
+
+    @cached_property
+    def cache_bytes(self) -> Expr:
+        """The bytes of keys and values after all positions, of all sequences; a window keeps its layer's small."""
+        return self.batch * self.bytes_per_number * cached_numbers(self.model, self.latent)
+
+    @cached_property
+    def source_cache_bytes(self) -> Expr:
+        """The bytes of the keys and values of an encoder's rows, in every cross-attention, of all sequences."""
+        return self.batch * self.bytes_per_number * cached_source_numbers(self.model)
+
+    @cached_property
+    def activation_bytes(self) -> Expr:
+        """The bytes that a forward pass keeps for its backward pass; statistics of the norms are left out."""
+        return self._kept(self.recomputed)
+
+    @cached_property
+    def activation_bytes_with_recomputation(self) -> Expr:
+        """The same where the insides of every attention are computed again from its inputs."""
+        return self._kept("attention")
+
+    def _kept(self, recomputed: str) -> Expr:
+        kept = kept_activations(self.layer, batch=self.batch, recomputed=RECOMPUTED[recomputed](self.layer))
+        return kept.bytes(self.bytes_per_number)
+
+    @property
+    def training_state_bytes(self) -> Expr:
+        """The bytes of weights, gradients and Adam's two moments in mixed precision, a 32-bit copy of the weights."""
+        return training_state_bytes(self.total_parameters)
+
+    @property
+    def lengths(self) -> tuple[Symbol, ...]:
+        """The numbers of positions among the sizes: n, and m for the input of an encoder beside a decoder."""
+        return tuple(symbol for symbol in (n, m) if symbol in self.values)
+
+    @property
+    def storage_words(self) -> str:
+        """How the weights are stored, in a few words, or why their bytes are not known."""
+        if isinstance(self.stored, str):
+            return self.stored
+        storage = self.model.storage
+        if storage.layout is None:
+            return self.dtype
+        packed = ", ".join(tensor.name for tensor in storage.layout.tensors)
+        numbers = "".join(f", {symbol} {value}" for symbol, value in (storage.numbers or {}).items())
+        return f"{storage.method}{numbers}: {packed} for each packed matrix, all else {self.dtype}"
+
+    # --- as a whole ---
+
+    @property
+    def source(self) -> int | None:
+        """The number of positions that an encoder reads beside a decoder."""
+        return self.number(m) if m in self.values else None
+
+    @property
+    def length(self) -> Expr:
+        """The number of positions: of tokens that are put out, else of tokens or of patches that are read."""
+        if self.lengths:
+            return self.lengths[0]
+        encoder = self.model.architecture.encoder
+        return encoder.stem.count + 1 if encoder and isinstance(encoder.stem, Patches) else Integer(1)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was assumed, in words."""
+        return (*self.model.assumptions, *_assumed(self))
+
+    def json(self, *, symbolic: bool = False) -> dict[str, Any]:
+        """Return the counts as exact integers, in the form that `derivations count --json` prints.
+
+        With `symbolic` the closed forms are added, as texts under the same names.
+        """
+        terms = {kind: self.number(value) for kind, value in self.flops.by_kind.items()}
+        result = {
+            "model": self.model.name,
+            "convention": {**asdict(self.convention), "text": self.convention.describe()},
+            "parameters": {
+                "total": self.number(self.total_parameters),
+                "active": self.number(self.active),
+                "of": self.model.part or "the whole model",
+                "components": {name: self.number(value) for name, value in self.components.items()},
+            },
+            "flops": {
+                "phase": self.phase,
+                "batch": self.batch,
+                "seq": self.number(self.length),
+                "total": sum(terms.values()),
+                "terms": terms,
+            },
+            "memory": {
+                "weights_bytes": None if isinstance(self.stored, str) else self.number(self.stored),
+                "dtype": self.dtype,
+                "kv_cache_bytes_per_token": self.number(self.cache_bytes_per_token),
+                "activation_bytes": self.number(self.activation_bytes),
+                "kv_cache_bytes": self.number(self.cache_bytes),
+                "source_kv_cache_bytes": self.number(self.source_cache_bytes),
+                "weights_stored": self.storage_words,
+                "latent": self.latent if has_latent(self.model) else "",
+            },
+            "assumptions": list(self.assumptions),
+        }
+        return {**result, "symbolic": self._closed_forms()} if symbolic else result
+
+    def _closed_forms(self) -> dict[str, Any]:
+        return {
+            "sizes": {str(symbol): int(value) for symbol, value in sorted(self.values.items(), key=str)},
+            "parameters": {
+                "total": str(self.total_parameters),
+                "active": str(self.active),
+                "components": {name: str(value) for name, value in self.components.items()},
+            },
+            "flops": {
+                "total": str(self.flops.total),
+                "terms": {kind: str(value) for kind, value in self.flops.by_kind.items()},
+            },
+            "memory": {
+                "weights_bytes": None if isinstance(self.stored, str) else str(expand(self.stored)),
+                "kv_cache_bytes_per_token": str(expand(self.cache_bytes_per_token)),
+                "activation_bytes": str(self.activation_bytes),
+                "kv_cache_bytes": str(expand(self.cache_bytes)),
+                "source_kv_cache_bytes": str(expand(self.source_cache_bytes)),
+            },
+        }
+
+
+def count(
+    model: Model,
+    *,
+    batch: int = 1,
+    seq: int | None = None,
+    source: int | None = None,
+    phase: str = "forward",
+    convention: Convention = CONVENTION,
+    dtype: str | None = None,
+    recomputed: str = "nothing",
+    latent: str = "absorbed",
+) -> Counts:
+    """Return the costs of a model over `batch` sequences of `seq` positions.
+
+    Definition   forward and prefill: one pass over all positions; training: that and the gradient by all parameters;
+                 decode: one position more behind a cache of `seq` positions; `source` positions of an encoder's input,
+                 as many as `seq` where it is not given; `recomputed` is "nothing", "attention" (its scores, weights
+                 and weighted sums) or "blocks" (all but the input of every block), which training computes twice;
+                 `dtype` is the type of every number, by default the one that the configuration gives, weights as they
+                 are stored; `latent` is how latent attention decodes, "absorbed" or "expanded"
+    Units        parameters, FLOPs or multiply-adds, bytes
+    Raises       ValueError for an unknown phase or dtype, lengths below 1, or a length that the model does not take
+    """
+    if phase not in PHASES:
+        raise ValueError(f"the phase {phase!r} is unknown; choose {', '.join(PHASES)}")
+    if dtype is not None and dtype not in BYTES:
+        raise ValueError(f"the number type {dtype!r} is unknown; choose {', '.join(BYTES)}")
+    if recomputed not in RECOMPUTED:
+        raise ValueError(f"nothing is recomputed under the name {recomputed!r}; choose {', '.join(RECOMPUTED)}")
+    if latent not in LATENT:
+        raise ValueError(f"the machine {latent!r} of latent attention is unknown; choose {', '.join(LATENT)}")
+    for name, asked in (("batch", batch), ("seq", seq), ("source", source)):
+        if asked is not None and (isinstance(asked, bool) or not isinstance(asked, int) or asked < 1):
+            raise ValueError(f"{name} must be an integer >= 1, not {asked!r}")
+    if phase == "decode":
+        if decoding_stack(model) is None:
+            raise ValueError(f"{model.name} has no decoder: it decodes nothing; choose another phase")
+        convention = replace(convention, causal="visible")
+    model, ordered = by_kind(model), model
+    values = {symbol: Integer(value) for symbol, value in model.values.items()}
+    values |= _lengths(model, values, seq, source, int(phase == "decode"))
+    layer = _built(model)
+    stored = _stored(ordered, layer, dtype)
+    if dtype is not None:
+        model = replace(model, storage=Storage(dtype))
+    used = base_dtype(model)
+    return Counts(model, layer, phase, batch, values, convention, used, recomputed, latent, stored)
+
+
+def _stored(ordered: Model, layer: Layer, dtype: str | None) -> Expr | str:
+    """The bytes of the weights: in one type where it is asked for, else as they are stored, or why not."""
+    if dtype is not None:
+        return expand(BYTES[dtype] * count_parameters(layer))
+    try:
+        return stored_bytes(ordered)
+    except ValueError as unknown:
+        return str(unknown)
+
+
+def _built(model: Model) -> Layer:
+    try:
+        return build(model.architecture)
+    except ValueError as error:
+        raise ValueError(f"{model.name}: {error}") from error
+
+
+def _lengths(
+    model: Model, values: Mapping[Symbol, Integer], seq: int | None, source: int | None, more: int
+) -> dict[Symbol, Integer]:
+    """The numbers of positions: those asked for, as far as the tables reach, which `more` are read of after them."""
+    encoder, decoder = model.architecture.encoder, model.architecture.decoder
+    pair = encoder is not None and decoder is not None
+    sides = [(n, decoder or encoder, seq, more)]
+    if pair:
+        sides.append((m, encoder, source or seq, 0))
+    return {
+        symbol: Integer(_length(model.name, stack, asked, values, after))
+        for symbol, stack, asked, after in sides
+        if stack is not None and not isinstance(stack.stem, Patches)
+    }
+
+
+def _length(name: str, stack: Stack, asked: int | None, values: Mapping[Symbol, Integer], more: int) -> int:
+    """The number of positions of a stack; frames are cut or padded to the length of their table."""
+    table = stack.embedding.positions
+    if table is None:
+        return asked or USUAL_LENGTH
+    limit = int(table.xreplace(dict(values))) - stack.embedding.first_position - more
+    if isinstance(stack.stem, AudioStem):
+        return limit
+    if asked is not None and asked > limit:
+        behind = f" and {more} more" if more else ""
+        raise ValueError(
+            f"{name}: {asked}{behind} positions are asked for, its table of positions has {limit + more}; ask for fewer"
+        )
+    return asked or min(limit, USUAL_LENGTH)
+
+
+def _kinds_of_layers(model: Layer) -> Iterator[KindOfLayer]:
+    stacks = ((name, part.layer) for name, part in model.parts.items() if name in ("encoder", "decoder"))
+    for name, stack in stacks:
+        for run in (part for part in stack.parts.values() if isinstance(part, Repeat)):
+            several = [part.layer for inner, part in run.layer.parts.items() if inner.startswith("block_")]
+            for block in several or [run.layer]:
+                yield KindOfLayer(name, run.count, parameters_by_component(block))
+
+
+# --- what was assumed -------------------------------------------------------------------------------------------------
+
+
+def _assumed(counts: Counts) -> Iterator[str]:
+    yield counts.convention.describe()
+    if counts.phase == "prefill":
+        yield "prefill puts out scores for all positions"
+    if counts.phase == "decode":
+        yield "a decoding step is forward(n + 1) - forward(n) over visible pairs: rows already computed stay"
+    yield "activations: what a training step keeps, whatever the phase; statistics of the norms are left out" + (
+        "" if counts.recomputed == "nothing" else f"; computed again: {counts.recomputed}"
+    )
+    stack = decoding_stack(counts.model)
+    attentions = [block.attention for block in (stack.blocks if stack else ())]
+    if not counts.lengths:
+        yield f"the number of rows is that of a picture: {counts.number(counts.length)}"
+    if counts.source is not None:
+        yield f"the encoder reads m = {counts.source} positions"
+    if has_latent(counts.model):
+        yield LATENT[counts.latent]
+    if counts.phase == "training" and counts.recomputed != "nothing":
+        yield "what is computed again is counted among the operations: its whole forward pass, a second time"
+    if isinstance(counts.stored, str):
+        yield f"the bytes of the weights are not counted: {counts.stored}"
+    else:
+        yield f"weights are stored as {counts.storage_words}"
+    if counts.model.storage.dtype is None:
+        yield f"no type of numbers is given: {counts.dtype}"
+    windows = {str(counts.number(attention.window)) for attention in attentions if attention.window is not None}
+    if windows:
+        yield f"the cache of a layer with a window stops growing at {', '.join(sorted(windows))} positions"

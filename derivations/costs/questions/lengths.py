@@ -1,0 +1,86 @@
+"""Lengths from which on attention costs more than feed-forward networks, and a cache takes more than the weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sympy import Expr, Integer, Min, Poly, Symbol, cancel, expand
+
+from derivations.architectures.composition import build
+from derivations.architectures.description import Model
+from derivations.architectures.kinds import by_kind
+from derivations.costs.key_value_caches import cached_numbers
+from derivations.costs.questions.answer import (
+    Answer,
+    first_above,
+    first_above_for_good,
+    from_length,
+    length_of,
+    put,
+    source_length,
+    whole,
+)
+from derivations.costs.questions.purposes import flops_by_purpose
+from derivations.language.counting.convention import Convention
+from derivations.language.counting.costs import count_parameters, flops_by_part
+from derivations.symbols import n
+
+__all__ = ["cache_against_weights", "crossover"]
+
+
+def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Answer:
+    """Return the length from which on attention takes more FLOPs in products than the feed-forward networks.
+
+    Definition   `part`: "pairs", scores and weighted sums alone, or "attention", projections included; `causal` as in
+                 the convention: pairs that a mask hides count in "full", or only those that are "visible" do. A
+                 source has as many positions as its table of frames, else n; patches count in the place of positions.
+                 The number is the first length from which on it holds for good, None where it never does
+    Assumes      forward pass; pairs grow no slower with every further position (convex), all else in proportion to n
+    Raises       ValueError for an unknown part or convention
+    """
+    if part not in ("pairs", "attention"):
+        raise ValueError(f"crossover: the part is 'pairs' or 'attention', not {part!r}")
+    model = by_kind(model)
+    layer = build(model.architecture)
+    counts = flops_by_purpose(flops_by_part(layer, convention=Convention(causal=causal)), products=True)
+    counts = {purpose: value.xreplace(source_length(model)) for purpose, value in counts.items()}
+    length = length_of(model)
+    network, pairs = counts["feed-forward"], counts["attention pairs"]
+    more = pairs if part == "pairs" else pairs + counts["attention projections"]
+    fixed = {symbol: value for symbol, value in model.values.items() if symbol != length}
+    excess = put(replace(model, values=fixed), more - network)
+    first = first_above_for_good(lambda k: excess.xreplace({length: Integer(k)}))
+    what = "scores and weighted sums take" if part == "pairs" else "attention takes"
+    shown = " of visible pairs" if causal == "visible" else ""
+    source = "".join(f", the source having {put(model, value)} positions" for value in source_length(model).values())
+    words = f"{what} more FLOPs in products{shown} than the feed-forward networks {from_length(first, length)}{source}"
+    return Answer(_balance(expand(more - network), length), first, words)
+
+
+def _balance(excess: Expr, length: Symbol) -> Expr | None:
+    """The length at which a n^2 - b n is 0, as a closed form, where the excess is of this form."""
+    if excess.has(Min):
+        return None
+    found = Poly(excess, length)
+    if found.degree() != 2 or found.eval(0) != 0:
+        return None
+    a, b = found.all_coeffs()[:2]
+    return cancel(-b / a)
+
+
+def cache_against_weights(model: Model, *, batch: int = 1, latent: str = "absorbed") -> Answer:
+    """Return the length from which on the keys and values of `batch` sequences take more memory than the weights.
+
+    Definition   both in numbers of one type, `latent` being the machine of latent attention; None where windows keep
+                 the cache smaller, or nothing is cached
+    Raises       ValueError for a batch below 1
+    """
+    whole("batch", batch)
+    model = by_kind(model)
+    weights, cache = count_parameters(build(model.architecture)), batch * cached_numbers(model, latent)
+    excess = put(model, cache - weights)
+    first = first_above(lambda k: excess.xreplace({n: Integer(k)})) if cache != 0 else None
+    sequences = "one sequence" if batch == 1 else f"{batch} sequences"
+    closed = None if cache == 0 or cache.has(Min) else cancel(weights * n / cache)
+    words = f"the key-value cache of {sequences} is larger than the weights {from_length(first, n)}"
+    return Answer(closed, first, words)

@@ -1,0 +1,216 @@
+"""The bytes that the weights of a model take as they are stored, each module by the layout of its tensors.
+
+Definition   a module is one stored matrix: weights that a family of checkpoints stores side by side are one. It is
+             packed where the layout says so and no name of what is left out fits it; all else has the base type
+Units        bytes
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sympy import Expr, Integer, expand
+
+from derivations.architectures.blocks import Around, block_layer
+from derivations.architectures.checkpoints.family import Family, Stored
+from derivations.architectures.checkpoints.names import NAMES
+from derivations.architectures.composition import build
+from derivations.architectures.description import Block, Model, Stack
+from derivations.architectures.kinds import by_kind
+from derivations.architectures.storage import BYTES, Storage
+from derivations.language.arrays.expression import Shape
+from derivations.language.arrays.shapes import total
+from derivations.language.counting.costs import weight_shapes
+from derivations.language.counting.operations import entries
+from derivations.symbols import d_model, vocab
+
+__all__ = ["base_dtype", "stored_bytes"]
+
+ROUTES = ("W_router", "W_shared_gate")  # never packed
+HEADS = ("W_head", "classifier.W", "next_sentence.W")
+MOST_LAYERS = 100_000  # that are looked at one by one
+OUTSIDE = ("model.", "language_model.model.", "model.language_model.", "")  # what may stand before a module's name
+
+
+def base_dtype(model: Model) -> str:
+    """Return the type of the numbers that are not packed; bfloat16 where the configuration gives none."""
+    return model.storage.dtype or "bfloat16"
+
+
+def stored_bytes(model: Model) -> Expr:
+    """Return the bytes of the weights as they are stored.
+
+    Assumes      the layers of the model stand in their order, which names that are left out may count
+    Raises       ValueError, one sentence with the reason, where it is not known how they are stored
+    """
+    storage, together = model.storage, by_kind(model)
+    if storage.refused:
+        raise ValueError(storage.refused)
+    base = BYTES[base_dtype(model)]
+    if storage.layout is None:
+        return base * sum((n * entries(s) for s, n in weight_shapes(build(together.architecture)).values()), Integer(0))
+    family = NAMES.get(storage.names)
+    if family is None:
+        raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
+    result = Integer(0)
+    for module in _modules(model, together, family):
+        packed = Integer(module.packed_copies(storage)) if module.numbered(storage) else module.all_or_none(storage)
+        result += packed * module.experts * storage.matrix(module.inputs, module.outputs)
+        result += (module.copies - packed) * module.experts * base * module.inputs * module.outputs
+    return expand(result + base * sum(_vectors(model, together, family), Integer(0)))
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A stored matrix: its name, where {n} is the number of the layer, and which layers have it."""
+
+    name: str
+    weight: str
+    inputs: Expr
+    outputs: Expr
+    experts: Expr
+    copies: Expr
+    layers: tuple[int, ...] | None  # None where they are too many to look at
+    prefixes: tuple[str, ...]
+
+    def numbered(self, storage: Storage) -> bool:
+        """Say whether a name that is left out counts layers."""
+        return "{n}" in self.name and any(re.search(r"\d", name) for name in storage.left_out)
+
+    def packed_copies(self, storage: Storage) -> int:
+        """Return how many layers have this matrix packed."""
+        if self.layers is None:
+            raise ValueError(f"{len(storage.left_out)} modules are left out by name, of more than {MOST_LAYERS} layers")
+        return sum(self._is_packed(storage, number) for number in self.layers)
+
+    def all_or_none(self, storage: Storage) -> Expr:
+        """Return the number of copies where this matrix is packed, else 0."""
+        return self.copies if self._is_packed(storage, 0) else Integer(0)
+
+    def _is_packed(self, storage: Storage, number: int) -> bool:
+        kind = self.weight.rpartition(".")[2]
+        inside = self.weight.startswith(("encoder.", "decoder."))
+        if kind in ROUTES or (storage.packs == "layers" and not inside):
+            return False
+        if storage.packs == "experts" and "{e}" not in self.name:
+            return False
+        short = self.name.removesuffix(".weight").replace("{n}", str(number)).replace("{e}", "0")
+        names = {f"{prefix}{short}" for prefix in (*self.prefixes, *OUTSIDE)}
+        if self.weight in HEADS:
+            names.add("lm_head")  # what a list calls it, whatever the family does
+        return not any(_fits(name, pattern) for name in names for pattern in storage.left_out)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"(\\\.)?(\\\*)+", lambda m: (m[1] or "") + r"[^.]*", re.escape(name)) + r"(?:\.|$)")
+
+
+def _fits(module: str, left_out: str) -> bool:
+    """Say whether a name that is left out is that of a module, of one around it, or the end of it."""
+    return module.endswith(left_out) or _pattern(left_out).match(module) is not None
+
+
+# --- which weights there are ----------------------------------------------------------------------------------------
+
+
+def _modules(model: Model, together: Model, family: Family) -> Iterator[_Module]:
+    """Yield the stored matrices; an embedding is none: its rows are looked up."""
+    for weights, copies, layers in _groups(model, together):
+        shapes: dict[str, list[tuple[str, Shape]]] = {}
+        for weight, shape in weights.items():
+            stored = _stored(family, weight)
+            if _is_matrix(weight, stored):
+                shapes.setdefault(stored.name, []).append((weight, shape))
+        for name, parts in shapes.items():
+            weight, shape = parts[0]
+            experts = total(shape[0]) if "{e}" in name else Integer(1)
+            sides = [_sides(each, s[1:] if "{e}" in name else s) for each, s in parts]
+            outputs = sum((out for _, out in sides), Integer(0))
+            yield _Module(name, weight, sides[0][0], outputs, experts, copies, layers, family.prefixes)
+
+
+def _vectors(model: Model, together: Model, family: Family) -> Iterator[Expr]:
+    """Yield the numbers of entries that are in no matrix of a linear map."""
+    for weights, copies, _ in _groups(model, together):
+        for weight, shape in weights.items():
+            if not _is_matrix(weight, _stored(family, weight)):
+                yield copies * entries(shape)
+
+
+def _groups(model: Model, together: Model) -> Iterator[tuple[dict[str, Shape], Expr, tuple[int, ...] | None]]:
+    """Yield weights by the names of the tables, how many copies there are, and the layers that have them."""
+    whole = weight_shapes(build(together.architecture))
+    outside = {path: shape for path, (shape, _) in whole.items() if not _in_layers(path)}
+    yield outside, Integer(1), ()
+    for side in ("encoder", "decoder"):
+        stack: Stack | None = getattr(together.architecture, side)
+        ordered: Stack | None = getattr(model.architecture, side)
+        if stack is None or ordered is None:
+            continue
+        numbers = _numbers_of_layers(model, ordered)
+        for run in stack.runs:
+            for block in run.blocks:
+                layer = block_layer(block, Around(memory=block.cross_attention is not None, masked=stack.causal))
+                layer = layer.xreplace(_widths(together))
+                weights = {f"{side}.{path}": shape for path, (shape, _) in weight_shapes(layer).items()}
+                yield {_short(path): shape for path, shape in weights.items()}, run.count, numbers.get(block)
+
+
+def _widths(model: Model) -> dict[Expr, Expr]:
+    return {d_model: model.architecture.d_model, vocab: model.architecture.vocab}
+
+
+def _numbers_of_layers(model: Model, stack: Stack) -> dict[Block, tuple[int, ...]]:
+    counts = [int(run.count.xreplace(dict(model.values))) for run in stack.runs]
+    if sum(count * len(run.blocks) for count, run in zip(counts, stack.runs, strict=True)) > MOST_LAYERS:
+        return {}
+    found: dict[Block, list[int]] = {}
+    number = 0
+    for times, run in zip(counts, stack.runs, strict=True):
+        for _ in range(times):
+            for block in run.blocks:
+                found.setdefault(block, []).append(number)
+                number += 1
+    return {block: tuple(numbers) for block, numbers in found.items()}
+
+
+def _in_layers(path: str) -> bool:
+    return any(name == "layers" or name.startswith("layers_") for name in path.split(".")[:2])
+
+
+def _short(path: str) -> str:
+    """The name that the tables have: groups of heads are not told apart there."""
+    return path.replace(".group.", ".")
+
+
+def _stored(family: Family, weight: str) -> Stored:
+    stored = family.weights.get(weight)
+    if stored is None:
+        raise ValueError(f"the weight {weight} has no name in the checkpoints of this family, so whether it is packed")
+    return stored
+
+
+def _is_matrix(weight: str, stored: Stored) -> bool:
+    kind = weight.rpartition(".")[2]
+    return kind.startswith("W") and weight != "E"
+
+
+def _sides(weight: str, shape: Shape) -> tuple[Expr, Expr]:
+    """The inputs and outputs of a matrix whose heads stand side by side, or below each other in W_O."""
+    lengths = [total(axis) for axis in shape]
+    if len(lengths) == 1:
+        return lengths[0], Integer(1)
+    if weight.endswith("W_O"):
+        return _product(lengths[:-1]), lengths[-1]
+    return lengths[-2], _product([*lengths[:-2], lengths[-1]])
+
+
+def _product(lengths: Iterable[Expr]) -> Expr:
+    result: Expr = Integer(1)
+    for length in lengths:
+        result = result * length
+    return result

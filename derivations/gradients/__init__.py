@@ -1,0 +1,1 @@
+"""Gradients: the rules of reverse mode, and the backward pass of every layer."""

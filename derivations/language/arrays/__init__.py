@@ -1,0 +1,1 @@
+"""Arrays with symbolic shapes: their entries, axes, and every operation on them."""

@@ -1,0 +1,122 @@
+"""Columns of a matrix side by side, and a stretch of them taken out: what one product for many is cut into.
+
+`Beside` puts matrices (or vectors) side by side, `ColumnRange` reads some columns of the result as an axis of its own,
+such as h blocks of d_k: (X [A B])[:, a:a + b] is X B.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from sympy import Add, Expr, Integer, KroneckerDelta, expand, sympify
+from sympy.printing.str import StrPrinter
+
+from derivations.language.arrays.expression import Array, Shape, avoiding, require
+from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
+from derivations.language.counting.operations import Flops, node_operations
+
+__all__ = ["Beside", "ColumnRange"]
+
+
+def _require_as_many_rows(first: Array, other: Array) -> None:
+    fits = len(other.shape) == len(first.shape) and all(map(same_size, first.shape[:-1], other.shape[:-1]))
+    require(
+        fits,
+        lambda: (
+            f"{first} {shape_text(first.shape)} beside {other} {shape_text(other.shape)}: "
+            "arrays of as many rows are needed"
+        ),
+    )
+
+
+class Beside(Array):
+    """Matrices of as many rows side by side, [A B ...]: columns of the first, then of the second; or vectors."""
+
+    def _infer(self) -> Shape:
+        first, *others = self.args
+        require(
+            len(first.shape) in (1, 2),
+            lambda: f"{first} {shape_text(first.shape)} beside others: a matrix or a vector is needed",
+        )
+        for other in others:
+            _require_as_many_rows(first, other)
+        return (*first.shape[:-1], expand(Add(*(total(part.shape[-1]) for part in self.args))))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"beside({', '.join(map(str, self.args))})"
+
+    def _entry(self, *places: Place) -> Expr:
+        column = flat(places[-1])
+        ends = list(accumulate((total(part.shape[-1]) for part in self.args), initial=Integer(0)))
+        starts = ends[:-1]
+        if not column.is_Symbol:
+            number = _block_of(column, starts)
+            if number is not None:
+                part, rest = self.args[number], expand(column - starts[number])
+                return part.entry(*places[:-1], rest)
+        avoid = avoiding(self, places)
+
+        def chosen(part: Array, start: Expr) -> Expr:
+            def term(p: Place) -> Expr:
+                return KroneckerDelta(start + flat(p), column) * part.entry(*places[:-1], p)
+
+            return sum_along(part.shape[-1], term, avoid)
+
+        return Add(*map(chosen, self.args, starts))
+
+
+def _block_of(column: Expr, starts: list[Expr]) -> int | None:
+    """Guess which part a column such as a + k d + j lies in: the last whose start leaves nothing negative.
+
+    A guess: whoever uses it must see that the rest is a column of that part.
+    """
+    for number in reversed(range(len(starts))):
+        rest = expand(column - starts[number])
+        if not any(term.could_extract_minus_sign() for term in Add.make_args(rest)):
+            return number
+    return None
+
+
+class ColumnRange(Array):
+    """The columns start, start + 1, ... of a matrix, read as an axis: entry (i, j) is X[i, start + j].
+
+    Assumes      all of these columns are columns of X
+    """
+
+    def __new__(cls, matrix: Array, start: Any, along: Sized) -> Array:
+        """Build the matrix of as many columns as the axis has places."""
+        return super().__new__(cls, matrix, sympify(start, strict=True), axis(along))
+
+    def _infer(self) -> Shape:
+        matrix, start, along = self.args
+        what = f"columns of {matrix}"
+        require(len(matrix.shape) in (1, 2), lambda: f"{what}: a matrix is needed, not {shape_text(matrix.shape)}")
+        require(start.is_negative is not True, lambda: f"{what}: columns count from 0, there is no column {start}")
+        outside = expand(start + total(along) - total(matrix.shape[-1])).is_positive
+        require(
+            outside is not True,
+            lambda: (
+                f"{what}: there is no column {expand(start + total(along) - 1)} in {total(matrix.shape[-1])} columns, "
+                "which count from 0"
+            ),
+        )
+        return (*matrix.shape[:-1], along)
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return self.args[0].kind
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        start, along = self.args[1:]
+        rows = ":, " if len(self.shape) == 2 else ""
+        return f"{self._text(0, 3)}[{rows}{start}:{expand(start + total(along))}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        matrix, start, _ = self.args
+        return matrix.entry(*places[:-1], start + flat(places[-1]))
+
+
+for _moved in (Beside, ColumnRange):
+    node_operations.register(_moved, lambda node: Flops())

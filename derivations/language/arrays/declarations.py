@@ -1,0 +1,62 @@
+"""What the declaration of a symbol admits: a bound symbol stands for nothing that its declaration excludes.
+
+SymPy simplifies under a declaration while an expression is built: |z| is z at once for a z declared positive. So what
+is put in for z later must be positive, too; nothing that is done later can undo the simplification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.shapes import ShapeError
+
+__all__ = ["PLACE", "admitted", "at_places", "demands", "facts_of", "is_size"]
+
+PLACE: Mapping[str, bool] = Symbol("i", integer=True, nonnegative=True).assumptions0
+_SIZE: Mapping[str, bool] = Symbol("n", integer=True, positive=True).assumptions0
+
+
+def admitted(declared: Mapping[str, bool], facts: Mapping[str, bool]) -> bool:
+    """Say whether everything that was declared follows from the facts of what is put in."""
+    return all(facts.get(name) is value for name, value in declared.items())
+
+
+@lru_cache(maxsize=1 << 10)
+def demands(symbol: Symbol) -> tuple[str, ...] | None:
+    """Return what a real number must be for a symbol to stand for it; None where no side condition says it."""
+    for demand in _DEMANDS:
+        if admitted(symbol.assumptions0, Symbol("x", real=True, **dict.fromkeys(demand, True)).assumptions0):
+            return demand
+    return None
+
+
+_SIGNS = ("nonzero", "nonnegative", "positive")
+_DEMANDS = ((), *((sign,) for sign in _SIGNS), ("integer",), *(("integer", sign) for sign in _SIGNS))
+
+
+def at_places(body: Any, places: Mapping[Symbol, Expr]) -> Any:
+    """Return an expression with indices replaced by places of axes, which each index must be declared to admit.
+
+    Raises `ShapeError` for an index that does not.
+    """
+    for index in places:
+        if not admitted(index.assumptions0, PLACE):
+            raise ShapeError(f"the index {index} counts from 0: declare it an integer and nothing more, as `index`")
+    return replace_free(body, places)
+
+
+def facts_of(value: AppliedUndef) -> dict[str, bool]:
+    """Return what was declared of an unknown function: of its values."""
+    facts = {name: getattr(value, f"is_{name}") for name in _SIZE}
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def is_size(symbol: Symbol) -> bool:
+    """Say whether a symbol was declared an integer >= 1."""
+    return bool(symbol.is_integer and symbol.is_positive)

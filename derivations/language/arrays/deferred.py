@@ -1,0 +1,68 @@
+"""Entries that wait: inside `deferring()` an entry of an array is a leaf that remembers the array and the places.
+
+The judge reads such a leaf one node at a time and reads equal leaves once. No large expression is built, so nothing
+can cancel in it unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from sympy import Basic, Expr
+from sympy import Tuple as Sequence
+
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.shapes import Pair, Place
+
+__all__ = ["Deferred", "deferring", "is_deferring"]
+
+_on: ContextVar[bool] = ContextVar("deferring", default=False)
+
+
+@contextmanager
+def deferring() -> Iterator[None]:
+    """Let entries of arrays wait inside the block."""
+    before = _on.set(True)
+    try:
+        yield
+    finally:
+        _on.reset(before)
+
+
+def is_deferring() -> bool:
+    """Say whether entries wait."""
+    return _on.get()
+
+
+class Deferred(Expr):
+    """The entry of an array at some places, not yet written out; arrays are real."""
+
+    is_commutative = True
+    is_real = True
+
+    def __new__(cls, array: Basic, *places: Place) -> Deferred:
+        """Build the leaf; a pair of places is kept as a tuple."""
+        kept = [Sequence(*place) if isinstance(place, Pair) else place for place in places]
+        return super().__new__(cls, array, *kept)
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """The symbols of the array and of the places."""
+        return {symbol for part in self.args for symbol in part.free_symbols}
+
+    @property
+    def places(self) -> list[Place]:
+        """The places, pairs as pairs."""
+        return [Pair(*place) if isinstance(place, Sequence) else place for place in self.args[1:]]
+
+    def now(self) -> Expr:
+        """Return the entry by the rule of this one node; the entries of its operands wait where entries do."""
+        return self.args[0].entry_at(self.places)
+
+    def _xreplace(self, rule: dict[Any, Any]) -> tuple[Basic, bool]:
+        """Replace symbols where they are free."""
+        changed = replace_free(self.args[0], rule), *(place.xreplace(rule) for place in self.args[1:])
+        return self.func(*changed), changed != self.args

@@ -1,0 +1,117 @@
+"""Softmax in two halves: exponentials of the scores of each row, and the division by their sum, which may come late.
+
+`RowExponentials` takes the largest visible score of the row as reference, so that no exponential exceeds 1;
+`Normalised` divides every row by its sum. softmax(S) V is (E V) divided by the sums of the rows of E, for
+E = exp(S - r 1^T) and any reference r.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import E, Expr, Integer, exp, log, sympify
+from sympy.printing.str import StrPrinter
+
+from derivations.language.arrays.expression import Array, Shape, avoiding, require
+from derivations.language.arrays.scalars import LARGEST, SHARE
+from derivations.language.arrays.shapes import Place, flat, same_size, shape_text, sum_along
+from derivations.language.counting.operations import Flops, entries, node_operations
+
+__all__ = ["Normalised", "RowExponentials", "row_exponentials"]
+
+
+class RowExponentials(Array):
+    """Powers of a base by the scores of every row, over the visible keys only when a mask is given.
+
+    Definition   e_ij = base^(x_ij - r_i);  with a mask, M_ij base^(x_ij - r_i); r_i is the largest visible x of row i
+    Result       base^(x_ij - r_i) = exp(y_ij - R_i) with y = x ln(base) and R_i its largest visible entry, as base > 1;
+                 of R_i the judge knows no more than that it is one function of the visible y of the row, for all rows
+    Assumes      base > 1; with a mask, a row with no visible key is a row of zeros
+    """
+
+    @property
+    def mask(self) -> Array | None:
+        """The mask of visible keys, or None."""
+        return self.args[2] if len(self.args) == 3 else None
+
+    @property
+    def base(self) -> Expr:
+        """The base of the powers."""
+        return self.args[1]
+
+    def _infer(self) -> Shape:
+        scores, mask = self.args[0], self.mask
+        what = f"exponentials of {scores}"
+        require(len(scores.shape) in (1, 2), lambda: f"{what}: shape {shape_text(scores.shape)} has no rows")
+        require(bool((self.base - 1).is_positive), lambda: f"{what}: the base must be greater than 1, not {self.base}")
+        if mask is not None:
+            fits = len(mask.shape) == len(scores.shape) and all(map(same_size, mask.shape, scores.shape))
+            require(mask.kind == "boolean", lambda: f"{what}: the mask {mask} must be boolean")
+            require(
+                fits, lambda: f"{what}: shapes {shape_text(scores.shape)} and {shape_text(mask.shape)} of {mask} differ"
+            )
+        return scores.shape
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        mask = "" if self.mask is None else f", {self.mask}"
+        base = "" if self.base == E else f", base={self.base}"
+        return f"exponentials({self.args[0]}{mask}{base})"
+
+    def _entry(self, *places: Place) -> Expr:
+        scores, mask = self.args[0], self.mask
+
+        def visible(last: Place) -> Expr:
+            return mask.entry(*places[:-1], last) if mask is not None else Integer(1)
+
+        def exponent(last: Place) -> Expr:
+            entry = scores.entry(*places[:-1], last)
+            return entry if self.base == E else log(self.base) * entry
+
+        def told(last: Place) -> Expr:  # a row is known by the shares of its entries, each told apart by its place
+            return visible(last) * SHARE(flat(last), exponent(last))
+
+        largest = LARGEST(sum_along(scores.shape[-1], told, avoiding(self, places)))
+        return visible(places[-1]) * exp(exponent(places[-1]) - largest)
+
+
+def row_exponentials(scores: Array, mask: Array | None = None, base: Any = E) -> RowExponentials:
+    """Return the powers of a base by the scores of every row, over the keys that the mask shows when there is one."""
+    return RowExponentials(scores, sympify(base, strict=True), *([] if mask is None else [mask]))
+
+
+class Normalised(Array):
+    """Every row divided by a number of its own: entry (i, j) is u_ij / l_i.
+
+    Shapes       U (n, d), l (n,), result (n, d)
+    Assumes      a row with l_i = 0 gives a row of zeros
+    """
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        rows, sums = (a.shape for a in self.args)
+        require(
+            len(rows) == len(sums) + 1 and all(map(same_size, rows[:-1], sums)),
+            lambda: (
+                f"rows of {self.args[0]} {shape_text(rows)} divided by {self.args[1]} {shape_text(sums)}: "
+                "one number for each row is needed"
+            ),
+        )
+        return rows
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 2)} / {self._text(1, 3)}"
+
+    def _entry(self, *places: Place) -> Expr:
+        rows, sums = self.args
+        return rows.entry(*places) / sums.entry(*places[:-1])
+
+
+@node_operations.register
+def _(node: RowExponentials) -> Flops:
+    return Flops(softmax=3 * entries(node.shape))  # the largest entry, a difference, a power
+
+
+@node_operations.register
+def _(node: Normalised) -> Flops:
+    return Flops(softmax=entries(node.shape))

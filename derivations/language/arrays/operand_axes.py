@@ -1,0 +1,89 @@
+"""Which axis of a node each axis of its operands becomes: a rule is data, one for each kind of node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Transpose,
+)
+from derivations.language.arrays.functions import (
+    BandMask,
+    Both,
+    Elementwise,
+    Hadamard,
+    Interleave,
+    Lookup,
+    RowLogSumExp,
+    RowMean,
+    RowSoftmax,
+    RowSum,
+)
+from derivations.language.arrays.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.arrays.rows import RowRange
+from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
+
+__all__ = ["Axes", "NotCausal", "operand_axes", "operands"]
+
+
+class NotCausal(ValueError):
+    """A layer whose rows depend on later positions, or of which that cannot be seen."""
+
+
+Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the node, or None where it is summed over
+
+
+@singledispatch
+def operand_axes(node: Array) -> dict[int, Axes]:
+    """Return for the operands of a node, by their place among its arguments, what becomes of their axes."""
+    raise NotCausal(f"no rule says which positions {node} reads: decoding with a cache knows no {type(node).__name__}")
+
+
+def operands(node: Array) -> Iterator[tuple[int, Array]]:
+    """Yield the operands of a node with their places among its arguments."""
+    return ((k, part) for k, part in enumerate(node.args) if isinstance(part, Array))
+
+
+def _same(node: Array) -> dict[int, Axes]:
+    return {k: tuple(range(len(a.shape))) for k, a in operands(node)}
+
+
+for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
+    operand_axes.register(_entrywise, _same)
+for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
+    operand_axes.register(_columns, _same)
+for _leaf in (Explicit, BandMask, RelativeBuckets, Tabulated):
+    operand_axes.register(_leaf, lambda node: {})
+for _reduced in (RowSum, RowMean, RowLogSumExp):
+    operand_axes.register(_reduced, lambda node: {0: (*range(len(node.shape)), None)})
+operand_axes.register(Transpose, lambda node: {0: (1, 0)})
+operand_axes.register(Member, lambda node: {0: (None, *range(len(node.shape)))})
+operand_axes.register(RowBroadcast, lambda node: {0: (1,)})
+operand_axes.register(ColumnBroadcast, lambda node: {0: (0,)})
+operand_axes.register(Lookup, lambda node: {0: (None, 1), 1: (0,)})
+operand_axes.register(OneHot, lambda node: {0: (0,)})
+operand_axes.register(Pick, lambda node: {0: (0, None), 1: (0,)})
+operand_axes.register(TopK, lambda node: {0: (1, None)})
+operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
+operand_axes.register(EachTransposed, lambda node: {0: (0, 2, 1)})
+operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
+
+
+@operand_axes.register
+def _(node: Product) -> dict[int, Axes]:
+    rows = len(node.args[0].shape) - 1
+    return {0: (*range(rows), None), 1: (None, *range(rows, len(node.shape)))}
+
+
+@operand_axes.register
+def _(node: RowRange) -> dict[int, Axes]:
+    return {0: (None, 1)}  # the rows of a table

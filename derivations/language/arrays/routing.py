@@ -1,0 +1,169 @@
+"""Rows sent to matrices of a family: the k largest places of each row, and the products that each row goes through.
+
+`TopK` names the places of the largest entries, `RoutedProduct` multiplies every row by the one matrix that its number
+names, so that k of E matrices are worked with and no more. `RoutedOuter` is what the product becomes when it is
+differentiated by the matrices, `EachTransposed` stands in its derivative by the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Expr, Ge, Gt, KroneckerDelta, Lt, Sum
+from sympy.printing.str import StrPrinter
+
+from derivations.language.arrays.binding import fresh_index
+from derivations.language.arrays.expression import Array, Shape, avoiding, require
+from derivations.language.arrays.scalars import Iverson, Within
+from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
+
+__all__ = ["EachTransposed", "RoutedOuter", "RoutedProduct", "TopK"]
+
+
+class TopK(Array):
+    """The places of the k largest entries of each row: entry (s, i) is the place of number s in order of row i.
+
+    Definition   the largest entry first; of equal entries the one at the smaller place first
+    Shapes       scores (n, m), result (k, n), integers: k vectors of one place for each row
+    Assumes      k <= m
+    """
+
+    def __new__(cls, scores: Array, count: Sized) -> Array:
+        """Build the places of the `count` largest entries of each row."""
+        return super().__new__(cls, scores, axis(count))
+
+    def _infer(self) -> Shape:
+        scores, count = self.args
+        require(
+            len(scores.shape) == 2 and scores.kind == "real",
+            lambda: (
+                f"largest entries of {scores}: a matrix of reals is needed, not {shape_text(scores.shape)} "
+                f"of kind {scores.kind}"
+            ),
+        )
+        rows, columns = scores.shape
+        require(
+            not (total(columns) - total(count)).is_negative,
+            lambda: f"the {total(count)} largest entries of {scores}: a row has {total(columns)}",
+        )
+        return (count, rows)
+
+    @property
+    def kind(self) -> str:
+        """What the entries are."""
+        return "integer"
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"top({self.args[0]}, {self.args[1]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        scores, (number, row) = self.args[0], map(flat, places)
+        avoid = avoiding(self, places)
+        columns = total(scores.shape[1])
+        here = fresh_index(avoid)
+        other = fresh_index({*avoid, here})
+
+        def ahead(of: Expr, before: Expr) -> Expr:
+            """Say whether the entry at one place comes before that at another."""
+            larger, no_less = (
+                Iverson(relation(scores.entry(row, before), scores.entry(row, of), evaluate=False))
+                for relation in (Gt, Ge)
+            )
+            return Iverson(Lt(before, of, evaluate=False)) * no_less + Iverson(Lt(of, before, evaluate=False)) * larger
+
+        rank = Sum(ahead(here, other), (other, 0, columns - 1))
+        return Sum(here * KroneckerDelta(rank, number), (here, 0, columns - 1))
+
+
+class EachTransposed(Array):
+    """Every matrix of a family transposed: member e is the transpose of member e."""
+
+    def _infer(self) -> Shape:
+        shape = self.args[0].shape
+        require(
+            len(shape) == 3,
+            lambda: f"transposes of {self.args[0]}: a family of matrices is needed, not {shape_text(shape)}",
+        )
+        return (shape[0], shape[2], shape[1])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)}.T"
+
+    def _entry(self, *places: Place) -> Expr:
+        member, row, column = places
+        return self.args[0].entry(member, column, row)
+
+
+def _require_numbers(what: str, rows: Array, numbers: Array) -> None:
+    require(numbers.kind == "integer", lambda: f"{what}: {numbers} must hold integers")
+    require(
+        len(rows.shape) == 2 and len(numbers.shape) == 1 and same_size(rows.shape[0], numbers.shape[0]),
+        lambda: (
+            f"{what}: {rows} {shape_text(rows.shape)} needs one number for each row, {numbers} has shape "
+            f"{shape_text(numbers.shape)}"
+        ),
+    )
+
+
+class RoutedProduct(Array):
+    """Every row times the matrix that its number names: row i is X[i] @ W[numbers[i]].
+
+    Shapes       X (n, a), W (E, a, b), numbers (n,), result (n, b)
+    Assumes      0 <= numbers[i] < E
+    """
+
+    binding = 2
+
+    def _infer(self) -> Shape:
+        rows, matrices, numbers = self.args
+        what = f"rows of {rows} sent to {matrices}"
+        _require_numbers(what, rows, numbers)
+        require(
+            len(matrices.shape) == 3 and same_size(rows.shape[1], matrices.shape[1]),
+            lambda: f"{what}: rows {shape_text(rows.shape)} and matrices {shape_text(matrices.shape)} do not fit",
+        )
+        return (rows.shape[0], matrices.shape[2])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"{self._text(0, 3)} @ {self._text(1, 3)}[{self.args[2]}]"
+
+    def _entry(self, *places: Place) -> Expr:
+        rows, matrices, numbers = self.args
+        number = numbers.entry(places[0])
+        value = sum_along(
+            matrices.shape[1],
+            lambda p: rows.entry(places[0], p) * matrices.entry(number, p, places[1]),
+            avoiding(self, places),
+        )
+        return Within(value, number, total(matrices.shape[0]))
+
+
+class RoutedOuter(Array):
+    """The products of rows added by number: member e is the sum of X[i]^T G[i] over the rows i with numbers[i] = e.
+
+    Shapes       X (n, a), G (n, b), numbers (n,), result (E, a, b)
+    """
+
+    binding = 2
+
+    def __new__(cls, left: Array, right: Array, numbers: Array, count: Sized) -> Array:
+        """Build the family of `count` matrices."""
+        return super().__new__(cls, left, right, numbers, axis(count))
+
+    def _infer(self) -> Shape:
+        left, right, numbers, count = self.args
+        for rows in (left, right):
+            _require_numbers(f"products of the rows of {left} and {right}", rows, numbers)
+        return (count, left.shape[1], right.shape[1])
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"outer({self.args[0]}, {self.args[1]}, {self.args[2]})"
+
+    def _entry(self, *places: Any) -> Expr:
+        left, right, numbers, _ = self.args
+        member, row, column = places
+
+        def term(p: Place) -> Expr:
+            return KroneckerDelta(numbers.entry(p), flat(member)) * left.entry(p, row) * right.entry(p, column)
+
+        return sum_along(left.shape[0], term, avoiding(self, places))

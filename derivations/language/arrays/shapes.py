@@ -1,0 +1,197 @@
+"""Shapes: tuples of symbolic sizes, axes made of blocks, and the one error that says what does not fit.
+
+An axis is an integer, an expression in size symbols, or `Blocks(count, size)`: an axis of `count * size` places read
+as `count` blocks of `size` (heads times d_v; pairs of a sine and a cosine). A place on such an axis is a pair (block,
+place within the block), so that no floor and no remainder ever appears.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple, TypeAlias
+
+from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, SympifyError, expand, sympify
+
+from derivations.language.arrays.binding import fresh_index
+
+__all__ = [
+    "Axis",
+    "Blocks",
+    "Pair",
+    "Place",
+    "ShapeError",
+    "Sized",
+    "axis",
+    "current_equation",
+    "flat",
+    "join",
+    "lying",
+    "on_axis",
+    "pair",
+    "same_size",
+    "shape_text",
+    "split",
+    "sum_along",
+    "total",
+]
+
+current_equation: ContextVar[str | None] = ContextVar("current_equation", default=None)
+
+
+class ShapeError(ValueError):
+    """Two arrays whose shapes do not fit: names the equation, the expression, both shapes and the sizes."""
+
+    def __init__(self, message: str) -> None:
+        name = current_equation.get()
+        current_equation.set(None)
+        super().__init__(f"equation {name}: {message}" if name else message)
+
+
+class Blocks(Basic):
+    """An axis of `count` blocks of `size` places each, in order."""
+
+    @property
+    def count(self) -> Expr:
+        """Number of blocks."""
+        return self.args[0]
+
+    @property
+    def size(self) -> Expr:
+        """Places in one block."""
+        return self.args[1]
+
+
+class Pair(NamedTuple):
+    """A place on an axis made of blocks of `size` places: number `place` of block number `block`, both from 0."""
+
+    block: Expr
+    place: Expr
+    size: Expr
+
+
+Axis: TypeAlias = Expr | Blocks
+Place: TypeAlias = Expr | Pair
+Sized: TypeAlias = int | Expr | Blocks
+
+_lying: ContextVar[frozenset[tuple[Expr, Expr]]] = ContextVar("lying", default=frozenset())
+_bound: ContextVar[frozenset[Symbol]] = ContextVar(
+    "bound", default=frozenset()
+)  # the indices of the sums around the entry
+
+
+def axis(value: Sized) -> Axis:
+    """Return `value` as an axis; a number must be an integer >= 1."""
+    if isinstance(value, Blocks):
+        return value
+    if isinstance(value, bool):
+        raise ShapeError(f"a size must be an integer >= 1, not {value}")
+    try:
+        result = sympify(value, strict=True)
+    except SympifyError:
+        result = None
+    if not isinstance(result, Expr):
+        raise ShapeError(f"a size is an integer >= 1 or an expression in sizes, not {value!r}")
+    if result.is_number and not (isinstance(result, Integer) and result >= 1):
+        raise ShapeError(f"a size must be an integer >= 1, not {value}")
+    return result
+
+
+def total(value: Axis) -> Expr:
+    """Return the number of places on an axis."""
+    return value.count * value.size if isinstance(value, Blocks) else value
+
+
+def same_size(a: Axis, b: Axis) -> bool:
+    """Say whether two axes have the same number of places, for all values of the sizes."""
+    return bool(a == b or expand(total(a) - total(b)) == 0)
+
+
+def join(a: Axis, b: Axis) -> Axis:
+    """Return the finer reading of two axes of the same size: the one made of blocks.
+
+    Raises `ShapeError` when both are made of blocks, but of different ones.
+    """
+    if isinstance(a, Blocks) and isinstance(b, Blocks) and a != b:
+        raise ShapeError(f"an axis of {a.count} blocks of {a.size} and one of {b.count} blocks of {b.size} differ")
+    return b if isinstance(b, Blocks) else a
+
+
+def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
+    """Return the numbers that must lie between 0 and a size for a place to be one of an axis, each with the size."""
+    if isinstance(place, Pair) and isinstance(along, Blocks):
+        return (place.block, along.count), (place.place, along.size)
+    return ((flat(place), total(along)),)
+
+
+@contextmanager
+def lying(places: Iterable[tuple[Expr, Expr]]) -> Iterator[list[tuple[Expr, Expr]]]:
+    """Let places be known to lie on axes of the given sizes inside the block; yield those that were not known to."""
+    known = _lying.get()
+    new = [own for own in places if own not in known]
+    before = _lying.set(known.union(new))
+    try:
+        yield new
+    finally:
+        _lying.reset(before)
+
+
+def flat(place: Place) -> Expr:
+    """Return a place as one number, counted from 0."""
+    return place.block * place.size + place.place if isinstance(place, Pair) else place
+
+
+def pair(place: Place, along: Blocks) -> Pair:
+    """Return a place on an axis made of blocks as a pair; a number can be split only when the sizes are numbers."""
+    if isinstance(place, Pair):
+        if place.size != along.size:
+            raise ShapeError(f"a place in a block of {place.size} is none in a block of {along.size}")
+        for number, size in ((place.block, along.count), (place.place, along.size)):
+            if isinstance(number, Integer) and (number < 0 or (isinstance(size, Integer) and number >= size)):
+                raise ShapeError(f"place {number} lies outside an axis of size {size} (places count from 0)")
+        return place
+    if isinstance(place, Integer) and isinstance(along.size, Integer):
+        return Pair(place // along.size, Mod(place, along.size), along.size)
+    block, rest = split(place, along.size)
+    if block != 0:
+        return Pair(block, rest, along.size)
+    raise ShapeError(f"place {place} on an axis of {along.count} blocks of {along.size}: give a pair (block, place)")
+
+
+def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
+    """Return (block, rest) with place = block * size + rest, by the terms of the place that hold the size.
+
+    The pair names the same place only when 0 <= rest < size: whoever splits must see to that.
+    """
+    block, rest = Integer(0), Integer(0)
+    for term in Add.make_args(expand(place)):
+        quotient = term / size
+        whole = bool(quotient.is_integer) and not quotient.has(size)
+        if isinstance(size, Integer) and isinstance(term, Integer):
+            block, rest = block + term // size, rest + Mod(term, size)
+        else:
+            block, rest = (block + quotient, rest) if whole else (block, rest + term)
+    return block, rest
+
+
+def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) -> Expr:
+    """Return the sum of `term(place)` over all places of an axis, its indices named apart from `avoid`."""
+    avoid = avoid | _bound.get()
+    first = fresh_index(avoid)
+    second = fresh_index({*avoid, first})
+    outer = _bound.set(frozenset(avoid | {first, second}))
+    try:
+        if not isinstance(along, Blocks):
+            with lying([(first, along)]):
+                return Sum(term(first), (first, 0, along - 1))
+        place = Pair(first, second, along.size)
+        with lying([*on_axis(place, along), (flat(place), total(along))]):
+            value = term(place)
+        return Sum(value, (second, 0, along.size - 1), (first, 0, along.count - 1))
+    finally:
+        _bound.reset(outer)
+
+
+def shape_text(shape: Iterable[Axis]) -> str:
+    """Return a shape as text, such as (n, d_k) or (d_v*h, d_model)."""
+    parts = [str(total(a)) for a in shape]
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"

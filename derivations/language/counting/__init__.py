@@ -1,0 +1,1 @@
+"""Counting: parameters, operations and bytes, read off the equations of a layer."""

@@ -1,0 +1,152 @@
+"""Operations of a layer read off its equations: a forward pass, a training step, one step of decoding.
+
+Each takes a `Convention`, which goes with the result; what is counted is kept apart by kind and by part, and adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+from sympy import Expr, Integer, Symbol
+
+from derivations.language.arrays.functions import RowSoftmax
+from derivations.language.arrays.shapes import Sized, axis, total
+from derivations.language.counting.convention import CONVENTION, Convention
+from derivations.language.counting.flop_passes import Parts, add_part, backward_parts, forward_parts, nodes_of
+from derivations.language.counting.operations import Flops
+from derivations.language.counting.visibility import Known, look
+from derivations.language.layers.layer import Apply, Layer
+
+__all__ = ["count_decode_flops", "count_flops", "count_training_flops", "flops_by_part"]
+
+
+def count_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENTION) -> Flops:
+    """Return the operations of one forward pass of a layer over `batch` examples, as expressions in its sizes.
+
+    Definition   the operations of its equations, one rule for each kind of node, under a convention
+    Assumes      what depends on no input is computed once for the whole batch; the first layer of a repetition is
+                 counted like the others
+    Units        FLOPs or multiply-adds, as the convention says
+    Source       softmax at 5 operations an entry: Clark, Luong, Le and Manning (2020), ELECTRA, the counting code
+    Raises       TypeError for a node or a formula that no rule counts; ShapeError for a batch that is no size
+    """
+    return _together(forward_parts(layer, frozenset(layer.inputs), Known(), total(axis(batch)), convention), convention)
+
+
+def count_training_flops(
+    layer: Layer, batch: Sized = 1, convention: Convention = CONVENTION, recomputed: Iterable[str] = ()
+) -> Flops:
+    """Return the operations of a forward pass and the backward pass after it.
+
+    Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, those of
+                 parts among them, and by the inputs of the layer where the convention says so. What is among
+                 `recomputed`, named as a part or as a layer, is computed a second time, all of it, before its backward
+                 pass: activation checkpointing as `kept_activations` has it
+    Assumes      as `count_flops`; gradients of several examples are added up at no cost
+    Units        FLOPs or multiply-adds, as the convention says
+    Source       recomputation: Chen, Xu, Zhang and Guestrin (2016), section 3
+    Raises       GradientError for a node without a rule; TypeError and ShapeError as `count_flops`
+    """
+    return _together(_training(layer, total(axis(batch)), convention, recomputed), convention)
+
+
+def count_decode_flops(
+    layer: Layer, size: Symbol | str, batch: Sized = 1, convention: Convention = CONVENTION
+) -> Flops:
+    """Return the operations of one step of decoding: the next position after `size` positions in the cache.
+
+    Definition   forward(n + 1) - forward(n), n being the size and hidden pairs left out (causal = "visible"): under a
+                 causal mask the rows of earlier positions stay what they are, and what does not depend on n, such as
+                 an encoder and the keys and values of its output, was computed before
+    Assumes      positions meet in masked softmax only, the norms and networks treat each one alone
+    Units        FLOPs or multiply-adds, as the convention says, exact as a difference of polynomials in n
+    Raises       ValueError for a layer without that size, or one where a position sees later ones
+    """
+    named = {s.name: s for s in layer.sizes}
+    n = named.get(str(size))
+    if n is None:
+        raise ValueError(f"layer {layer.name} has no size {size} that grows in decoding; it has {', '.join(named)}")
+    later = _seeing_later(layer, Known(), n)
+    if later is not None:
+        raise ValueError(f"decoding: in {later} a position sees later ones; give that layer a causal mask")
+    whole = count_flops(layer, batch, replace(convention, causal="visible"))
+    return whole.xreplace({n: n + 1}) - whole
+
+
+def flops_by_part(
+    layer: Layer,
+    batch: Sized = 1,
+    convention: Convention = CONVENTION,
+    *,
+    depth: int | None = None,
+    training: bool = False,
+    recomputed: Iterable[str] = (),
+) -> dict[str, Flops]:
+    """Return the operations of a forward pass, or of a training step, by the dotted name of the part that does them.
+
+    Definition   a part counts without its own parts, which are listed apart, "" for the equations of the layer itself;
+                 below `depth` names parts are counted with the one that they belong to; a part applied twice under one
+                 name, or repeated, counts for all its uses; parts that do nothing are left out
+    Units        as `count_flops` or `count_training_flops`, to which the values add up
+    Raises       ValueError for a negative depth, and as those
+    """
+    if depth is not None and depth < 0:
+        raise ValueError(f"flops_by_part: depth is {depth}; give 0 for the layer as a whole, 1 for its parts, or None")
+    size = total(axis(batch))
+    counted = (
+        _training(layer, size, convention, recomputed)
+        if training
+        else forward_parts(layer, frozenset(layer.inputs), Known(), size, convention)
+    )
+    parts: dict[str, Flops] = {}
+    for path, flops in counted.items():
+        add_part(parts, ".".join(path.split(".")[:depth]) if path else "", replace(flops, convention=convention))
+    return {path: flops for path, flops in parts.items() if flops.total != 0}
+
+
+def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Iterable[str]) -> Parts:
+    forward = forward_parts(layer, frozenset(layer.inputs), Known(), batch, convention)
+    again = tuple(_paths_of(layer, frozenset(recomputed)))
+    parts = {path: flops.times(Integer(2)) if _is_inside(path, again) else flops for path, flops in forward.items()}
+    inputs = layer.inputs if convention.input_gradient else ()
+    wanted = frozenset(v.name for v in (*inputs, *layer.parameters) if v.kind == "real")
+    for path, flops in backward_parts(layer, wanted, Known(), batch, convention).items():
+        add_part(parts, path, flops)
+    return parts
+
+
+def _paths_of(layer: Layer, names: frozenset[str], path: str = "") -> Iterator[str]:
+    """The dotted names of the parts that are called by one of the names, or whose layer is; "" for the layer itself."""
+    if layer.name in names:
+        yield path
+        return
+    for name, applied in layer.parts.items():
+        inner = f"{path}.{name}" if path else name
+        yield from [inner] if name in names else _paths_of(applied.layer, names, inner)
+
+
+def _is_inside(path: str, parts: Iterable[str]) -> bool:
+    return any(not part or path == part or path.startswith(f"{part}.") for part in parts)
+
+
+def _together(parts: Parts, convention: Convention) -> Flops:
+    return replace(sum(parts.values(), Flops()), convention=convention)
+
+
+# --- decoding -------------------------------------------------------------------------------------------------------
+
+
+def _seeing_later(layer: Layer, known: Known, n: Symbol) -> str | None:
+    """The name of a layer whose softmax lets positions see later ones, n being their number, or None."""
+    sight = look(layer, known)
+    for node in chain.from_iterable(nodes_of(equation.value) for equation in layer.equations):
+        if isinstance(node, Apply):
+            inside = _seeing_later(node.layer, sight.known(node, None), n)
+            if inside is not None:
+                return inside
+        among_themselves = isinstance(node, RowSoftmax) and all(n in total(a).free_symbols for a in node.shape)
+        if among_themselves and len(node.shape) == 2 and sight.of_softmax(node) is None:
+            return layer.name
+    return None

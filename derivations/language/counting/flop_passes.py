@@ -1,0 +1,261 @@
+"""Operations of the equations of a layer, forward and backward, kept apart by the part that does them.
+
+Equations are counted as written, by one rule for each kind of node; a family counts once for each of its members, a
+repetition once for each of its layers. The backward pass is that of the gradient of the layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from sympy import Expr, Integer, Rational
+
+from derivations.language.arrays.arrangements import Concatenate, SumOver
+from derivations.language.arrays.expression import Array, Product, Variable
+from derivations.language.arrays.functions import Lookup, RowMean, RowSum
+from derivations.language.arrays.selection import ScatterRows
+from derivations.language.arrays.shapes import same_size, total
+from derivations.language.counting.convention import Convention
+from derivations.language.counting.operations import (
+    Flops,
+    entries,
+    is_outer_product,
+    node_operations,
+    product_flops,
+    summed_entries,
+    visible_operations,
+)
+from derivations.language.counting.visibility import Known, Sight, Visible, look, look_at, operands
+from derivations.language.differentiation.preparation import has_weights, prepared
+from derivations.language.differentiation.pullback import Pullback
+from derivations.language.differentiation.reverse import passes
+from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
+
+__all__ = ["Parts", "add_part", "backward_parts", "forward_parts", "nodes_of"]
+
+Parts = Mapping[str, Flops]  # by the dotted name of a part, "" for the equations of the layer itself
+
+
+def add_part(parts: dict[str, Flops], path: str, flops: Flops) -> None:
+    """Add the operations of a part to those that are counted already."""
+    parts[path] = parts[path] + flops if path in parts else flops
+
+
+def nodes_of(node: Array) -> Iterator[Array]:
+    """Yield a node and all that it is computed from, the inside of layers left out."""
+    yield node
+    for operand in operands(node):
+        yield from nodes_of(operand)
+
+
+# --- one layer ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def forward_parts(
+    layer: Layer, batched: frozenset[Variable], known: Known, batch: Expr, convention: Convention
+) -> Parts:
+    """Return the operations of one forward pass, `batched` being the inputs that differ from example to example."""
+    sight = Sight() if convention.causal == "full" else look(layer, known)
+    count = _Counting(batch, convention, sight, set(batched))
+    for equation in layer.equations:
+        count.equation(equation)
+    count.pull_back()
+    return _filed(layer, count.parts)
+
+
+@lru_cache(maxsize=1024)
+def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Expr, convention: Convention) -> Parts:
+    """Return the operations of the backward pass, for the gradients by wanted arrays and by all weights of parts.
+
+    What it reads of the forward pass is there for each example of the batch.
+    """
+    both = passes(layer)
+    equations = (*both.forward, *both.backward)
+    sight = Sight() if convention.causal == "full" else look_at(equations, known, both.outputs)
+    count = _Counting(batch, convention, sight, {*both.given, *layer.inputs})
+    for equation in both.forward:
+        count.follow(equation)
+    reals = (v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real")
+    live = {output for name, output in zip(reals, both.outputs, strict=True) if name in wanted}
+    kept = []
+    for equation in reversed(both.backward):
+        if equation.variable in live:
+            kept.append(equation)
+            live |= _read(equation.value)
+            continue
+        for node, times in _pullbacks(equation.value, _members(equation)):
+            if has_weights(node.applied):  # of no use for inputs, but for the weights of the part
+                live |= _read(node.cotangent)
+                count.called(node, times)
+    for equation in reversed(kept):
+        count.equation(equation)
+    pulled = {applied for applied, _, _ in count.pulled}
+    for equation in prepared(layer).equations:  # parts with weights whose inputs are numbers of tokens
+        if isinstance(equation.value, Apply) and equation.value not in pulled and has_weights(equation.value):
+            count.pulled[equation.value, equation.variable, _members(equation)] = set()
+    count.pull_back()
+    return _filed(layer, count.parts)
+
+
+def _read(node: Array) -> set[Variable]:
+    """The variables of the backward pass that a node is computed from."""
+    return {node} if isinstance(node, Variable) else {v for operand in operands(node) for v in _read(operand)}
+
+
+def _members(equation: Equation) -> Expr:
+    return total(equation.over[1]) if equation.over else Integer(1)
+
+
+def _filed(layer: Layer, parts: dict[str, Flops]) -> Parts:
+    """The counts of a layer; in one that normalises all but products is of that kind."""
+    if not _normalises(layer):
+        return parts
+    return {path: Flops(matmul=f.matmul, norm=f.total - f.matmul) for path, f in parts.items()}
+
+
+def _normalises(layer: Layer) -> bool:
+    """Say whether a layer itself, not a part of it, takes means of an array and returns one of the same shape."""
+    means = (isinstance(node, RowMean) for equation in layer.equations for node in nodes_of(equation.value))
+    if not layer.inputs or not any(means):
+        return False
+    given, returned = layer.inputs[0].shape, layer.outputs[0].shape
+    return len(given) == len(returned) and all(map(same_size, given, returned))
+
+
+@dataclass
+class _Counting:
+    """The operations of equations, counted one after the other: by part, and what is to be pulled back at the end."""
+
+    batch: Expr
+    convention: Convention
+    sight: Sight
+    batched: set[Variable]
+
+    def __post_init__(self) -> None:
+        self.parts: dict[str, Flops] = {}
+        self.pulled: dict[tuple[Apply, Array, Expr], set[str]] = {}
+
+    def equation(self, equation: Equation) -> None:
+        """Count one equation."""
+        self.node(equation.value, self.sight.asked.get(equation.variable), _members(equation))
+        self.follow(equation)
+
+    def follow(self, equation: Equation) -> None:
+        """Note whether what an equation defines differs from example to example."""
+        if self.depends(equation.value):
+            self.batched.add(equation.variable)
+
+    def depends(self, node: Array) -> bool:
+        """Say whether a value differs from example to example."""
+        return node in self.batched or any(map(self.depends, operands(node)))
+
+    def node(self, node: Array, asked: Visible | None, times: Expr) -> None:
+        """Count a node and what it is computed from, `times` over."""
+        if isinstance(node, Pullback):
+            self.called(node, times).add(node.name)
+        elif isinstance(node, Apply):
+            self.applied(node, asked, times)
+        else:
+            own = self.own(node, asked)
+            if self.depends(node):
+                own = own.times(self.batch)
+            elif own.activation != 0:  # a function of positions, not of an example, activates nothing
+                own = replace(own, activation=Integer(0), elementwise=own.activation)
+            add_part(self.parts, "", own.times(times))
+        inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times
+        for operand, at in self.sight.reads(node, asked):
+            self.node(operand, at, inner)
+
+    def called(self, node: Pullback, times: Expr) -> set[str]:
+        """Return the names asked of a layer that is pulled back: all gradients come from one pass."""
+        return self.pulled.setdefault((node.applied, node.cotangent, times), set())
+
+    def applied(self, node: Apply, asked: Visible | None, times: Expr) -> None:
+        """Count an applied layer under its name; a repetition for all its layers."""
+        layer, bound = node.layer, node.bound
+        given = [
+            *zip(layer.inputs, node.arguments, strict=True),
+            *((p, bound[p.name]) for p in layer.parameters if p.name in bound),
+        ]
+        inputs = frozenset(variable for variable, value in given if self.depends(value))
+        if isinstance(node, Repeat):
+            inputs |= inputs and {layer.inputs[0]}  # the output of each layer is the first input of the next
+            times *= node.count
+        self.file(node, forward_parts(layer, inputs, self.known(node, asked), self.batch, self.convention), times)
+
+    def pull_back(self) -> None:
+        """Count the backward passes of the layers that are pulled back, each once."""
+        for (node, _, times), asked in self.pulled.items():
+            layer, known = node.layer, self.known(node, None)
+            own = {p.name for p in layer.parameters if p.name not in node.bound}
+            wanted = frozenset({*asked, *own})
+            if isinstance(node, Repeat):  # every layer but the first hands a gradient to the one before it
+                through = backward_parts(layer, wanted | {layer.inputs[0].name}, known, self.batch, self.convention)
+                self.file(node, through, times * (node.count - 1))
+            self.file(node, backward_parts(layer, wanted, known, self.batch, self.convention), times)
+
+    def known(self, node: Apply, asked: Visible | None) -> Known:
+        """Return what is known of an applied layer, where the convention asks for it."""
+        return Known() if self.convention.causal == "full" else self.sight.known(node, asked)
+
+    def file(self, node: Apply, parts: Parts, times: Expr) -> None:
+        """Add the counts of an applied layer under its name."""
+        for path, flops in parts.items():
+            add_part(self.parts, f"{node.name}.{path}" if path else node.name, flops.times(times))
+
+    # --- nodes ---
+
+    def own(self, node: Array, asked: Visible | None) -> Flops:
+        """The operations of a node alone, for one example."""
+        counted = self.by_rule(node, asked)
+        return Flops(matmul=counted.matmul) if self.convention.unit == "mac" else counted
+
+    def by_rule(self, node: Array, asked: Visible | None) -> Flops:
+        """The operations of a node by the first rule that speaks of it."""
+        if isinstance(node, Product) or is_outer_product(node):
+            return self.product(node, asked)
+        if self.convention.lookups == "counted" and isinstance(node, Lookup | ScatterRows):
+            moved = entries(node.args[0].shape if isinstance(node, ScatterRows) else node.shape)
+            table = node if isinstance(node, ScatterRows) else node.args[0]
+            return product_flops(total(table.shape[0]) * moved, entries(node.shape), self.convention)
+        if self.convention.causal == "visible":
+            seen = self.sight.visible(node.args[0]) if isinstance(node, RowSum) else asked or self.sight.visible(node)
+            shown = seen and visible_operations(node, seen.pairs)
+            if shown:
+                return shown
+        counted = node_operations(node)
+        if counted.matmul != 0:  # products of other kinds
+            products = product_flops(counted.matmul / 2, summed_entries(node), self.convention)
+            counted = replace(counted, matmul=products.matmul)
+        return counted
+
+    def product(self, node: Array, asked: Visible | None) -> Flops:
+        """A product: all of it, or the pairs of its entries, or of the entries of an operand, that are visible."""
+        left, right = node.args
+        inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # a column times a row sums nothing
+        sums = entries(node.shape)
+        multiply_adds = inner * sums
+        by_left, by_right = self.sight.visible(left), self.sight.visible(right)
+        if self.convention.causal == "full" or not (asked or by_left or by_right):
+            return product_flops(multiply_adds, sums, self.convention)
+        if self.convention.causal == "halved":
+            return product_flops(multiply_adds, sums, self.convention).times(Rational(1, 2))
+        if asked:
+            multiply_adds, sums = asked.pairs * inner, asked.pairs
+        elif by_left:
+            multiply_adds = by_left.pairs * entries(right.shape[1:])
+        elif by_right:
+            multiply_adds = by_right.pairs * entries(left.shape[:-1])
+        return product_flops(multiply_adds, sums, self.convention)
+
+
+def _pullbacks(node: Array, times: Expr) -> Iterator[tuple[Pullback, Expr]]:
+    """Yield the pullbacks in an expression, each with how often it stands there."""
+    if isinstance(node, Pullback):
+        yield node, times
+    inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times
+    for operand in operands(node):
+        yield from _pullbacks(operand, inner)

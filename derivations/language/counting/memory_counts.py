@@ -1,0 +1,254 @@
+"""Bytes read off the equations of a layer: what its forward pass keeps, and the state of training.
+
+`kept_activations` says what is kept, array by array; `KeptCount` is a count of it as a term that stays as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import Expr, Integer, expand, sympify
+from sympy import Tuple as Sequence
+from sympy.core.symbol import Str
+from sympy.printing.str import StrPrinter
+
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.functions import RowSoftmax
+from derivations.language.arrays.shapes import Sized, axis, total
+from derivations.language.counting.costs import Count
+from derivations.language.counting.kept import Storage, Treatment, is_normalisation, storages
+from derivations.language.layers.layer import Apply, Layer
+
+__all__ = [
+    "Kept",
+    "KeptCount",
+    "Storage",
+    "attention_layers",
+    "is_normalisation",
+    "kept_activations",
+    "partitioned_state_bytes",
+    "training_state_bytes",
+]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a forward pass keeps for its backward pass: storages in order of evaluation, each of them once.
+
+    Units        entries; constants are listed in `storages` and counted nowhere
+    """
+
+    storages: tuple[Storage, ...]
+
+    def _entries(self, *kinds: str, roles: tuple[str, ...] = ("input", "activation")) -> Expr:
+        counted = (s.elements for s in self.storages if s.kind in kinds and s.role in roles)
+        return expand(sum(counted, Integer(0)))
+
+    @property
+    def numbers(self) -> Expr:
+        """The real entries, statistics left out."""
+        return self._entries("real")
+
+    @property
+    def masks(self) -> Expr:
+        """The entries of boolean arrays."""
+        return self._entries("boolean")
+
+    @property
+    def integers(self) -> Expr:
+        """The entries of arrays of integers, such as tokens."""
+        return self._entries("integer")
+
+    @property
+    def elements(self) -> Expr:
+        """All entries, statistics left out."""
+        return self._entries("real", "boolean", "integer")
+
+    @property
+    def inputs(self) -> Expr:
+        """The entries of the inputs of the layer among all."""
+        return self._entries("real", "boolean", "integer", roles=("input",))
+
+    @property
+    def statistics(self) -> Expr:
+        """The numbers that normalisations keep for each row, such as means and variances."""
+        return self._entries("real", roles=("statistic",))
+
+    def bytes(
+        self,
+        bytes_per_number: Expr | int = 2,
+        bytes_per_mask: Expr | int = 1,
+        *,
+        bytes_per_integer: Expr | int = 8,
+        bytes_per_statistic: Expr | int = 0,
+    ) -> Expr:
+        """Return the bytes of all that is kept.
+
+        Units        bytes; statistics count nothing unless they are given bytes, as in published formulas
+        """
+        sizes = (bytes_per_number, bytes_per_mask, bytes_per_integer, bytes_per_statistic)
+        counts = (self.numbers, self.masks, self.integers, self.statistics)
+        return expand(sum(size * count for size, count in zip(sizes, counts, strict=True)))
+
+
+def kept_activations(
+    layer: Layer,
+    *,
+    batch: Sized = 1,
+    recomputed: Iterable[str] = (),
+    fused: Callable[[Layer], bool] = is_normalisation,
+) -> Kept:
+    """Return what the forward pass of a layer over `batch` examples keeps for its backward pass.
+
+    Definition   the values that the equations of the backward pass read, every storage once: what is given to several
+                 parts, a transpose, the blocks of a matrix are one storage with what they were made of. A part among
+                 `recomputed`, named as a part or as a layer, keeps its inputs alone, its masks being made or drawn
+                 again; the layer itself may be among them. A part that is `fused` is one operation: it keeps what is
+                 given and numbers of rows, and computes again what is written entry by entry in them. A function whose
+                 slope is a function of its value (ReLU, sigmoid, tanh, exp) keeps the value, any other its arguments;
+                 a softmax keeps its value, and its mask of visible keys is not read again
+    Assumes      every real input and every parameter has a gradient; the layers of a repetition share the other inputs,
+                 and the first of them is counted like the others
+    Units        entries, bytes by `.bytes()`
+    Source       what is kept, and recomputation: Korthikanti et al. (2022), sections 4.1 and 5
+    Raises       GradientError for a node without a rule; ValueError for a name in `recomputed` that no layer has
+    """
+    names = frozenset([recomputed] if isinstance(recomputed, str) else recomputed)
+    known = set(_names(layer))
+    unknown = sorted(names - known)
+    if unknown:
+        raise ValueError(
+            f"layer {layer.name}: nothing in it is called {unknown[0]!r}, so it cannot be recomputed; "
+            f"its parts and layers are {', '.join(sorted(known))}"
+        )
+    found = storages(layer, Treatment(names, fused))
+    examples = total(axis(batch))
+    return Kept(tuple(s if s.role == "constant" else replace(s, copies=s.copies * examples) for s in found))
+
+
+def attention_layers(layer: Layer) -> tuple[str, ...]:
+    """Return the names of the layers in a layer that make scores, weights and weighted sums, without weights to learn.
+
+    Definition   those that take the softmax of rows, and neither they nor their parts have parameters; recomputing them
+                 is selective recomputation: queries, keys and values are kept, and nothing quadratic in their number
+    Source       Korthikanti et al. (2022), section 5 and figure 3
+    """
+    return tuple(sorted({inner.name for inner in _layers(layer) if _is_attention(inner)}))
+
+
+def _is_attention(layer: Layer) -> bool:
+    learned = any(inner.parameters for inner in _layers(layer))
+    return not learned and len(layer.equations) > 1 and any(_takes_softmax(e.value) for e in layer.equations)
+
+
+def _takes_softmax(node: Array) -> bool:
+    """Say whether an expression takes a softmax itself, not in a layer that it applies."""
+    operands = node.arguments if isinstance(node, Apply) else node.args
+    return isinstance(node, RowSoftmax) or any(_takes_softmax(part) for part in operands if isinstance(part, Array))
+
+
+def _layers(layer: Layer) -> Iterator[Layer]:
+    yield layer
+    for applied in layer.parts.values():
+        yield from _layers(applied.layer)
+
+
+def _names(layer: Layer) -> Iterator[str]:
+    yield layer.name
+    for name, applied in layer.parts.items():
+        yield name
+        yield from _names(applied.layer)
+
+
+# --- a count as a term ----------------------------------------------------------------------------------------------
+
+
+class KeptCount(Count):
+    """A count of what a layer keeps, as a term that stays as written: "kept bytes", "kept numbers", ...
+
+    `value()` is the expression in the sizes that is read off the equations; "kept bytes" has 2 for a number and 1 for
+    an entry of a mask, statistics left out.
+
+    Units        bytes, or entries, as its name says
+    Raises       ValueError for a count of another name, or a name in `recomputed` that no layer has
+    """
+
+    def __new__(
+        cls, what: str | Str, layer: Layer, batch: Sized = 1, recomputed: Iterable[str | Str] = ()
+    ) -> KeptCount:
+        """Build the term for the count `what` of a layer, over `batch` examples, some layers being recomputed."""
+        what = what if isinstance(what, Str) else Str(what)
+        if what.name not in _COUNTS:
+            raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
+        names = sorted({name if isinstance(name, Str) else Str(name) for name in recomputed}, key=str)
+        return Expr.__new__(cls, what, layer, axis(batch), Sequence(*names))
+
+    @property
+    def recomputed(self) -> tuple[str, ...]:
+        """The names of what is recomputed."""
+        return tuple(name.name for name in self.args[3])
+
+    def value(self) -> Expr:
+        """Return the count read off the equations."""
+        return _COUNTS[self.what](kept_activations(self.layer, batch=self.batch, recomputed=self.recomputed))
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        batch = "" if self.batch == 1 else f", batch = {self.batch}"
+        again = f", recomputed = {', '.join(self.recomputed)}" if self.recomputed else ""
+        return f"{self.what}({self.layer.name}{batch}{again})"
+
+    def _latex(self, printer: Any) -> str:
+        arguments = [
+            printer.notation.function(self.layer.name),
+            *([] if self.batch == 1 else [printer._print(self.batch)]),
+        ]
+        if self.recomputed:
+            names = ", ".join(map(printer.notation.function, self.recomputed))
+            arguments.append(rf"{printer.words('recomputed:')}\ {names}")
+        return printer.applied(printer.words(self.what), arguments)
+
+
+_COUNTS: dict[str, Callable[[Kept], Expr]] = {
+    "kept bytes": lambda kept: kept.bytes(),
+    "kept numbers": lambda kept: kept.numbers,
+    "kept masks": lambda kept: kept.masks,
+    "kept statistics": lambda kept: kept.statistics,
+}
+
+
+# --- the state of training ------------------------------------------------------------------------------------------
+
+
+def training_state_bytes(parameters: Expr | int, *, mixed: bool = True, gradients: int | None = None) -> Expr:
+    """Return the bytes of weights, gradients and the state of Adam for a number of parameters.
+
+    Definition   mixed: a weight of 2 bytes, a gradient of 2 (or 4), and a copy of the weight and two moments of 4 each,
+                 16 (or 18) bytes in all; else a weight, a gradient and two moments of 4 bytes each, 16 in all
+    Units        bytes
+    Source       Rajbhandari, Rasley, Ruwase and He (2020), section 3.1; gradients of 4 bytes: Megatron Core
+    Raises       ValueError for gradients of another size
+    """
+    weight, rest, sizes = (2, 12, (2, 4)) if mixed else (4, 8, (4,))
+    gradients = sizes[0] if gradients is None else gradients
+    if gradients not in sizes:
+        words = "mixed" if mixed else "full"
+        raise ValueError(f"in {words} precision a gradient has {' or '.join(map(str, sizes))} bytes, not {gradients}")
+    return (weight + gradients + rest) * sympify(parameters)
+
+
+def partitioned_state_bytes(parameters: Expr | int, devices: Expr | int, *, stage: int, gradients: int = 2) -> Expr:
+    """Return the bytes of the state of mixed-precision training on each of several devices.
+
+    Definition   stage 1 divides the optimiser's 12 bytes for each parameter among the devices, stage 2 the gradient
+                 too, stage 3 also the weight; stage 0 nothing
+    Units        bytes on each device
+    Source       Rajbhandari, Rasley, Ruwase and He (2020), sections 5.1 to 5.3 and figure 1
+    Raises       ValueError for another stage
+    """
+    if stage not in range(4):
+        raise ValueError(f"the stages are 0, 1, 2 and 3, not {stage}")
+    parts = (12, gradients, 2)
+    divided, whole = sum(parts[:stage]), sum(parts[stage:])
+    return (whole + sympify(divided) / devices) * sympify(parameters)

@@ -1,0 +1,360 @@
+"""The operations of one node and of one formula, counted by a stated convention.
+
+A sum or product of k terms takes k - 1 operations, a function one, x^p takes p - 1; signs and constants are free; all
+branches of a choice count, and a condition counts its comparison. An operation whose operands vary along some axes of
+an array only (repeated rows, repeated columns) is done once for each place along those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import singledispatch
+from itertools import chain
+from math import prod
+
+from sympy import Add, Expr, Function, Integer, Lambda, Max, Min, Mul, Piecewise, Pow, Rational, expand
+from sympy.core.relational import Relational
+from sympy.functions.elementary.piecewise import ExprCondPair
+from sympy.logic.boolalg import BooleanFunction
+
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Transpose,
+    Variable,
+)
+from derivations.language.arrays.functions import (
+    BandMask,
+    Both,
+    Elementwise,
+    Hadamard,
+    Interleave,
+    Lookup,
+    RowLogSumExp,
+    RowMean,
+    RowSoftmax,
+    RowSum,
+)
+from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.selection import (
+    AddedEntries,
+    AddedWindows,
+    Chosen,
+    EveryOther,
+    OneHot,
+    Pick,
+    RelativeBuckets,
+    ScatterRows,
+    Windows,
+)
+from derivations.language.arrays.shapes import Axis, total
+from derivations.language.counting.convention import CONVENTION, Convention
+
+__all__ = [
+    "CONVENTION",
+    "Flops",
+    "count_operations",
+    "entries",
+    "is_outer_product",
+    "node_operations",
+    "product_flops",
+    "summed_entries",
+    "visible_operations",
+]
+
+Axes = frozenset[int]  # the axes of an array along which the values of an expression differ
+
+
+@dataclass(frozen=True)
+class Flops:
+    """Operations of a layer, kept apart by what they are spent on.
+
+    `matmul`: products of matrices and vectors; `bias`: additions of one vector to every row; `softmax`: of rows;
+    `norm`: all in layers that normalise; `activation`: elementwise functions of what depends on an input;
+    `reduction`: sums and means of rows; `elementwise`: what remains, such as residual sums, scaling and gates.
+
+    Units        FLOPs, or multiply-adds, under the convention that `convention` states
+    """
+
+    matmul: Expr = Integer(0)
+    bias: Expr = Integer(0)
+    softmax: Expr = Integer(0)
+    norm: Expr = Integer(0)
+    activation: Expr = Integer(0)
+    reduction: Expr = Integer(0)
+    elementwise: Expr = Integer(0)
+    convention: Convention = CONVENTION
+
+    @property
+    def by_kind(self) -> dict[str, Expr]:
+        """The counts by the name of their kind."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "convention"}
+
+    @property
+    def total(self) -> Expr:
+        """All operations together."""
+        return expand(sum(self.by_kind.values()))
+
+    def times(self, factor: Expr) -> Flops:
+        """Return the counts multiplied by a factor."""
+        return self if factor == 1 else self._mapped(lambda count: expand(factor * count))
+
+    def xreplace(self, rule: Mapping[Expr, Expr]) -> Flops:
+        """Return the counts with numbers or other sizes in the place of sizes."""
+        return self._mapped(lambda count: count.xreplace(rule))
+
+    def __add__(self, other: Flops) -> Flops:
+        """Return the counts of both together."""
+        return replace(self, **{kind: count + getattr(other, kind) for kind, count in self.by_kind.items()})
+
+    def __sub__(self, other: Flops) -> Flops:
+        """Return by how much the counts differ."""
+        return replace(self, **{kind: expand(count - getattr(other, kind)) for kind, count in self.by_kind.items()})
+
+    def _mapped(self, change: Callable[[Expr], Expr]) -> Flops:
+        return replace(self, **{kind: change(count) for kind, count in self.by_kind.items()})
+
+
+def entries(shape: Iterable[Axis]) -> Expr:
+    """Return the number of entries of an array of the given shape."""
+    return prod(map(total, shape), start=Integer(1))
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def node_operations(node: Array) -> Flops:
+    """Return the operations of one node, those of its operands left out.
+
+    Units        FLOPs, one multiply-add being 2
+    Raises       TypeError for a node or a formula that no rule counts
+    """
+    kind = type(node).__name__
+    raise TypeError(f"operations of {node}: no rule counts a {kind}; register one with `node_operations`")
+
+
+_REPEATED = (RowBroadcast, ColumnBroadcast)
+_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup)
+_CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
+_ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
+_ROUTED = (TopK, EachTransposed)
+for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
+    node_operations.register(_free, lambda node: Flops())
+
+
+@node_operations.register
+def _(node: Product) -> Flops:
+    left, right = node.args
+    return Flops(matmul=2 * entries(left.shape) * entries(right.shape[1:]))
+
+
+@node_operations.register(RoutedProduct)
+@node_operations.register(RoutedOuter)
+def _(node: RoutedProduct | RoutedOuter) -> Flops:
+    return Flops(matmul=2 * entries(node.args[0].shape) * total(node.shape[-1]))  # each row meets one matrix
+
+
+def summed_entries(node: Array) -> Expr:
+    """Return how many entries of a node that multiplies are sums of their own, whose first term is added to nothing.
+
+    Definition   all of them, but none where products are added into a table row by row
+    """
+    return Integer(0) if isinstance(node, RoutedOuter) else entries(node.shape)
+
+
+def is_outer_product(node: Array) -> bool:
+    """Say whether a node is v w^T, a repeated column times a repeated row: the product of a column and a row.
+
+    The gradient of a matrix times a vector by the matrix is one; it counts as a product, as that of other products.
+    """
+    return isinstance(node, Hadamard) and {type(operand) for operand in node.args} == {ColumnBroadcast, RowBroadcast}
+
+
+@node_operations.register
+def _(node: Hadamard) -> Flops:
+    if is_outer_product(node):
+        return Flops(matmul=2 * entries(node.shape))
+    return Flops(elementwise=_count(node, _axes(node)))
+
+
+@node_operations.register(Plus)
+@node_operations.register(Scaled)
+@node_operations.register(Elementwise)
+@node_operations.register(Tabulated)
+def _(node: Array) -> Flops:
+    kind, operations = _entrywise(node)
+    return Flops(**{kind: sum((_count(node, along) for along in operations), Integer(0))})
+
+
+def visible_operations(node: Array, pairs: Expr) -> Flops | None:
+    """Return the operations of a node done at some pairs of positions alone, or None for a node that has no pairs.
+
+    Definition   entry by entry once for each pair; a softmax 5 for each pair; sums of rows an addition for each pair
+    """
+    if isinstance(node, RowSoftmax):
+        return Flops(softmax=5 * pairs)
+    if isinstance(node, RowSum):
+        return Flops(reduction=pairs + (entries(node.shape) if isinstance(node, RowMean) else 0))
+    if not isinstance(node, Plus | Scaled | Hadamard | Elementwise | Tabulated) or len(node.shape) != 2:
+        return None
+    if is_outer_product(node):
+        return None  # a product, of which the pairs are counted as those of other products
+    kind, operations = _entrywise(node)
+    counts = (pairs if along == {0, 1} else _count(node, along) for along in operations)
+    return Flops(**{kind: sum(counts, Integer(0))})
+
+
+def product_flops(multiply_adds: Expr, sums: Expr, convention: Convention) -> Flops:
+    """Return the operations of products that take some multiply-adds in all, for a number of entries of their result.
+
+    Definition   2 for each multiply-add, less 1 for each entry under "2k-1", whose first term is added to nothing
+    """
+    if convention.unit == "mac":
+        return Flops(matmul=multiply_adds)
+    return Flops(matmul=2 * multiply_adds - (sums if convention.products == "2k-1" else 0))
+
+
+def _entrywise(node: Array) -> tuple[str, Iterator[Axes]]:
+    """The kind of what a node does entry by entry, and for each operation the axes that its operands vary along."""
+    if isinstance(node, Elementwise):
+        function, *arrays = node.args
+        return "activation", _formula(function.formula, map(_axes, arrays))
+    if isinstance(node, Tabulated):
+        return "elementwise", _formula(node.args[0], (frozenset({k}) for k in range(len(node.shape))))
+    if isinstance(node, Plus):
+        unsigned = (a.args[1] if isinstance(a, Scaled) and a.args[0] == -1 else a for a in node.args)
+        return "bias" if any(isinstance(a, RowBroadcast) for a in unsigned) else "elementwise", iter([_axes(node)])
+    free = isinstance(node, Scaled) and node.args[0] in (1, -1)
+    return "elementwise", iter([] if free else [_axes(node)])
+
+
+def _formula(formula: Lambda, axes: Iterable[Axes]) -> Iterator[Axes]:
+    """The axes that each operation of a formula varies along, its variables varying along the given axes."""
+    return _operations(formula.expr, dict(zip(formula.variables, axes, strict=True)))
+
+
+@node_operations.register
+def _(node: RowSoftmax) -> Flops:
+    return Flops(softmax=5 * entries(node.shape))
+
+
+@node_operations.register
+def _(node: RowLogSumExp) -> Flops:
+    return Flops(softmax=4 * entries(node.args[0].shape) + 2 * entries(node.shape))
+
+
+@node_operations.register(ScatterRows)
+@node_operations.register(AddedWindows)
+@node_operations.register(AddedEntries)
+def _(node: Array) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape))
+
+
+@node_operations.register
+def _(node: SumOver) -> Flops:
+    return Flops(reduction=entries(node.shape) * total(node.args[2]))
+
+
+@node_operations.register
+def _(node: RowSum) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape))
+
+
+@node_operations.register
+def _(node: RowMean) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape) + entries(node.shape))
+
+
+def _axes(node: Array) -> Axes:
+    """The axes along which the entries of a node differ: those that repeated rows and columns do not run along."""
+    if isinstance(node, RowBroadcast):
+        return frozenset(k + 1 for k in _axes(node.args[0]))
+    if isinstance(node, ColumnBroadcast):
+        return _axes(node.args[0])
+    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | Both):
+        return frozenset().union(*(_axes(operand) for operand in node.args if isinstance(operand, Array)))
+    return frozenset(range(len(node.shape)))
+
+
+def _count(node: Array, axes: Axes) -> Expr:
+    return entries(node.shape[k] for k in axes)
+
+
+# --- formulas -------------------------------------------------------------------------------------------------------
+
+
+def count_operations(formula: Expr) -> int:
+    """Return the number of operations of a formula in its symbols, by `CONVENTION`.
+
+    Units        FLOPs for one evaluation
+    Raises       TypeError for a formula with a part that has no rule
+    """
+    return sum(1 for _ in _operations(formula, dict.fromkeys(formula.free_symbols, frozenset())))
+
+
+def _operations(formula: Expr, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """The axes that the operands of each operation vary along, given those of the variables; all else is constant."""
+    if not formula.free_symbols & axes.keys() or formula in axes:
+        return
+    if isinstance(formula, Mul | Pow):
+        yield from _product(Mul.make_args(formula), axes)
+        return
+    if isinstance(formula, Add | Max | Min):
+        variable = [term for term in formula.args if term.free_symbols & axes.keys()]
+        yield from _joined(variable, len(variable) < len(formula.args), axes)
+    elif isinstance(formula, Iverson | Piecewise | ExprCondPair | BooleanFunction):
+        pass  # a choice, whose comparisons and branches are counted below
+    elif isinstance(formula, Function | Relational):
+        yield _along(formula, axes)
+    else:
+        kind = type(formula).__name__
+        raise TypeError(f"operations of {formula}: no rule counts {kind}; write it with sums, products and functions")
+    for part in formula.args:
+        yield from _operations(part, axes)
+
+
+def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """A product: its factors joined by multiplications and divisions, then the powers and what stands inside them."""
+    variable = [factor for factor in factors if factor.free_symbols & axes.keys()]
+    constant = Mul(*(factor for factor in factors if factor not in variable))
+    inverted = all(isinstance(f, Pow) and f.exp.could_extract_minus_sign() for f in variable)  # 1/x divides the one
+    yield from _joined(variable, inverted or constant not in (1, -1), axes)
+    for factor in variable:
+        if not isinstance(factor, Pow):
+            yield from _operations(factor, axes)
+            continue
+        base, power = factor.args
+        yield from [_along(factor, axes)] * _power(power)
+        yield from chain(_operations(base, axes), _operations(power, axes))
+
+
+def _power(power: Expr) -> int:
+    """The operations of a power: p - 1 products for x^p, a square root more for x^(p/2), one for any other."""
+    if isinstance(power, Rational) and power.q in (1, 2):
+        return abs(power.p) - 1 + (power.q - 1)
+    return 1
+
+
+def _joined(operands: Iterable[Expr], with_constant: bool, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
+    """The operations that join operands two by two, first those that vary along the fewest axes."""
+    extents = sorted((_along(operand, axes) for operand in operands), key=lambda extent: (len(extent), sorted(extent)))
+    joined = extents[0]
+    if with_constant:
+        yield joined
+    for extent in extents[1:]:
+        joined |= extent
+        yield joined
+
+
+def _along(formula: Expr, axes: Mapping[Expr, Axes]) -> Axes:
+    return frozenset().union(*(axes[s] for s in formula.free_symbols if s in axes))

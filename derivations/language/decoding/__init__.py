@@ -1,0 +1,9 @@
+"""Decoding with a cache: a layer rewritten for the next positions, and what that rests on."""
+
+from derivations.language.decoding.decoding import THEOREM, Decoding, next_positions
+
+__all__ = [
+    "THEOREM",
+    "Decoding",
+    "next_positions",
+]

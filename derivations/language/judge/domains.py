@@ -1,0 +1,180 @@
+"""Where the formulas inside an array are defined: what an entry of it divides by, or takes a root or a logarithm of.
+
+SymPy cancels what it multiplies and adds: an entry of `x * (1/x)` is 1, and nothing is left that says x_i != 0. So the
+judge also reads, by themselves, the parts of an array that are not defined everywhere, at the places that the entry
+depends on. Where entries wait (`deferred`) and the entry itself is read, that of a transparent node holds those of its
+operands as leaves, which are read with it; then parts are read by themselves only below a node that may forget one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from sympy import Basic, Expr, Integer, Pow, log
+
+from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.declarations import demands
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    Member,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Transpose,
+    Variable,
+)
+from derivations.language.arrays.functions import Both, Elementwise, Hadamard, Interleave, Lookup
+from derivations.language.arrays.routing import RoutedProduct
+from derivations.language.arrays.scalars import Within
+from derivations.language.arrays.selection import Pick
+from derivations.language.arrays.shapes import Axis, Pair, flat, join, split, total
+from derivations.language.layers.layer import Apply, Repeat
+
+__all__ = ["partial_entries"]
+
+Fresh = Callable[[Axis], Any]  # a place on an axis that occurs nowhere else
+
+
+def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh, read: bool = False) -> Iterator[Expr]:
+    """Yield the entries, inside an entry of an array, of parts whose formula has a quotient, a root or a logarithm.
+
+    With `read` those are left out that are met where the entry itself is read, leaf by leaf.
+    """
+    if not (_may_lose(array) if read else _has_partial(array)):
+        return
+    if _is_partial(array) and not (read and isinstance(array, _TRANSPARENT)):
+        yield array.entry(*places)
+    yield from _new_places(array, places)
+    if _forgets_operands(array):
+        read = False
+        yield from (part.entry(*at) for part, at in _parts(array, places, fresh))
+    for part, at in _parts(array, places, fresh):
+        yield from partial_entries(part, at, fresh, read)
+
+
+@lru_cache(maxsize=1 << 12)
+def _has_partial(node: Basic) -> bool:
+    if getattr(node, "closed", False):
+        return False
+    if _unfolds(node):
+        return _has_partial(_unfolded(node))
+    return (
+        _is_partial(node)
+        or _forgets_operands(node)
+        or isinstance(node, Concatenate | ColumnBlock | Interleave | Member | PlacedBlock)
+        or any(_has_partial(part) for part in node.args)
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_lose(node: Basic) -> bool:
+    """Say whether an entry of a node whose operands wait may leave out something that is not defined everywhere."""
+    if getattr(node, "closed", False):
+        return False
+    if _unfolds(node):
+        return _may_lose(_unfolded(node))
+    if (isinstance(node, Array) and not isinstance(node, _TRANSPARENT)) or _forgets_operands(node):
+        return _has_partial(node)
+    return any(_may_lose(part) for part in node.args)
+
+
+_TRANSPARENT = (
+    Apply,
+    ColumnBroadcast,
+    Elementwise,
+    Explicit,
+    Hadamard,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Tabulated,
+    Transpose,
+    Variable,
+)  # an entry of these holds one of every operand as a leaf, at the places that it depends on
+
+
+def _unfolds(node: Basic) -> bool:
+    """Say whether a node is a layer applied to arrays in which an operand may be forgotten, and may be written out."""
+    written = isinstance(node, Apply) and (not isinstance(node, Repeat) or bool(node.count.is_Integer))
+    return written and _forgets(node.args[1])
+
+
+@lru_cache(maxsize=1 << 10)
+def _forgets(node: Basic) -> bool:
+    return _forgets_operands(node) or any(_forgets(part) for part in node.args)
+
+
+def _forgets_operands(node: Basic) -> bool:
+    """Say whether an entry of a node may not hold those of its operands: 0 * A, f(A, A), f = 0."""
+    if isinstance(node, Elementwise):
+        function, *arrays = node.args
+        unused = set(function.formula.variables) - function.formula.expr.free_symbols
+        return len(set(arrays)) < len(arrays) or bool(unused)
+    return isinstance(node, Scaled) and bool(node.args[0] == 0)
+
+
+@lru_cache(maxsize=1 << 10)
+def _unfolded(node: Apply) -> Array:
+    return node.unfold()
+
+
+def _is_partial(node: Basic) -> bool:
+    if isinstance(node, Elementwise):
+        return bool(node.args[0].formula.expr.has(Pow, log)) or any(map(demands, node.args[0].variables))
+    if isinstance(node, Lookup | Pick | RoutedProduct):
+        return True  # its numbers must name places
+    return isinstance(node, Explicit | Scaled | Tabulated) and bool(node.args[0].has(Pow, log))
+
+
+def _new_places(node: Array, places: tuple[Any, ...]) -> Iterator[Expr]:
+    """Yield what must be read for its places to lie on their axes: those that a node brings in, or splits."""
+    if isinstance(node, Member):
+        yield Within(Integer(0), node.args[1], total(node.args[0].shape[0]))
+    if isinstance(node, ColumnBlock):
+        yield Within(Integer(0), node.args[1], node.args[0].shape[-1].count)
+    if isinstance(node, PlacedBlock):
+        yield Within(Integer(0), node.args[1], node.args[2])
+    if isinstance(node, Pick) and not isinstance(node.args[0], Variable):
+        yield Within(Integer(0), node.args[1].entry(places[0]), total(node.args[0].shape[1]))
+    if isinstance(node, Concatenate | Interleave) and not isinstance(places[-1], Pair):
+        along = node.shape[-1]
+        for part, size in zip(split(places[-1], along.size), (along.count, along.size), strict=True):
+            yield Within(Integer(0), part, size)
+
+
+def _parts(node: Array, places: tuple[Any, ...], fresh: Fresh) -> Iterator[tuple[Array, tuple[Any, ...]]]:
+    """Yield the arrays inside a node, with the places that an entry of the node depends on."""
+    arrays = [part for part in node.args if isinstance(part, Array)]
+    match node:
+        case Elementwise() | Hadamard() | Both() | Plus() | Scaled():
+            yield from ((part, places if part.shape else ()) for part in arrays)
+        case Transpose():
+            yield arrays[0], places[::-1]
+        case RowBroadcast() | ColumnBroadcast():
+            yield arrays[0], (places[isinstance(node, RowBroadcast)],)
+        case Member():
+            yield arrays[0], (node.args[1], *places)
+        case Product():
+            left, right = arrays
+            inner, split = fresh(join(left.shape[-1], right.shape[0])), len(left.shape) - 1
+            yield left, (*places[:split], inner)
+            yield right, (inner, *places[split:])
+        case Concatenate() if isinstance(places[-1], Pair):
+            yield replace_free(arrays[0], {node.args[1]: places[-1].block}), (*places[:-1], places[-1].place)
+        case ColumnBlock():
+            yield arrays[0], (*places[:-1], Pair(node.args[1], flat(places[-1]), arrays[0].shape[-1].size))
+        case SumOver():
+            yield replace_free(arrays[0], {node.args[1]: flat(fresh(node.args[2]))}), places
+        case Apply() if _unfolds(node):
+            yield _unfolded(node), places
+        case _:
+            index = getattr(node, "bound_symbols", ())
+            inside = {index[0]: flat(fresh(node.args[2]))} if index else {}
+            for part in arrays:
+                yield replace_free(part, inside), tuple(map(fresh, part.shape))

@@ -1,0 +1,208 @@
+"""Limits at infinity, of a positive variable g: the laws of limits, and squeezing between two bounds.
+
+constant     what is free of g is its own limit
+power        g^-a -> 0 for a > 0
+exponential  exp(-c g^a) -> 0 for a, c > 0, also times a power of g; exp(c g^-a) -> 1
+dominance    p^r = d^r (p/d)^r and log p = log d + log(p/d), where d is the factor that grows in one term of p
+laws         the limit of a sum, a product, a power, a sum over places, log, erf, tanh, max(0, .) is taken part by part,
+             where every part has one and the value is defined there: a denominator must not tend to 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sympy import Limit, Symbol, oo
+
+from derivations.language.judge.case import Case
+from derivations.language.judge.certificates import nonnegative
+from derivations.language.judge.normal_form.algebra import (
+    exponential,
+    logarithm,
+    multiply,
+    odd_function,
+    positive_part,
+    power,
+    product,
+)
+from derivations.language.judge.normal_form.context import Context, Undecided
+from derivations.language.judge.normal_form.reading import symbol_atom
+from derivations.language.judge.normal_form.signs import is_positive
+from derivations.language.judge.normal_form.sums import close, open_sum, settle
+from derivations.language.judge.normal_form.terms import (
+    ONE,
+    ZERO,
+    Atom,
+    Mono,
+    Number,
+    Poly,
+    add,
+    contains,
+    monomial,
+    negate,
+    scale,
+    single,
+    subtract,
+)
+from derivations.language.judge.normal_form.writing import write
+from derivations.language.judge.normal_form.zero import vanishes
+
+__all__ = ["by_limit_laws", "by_squeeze"]
+
+
+def by_limit_laws(case: Case) -> str | None:
+    """The function tends to the value, part by part."""
+    found = _limit_at_infinity(case)
+    if isinstance(found, str):
+        return found
+    f, variable = found
+    return _not_its_limit(f, case.step.expression, variable, case)
+
+
+def by_squeeze(case: Case) -> str | None:
+    """Lower <= f <= upper for all values, and both bounds tend to the limit."""
+    found = _limit_at_infinity(case)
+    if isinstance(found, str):
+        return found
+    if len(case.step.certificate) != 4:
+        return "a squeeze takes four expressions: lower, upper, f - lower, upper - f"
+    f, variable = found
+    lower, upper, above, below = case.step.certificate
+    case.require_real(f, *case.step.certificate)
+    case.value(f)  # by itself: what is undefined may cancel out of a difference
+    for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
+        if not case.equal(difference, certificate):
+            return "a certificate is not seen to equal the difference it stands for"
+        if not nonnegative(certificate, case.inequalities):
+            return f"the form of {certificate} does not show its sign"
+        missing = _not_its_limit(bound, case.step.expression, variable, case)
+        if missing:
+            return missing
+    return None
+
+
+def _limit_at_infinity(case: Case) -> tuple[Any, Symbol] | str:
+    """Return the function and the variable of the limit that the step is about, or what is wrong with it."""
+    limit = case.previous
+    if not isinstance(limit, Limit) or limit.args[2] != oo or case.step.relation != "=":
+        return f"the rule {case.rule.name} proves the value of a limit at infinity"
+    f, variable = limit.args[:2]
+    if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
+        return f"{variable} must be declared positive"
+    if case.speaks_of(variable):
+        return f"an assumption speaks of {variable}, which tends to infinity"
+    if contains(case.value(case.step.expression), symbol_atom(variable)):
+        return f"the limit depends on {variable}"
+    return f, variable
+
+
+def _not_its_limit(f: Any, limit: Any, variable: Symbol, case: Case) -> str | None:
+    value = _limit(case.value(f), symbol_atom(variable), case)
+    same = vanishes(subtract(value, case.value(limit)), case.context)
+    return None if same else f"{f} tends to {write(value)}, which is not seen to be {limit}"
+
+
+def _limit(p: Poly, variable: Atom, case: Case) -> Poly:
+    """Return the limit of a polynomial; raises `Undecided` where the laws give none."""
+    terms = _by_dominance(p, variable, case)
+    return settle(add(*(_limit_of_term(mono, c, variable, case) for mono, c in terms)), case.context)
+
+
+def _by_dominance(p: Poly, variable: Atom, case: Case) -> Poly:
+    """Return p with the growing factor of every sum under a power or a logarithm taken out of it."""
+    terms = []
+    for mono, c in p:
+        factors = (_with_dominant(atom, e, variable, case) for atom, e in mono)
+        terms.append(product(monomial((), c), *factors, context=case.context))
+    return add(*terms)
+
+
+def _with_dominant(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
+    kind = atom[0]
+    if kind not in ("poly", "log") or not contains(atom, variable) or (kind == "log" and exponent != 1):
+        return single(atom, exponent)
+    factor, rest = _dominant(_by_dominance(atom[1], variable, case), variable, case)
+    if kind == "log":
+        logarithms = (monomial(a[1], e) if a[0] == "exp" else scale(single(("log", single(a))), e) for a, e in factor)
+        return add(*logarithms, single(("log", rest)))
+    return monomial((*((a, e * exponent) for a, e in factor), (("poly", rest), exponent)))
+
+
+def _dominant(p: Poly, variable: Atom, case: Case) -> tuple[Mono, Poly]:
+    """Return (d, p/d) with d a product of what grows in one term, the first for which p/d has a limit other than 0."""
+    for mono, _ in p:
+        growing = tuple((a, e) for a, e in mono if _grows(a, e, variable, case))
+        rest = multiply(p, monomial(tuple((a, -e) for a, e in growing)), case.context)
+        try:
+            if growing and _limit(rest, variable, case) != ZERO:
+                return growing, rest
+        except Undecided:
+            continue
+    return (), p
+
+
+def _grows(atom: Atom, exponent: Number, variable: Atom, case: Case) -> bool:
+    if atom == variable:
+        return exponent > 0
+    return atom[0] == "exp" and _degree(atom, exponent, variable, case) == 1
+
+
+def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, case: Case) -> Poly:
+    fixed = tuple(pair for pair in mono if not contains(pair[0], variable))
+    growth = dict(mono).get(variable, 0)
+    moving = [(atom, e) for atom, e in mono if contains(atom, variable) and atom != variable]
+    factors = [_limit_of_factor(atom, e, variable, case) for atom, e in moving]
+    decays = any(atom[0] == "exp" and f == ZERO for (atom, _), f in zip(moving, factors, strict=True))
+    if growth > 0 and not decays:
+        raise Undecided(f"no law gives the limit of {write(monomial(mono, coefficient))}")
+    if growth:
+        return ZERO
+    return product(monomial(fixed, coefficient), *factors, context=case.context)
+
+
+def _limit_of_factor(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
+    """Return the limit of an atom, which holds the variable, to a power."""
+    kind, context = atom[0], case.context
+    if kind == "exp":
+        return _limit_of_exponential(atom, exponent, variable, case)
+    if kind == "poly":
+        return power(_limit(atom[1], variable, case), exponent, context)
+    if kind == "sum" and not contains(atom[1], variable):
+        body, indices = open_sum(atom, context)
+        return power(close(_limit(body, variable, case), indices, context), exponent, context)
+    continuous = _CONTINUOUS.get(kind)
+    if continuous is None:
+        raise Undecided(f"no law gives the limit of {write(single(atom, exponent))}")
+    return power(continuous(_limit(atom[1], variable, case), context), exponent, context)
+
+
+def _limit_of_exponential(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
+    degree = _degree(atom, exponent, variable, case)
+    if degree == 0:
+        return ONE
+    if degree == -1:
+        return ZERO
+    if degree is None and variable not in dict(atom[1]):
+        return exponential(_limit(monomial(atom[1], exponent), variable, case), case.context)
+    raise Undecided(f"no law gives the limit of {write(single(atom, exponent))}")
+
+
+def _degree(atom: Atom, exponent: Number, variable: Atom, case: Case) -> int | None:
+    """Say whether exp(m)^e grows beyond bounds (1), tends to 1 (0) or to 0 (-1); None where this is not seen."""
+    powers = dict(atom[1])
+    degree = powers.pop(variable, 0)
+    factor = monomial(tuple(powers.items()), exponent)
+    if degree == 0 or contains(tuple(powers), variable):
+        return None
+    if degree < 0:
+        return 0
+    return 1 if is_positive(factor, case.context) else -1 if is_positive(negate(factor), case.context) else None
+
+
+_CONTINUOUS: dict[str, Callable[[Poly, Context], Poly]] = {
+    "log": logarithm,
+    "erf": lambda p, context: odd_function("erf", p),
+    "tanh": lambda p, context: odd_function("tanh", p),
+    "relu": positive_part,
+}

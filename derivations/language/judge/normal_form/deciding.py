@@ -1,0 +1,231 @@
+"""Signs and zeros decided by cases and by linear arithmetic, where no single rule shows them.
+
+cases        max(0, q) and [q > 0] inside p, q free of bound indices: where q > 0 they are q and 1, where q <= 0 both
+             are 0; p has a sign, or is 0, when it is so in both cases, or when a case contradicts what is known
+quotient     p / m has the sign of p for m > 0: positive factors are taken out and positive denominators cleared
+logarithm    sum_i c_i log(q_i) + r >= 0 when prod_{c_i > 0} q_i^c_i exp(r) >= prod_{c_i < 0} q_i^-c_i
+sums         sum_j f_j - sum_j g_j >= 0 when f_j >= g_j at every place; > 0 when the range is not empty
+combination  a nonnegative combination of facts is nonnegative (`linear`, `facts`)
+zero         p = 0 when p >= 0 and p <= 0
+
+The number of cases is bounded, and every step is taken off the budget of the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import Any
+
+from derivations.language.judge.normal_form.algebra import exponential, multiply, over
+from derivations.language.judge.normal_form.context import Condition, Context
+from derivations.language.judge.normal_form.facts import add_all, facts_about, hypotheses
+from derivations.language.judge.normal_form.integers import always_nonnegative
+from derivations.language.judge.normal_form.linear import Fact, contradictory, follows
+from derivations.language.judge.normal_form.signs import is_nonnegative, is_positive, joined_by_range, term_sign
+from derivations.language.judge.normal_form.sums import settle, transform
+from derivations.language.judge.normal_form.terms import (
+    ONE,
+    Atom,
+    Poly,
+    add,
+    atoms_of,
+    contains,
+    from_terms,
+    monomial,
+    negate,
+    own_level,
+    rename_mono,
+    scale,
+    walk,
+)
+from derivations.language.judge.normal_form.zero import vanishes
+
+__all__ = ["consult", "has_sign", "is_zero", "settles"]
+
+_MOST_CASES = 7  # one inside another
+_DEPTH = 2
+
+
+def consult(p: Poly, strict: bool, context: Context) -> bool:
+    """Say whether the sign of p follows from what is stated by linear arithmetic alone."""
+    assumed = hypotheses(p, context)
+    monos = {mono for mono, _ in p if mono}
+    if not any(mono in monos for fact in assumed for mono, _ in fact.value):
+        return False
+    with _silent(context):
+        mentioned = add_all([p, *(fact.value for fact in assumed)])
+        signs = ((monomial(mono), term_sign(mono, 1, context)) for mono, _ in mentioned)
+        known = [Fact(value, sign == "positive") for value, sign in signs if sign]
+        return follows(p, strict, [*assumed, *known], context)
+
+
+@contextmanager
+def _silent(context: Context) -> Iterator[None]:
+    """Ask no further inside: a sign that linear arithmetic needs is seen at once or not at all."""
+    before, context.consult = context.consult, None
+    try:
+        yield
+    finally:
+        context.consult = before
+
+
+@contextmanager
+def _supposing(fact: Condition, context: Context) -> Iterator[None]:
+    """Let a fact hold inside the block; what follows from conditions settled by them is forgotten behind it."""
+    stated, derived = list(context.facts), list(context.derived)
+    context.facts.append(fact)
+    try:
+        yield
+    finally:
+        context.facts[:], context.derived[:] = stated, derived
+
+
+def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
+    """Say whether p is 0 in every case of its brackets and maxima."""
+    p = settle(p, context)
+    if not p:
+        return True
+    atom = _undecided_part(p, context)
+    if atom is not None and cases:
+        return _in_cases(p, atom, context, lambda other: is_zero(other, context, cases - 1))
+    if vanishes(p, context):
+        return True
+    if not hypotheses(p, context):
+        return False
+    return all(has_sign(q, False, context, 0) for q in (p, negate(p)))
+
+
+def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) -> bool:
+    """Say whether p >= 0, or p > 0, in every case of its brackets and maxima."""
+    p = _without_positive_factors(settle(p, context), context)
+    if (is_positive if strict else is_nonnegative)(p, context):
+        return True
+    atom = _undecided_part(p, context)
+    if atom is not None and cases and not _by_combination(p, strict, context, 0):
+        return _in_cases(p, atom, context, lambda other: has_sign(other, strict, context, cases - 1))
+    if any(_by_combination(p, strict, context, depth) for depth in range(_DEPTH)):
+        return True
+    raised = _exponentiated(p, context)
+    if raised is not None and has_sign(raised, strict, context, cases):
+        return True
+    return _by_places(p, strict, context)
+
+
+def settles(condition: Condition, context: Context) -> bool:
+    """Say whether a side condition holds; logarithms of what is not seen to be positive show nothing here."""
+    p = condition.of
+    if condition.kind in ("positive", "nonnegative"):
+        return has_sign(p, condition.kind == "positive", context)
+    return condition.kind == "nonzero" and (has_sign(p, True, context) or has_sign(negate(p), True, context))
+
+
+def _by_combination(p: Poly, strict: bool, context: Context, depth: int) -> bool:
+    with _silent(context):
+        return follows(p, strict, facts_about(p, context, depth), context)
+
+
+def _undecided_part(p: Poly, context: Context) -> Atom | None:
+    """Return an innermost max(0, q) or [q > 0] of which q is free of bound indices."""
+    found = sorted(
+        (atom for atom in walk(p) if atom[0] in ("relu", "step") and not unbound(atom) and not atoms_of(atom, "E")),
+        key=lambda atom: (len(atoms_of(atom[1], "relu")) + len(atoms_of(atom[1], "step")), len(walk(atom)), atom),
+    )
+    return next((atom for atom in found if not _is_random(atom, p)), None)
+
+
+@lru_cache(maxsize=1 << 12)
+def unbound(part: tuple[Any, ...]) -> frozenset[Atom]:
+    """Return the bound indices in a term that a sum or product outside of it binds."""
+    if part and part[0] in ("sum", "prod"):
+        _, ranges, mono = part
+        own = {("b", own_level(mono), number) for number in range(len(ranges))}
+        return (unbound(ranges) | unbound(mono)) - own
+    if part[:1] == ("b",):
+        return frozenset({part})
+    return frozenset().union(*(unbound(inner) for inner in part if isinstance(inner, tuple)))
+
+
+def _is_random(atom: Atom, p: Poly) -> bool:
+    """Say whether an expectation holds the atom: inside it, it is no one number."""
+    return any(contains(outer, atom) for outer in atoms_of(p, "E"))
+
+
+def _in_cases(p: Poly, atom: Atom, context: Context, holds: Callable[[Poly], bool]) -> bool:
+    """Say whether something holds of p where q > 0 and where q <= 0, q being what the atom asks about.
+
+    A case that contradicts what is known needs no proof.
+    """
+    q = atom[1]
+    for sign, fact in (("positive", q), ("nonnegative", negate(q))):
+        value = {"relu": q, "step": ONE}[atom[0]] if sign == "positive" else ()
+        with _supposing(Condition(sign, fact), context):
+            if not _impossible(add(p, q), context) and not holds(transform(p, {atom: value}.get, context)):
+                return False
+    return True
+
+
+def _impossible(p: Poly, context: Context) -> bool:
+    assumed = hypotheses(p, context)
+    with _silent(context):
+        known = facts_about(add_all([fact.value for fact in assumed]), context, 0)
+        return contradictory([*assumed, *known], context)
+
+
+def _without_positive_factors(p: Poly, context: Context) -> Poly:
+    """Return p without positive factors of one term, its positive denominators cleared."""
+    for _ in range(4):
+        powers = [dict(mono) for mono, _ in p]
+        atoms = sorted({atom for own in powers for atom in own})
+        least = {atom: min(own.get(atom, 0) for own in powers) for atom in atoms}
+        moved = {atom: e for atom, e in least.items() if e and (term_sign(((atom, 1),), 1, context) == "positive")}
+        if not moved:
+            return p
+        p = settle(over(p, moved, context), context)
+    return p
+
+
+def _exponentiated(p: Poly, context: Context) -> Poly | None:
+    """Return prod q_i^c_i exp(r) - prod q_i^-c_i for p = sum_i c_i log(q_i) + r, or None."""
+    logs = [(mono, Fraction(c)) for mono, c in p if len(mono) == 1 and mono[0][0][0] == "log" and mono[0][1] == 1]
+    rest = tuple((mono, c) for mono, c in p if not any(mono == own for own, _ in logs))
+    if not (context.deriving or all(is_positive(mono[0][0][1], context) for mono, _ in logs)):
+        return None
+    if not logs or atoms_of(rest, "log"):
+        return None
+    factor = lcm(*(c.denominator for _, c in logs))
+    above, below = exponential(scale(rest, factor), context), ONE
+    for mono, c in logs:
+        for _ in range(min(abs(int(c * factor)), 9)):
+            if c > 0:
+                above = multiply(above, mono[0][0][1], context)
+            else:
+                below = multiply(below, mono[0][0][1], context)
+        if abs(int(c * factor)) > 8:
+            return None
+    return settle(add(above, negate(below)), context)
+
+
+def _by_places(p: Poly, strict: bool, context: Context) -> bool:
+    """Say whether the sum of all sums over one range has the sign at every place of it."""
+    bodies = joined_by_range(p)
+    if set(bodies) <= {None}:
+        return False
+    seen = False
+    for limits, terms in bodies.items():
+        body = from_terms(terms)
+        if limits is None:
+            if not has_sign(body, False, context, 0):
+                return False
+            seen |= strict and has_sign(body, True, context, 0)
+            continue
+        index = context.open_index(*limits)
+        body = tuple((rename_mono(mono, {("b", 1, 0): index}), c) for mono, c in body)
+        filled = always_nonnegative(add(limits[1], negate(limits[0])), context)
+        if not has_sign(from_terms(body), False, context, 3):
+            return False
+        seen |= strict and filled and has_sign(from_terms(body), True, context, 3)
+    return seen or not strict

@@ -1,0 +1,569 @@
+"""From SymPy to the normal form.
+
+Every kind of SymPy node that the judge understands is listed in one table; any other node is `Undecided`. Nothing is
+simplified by SymPy on the way. What SymPy did by itself when the expression was built (collecting equal terms and
+factors, exact arithmetic on numbers) is trusted.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+import sympy
+from sympy import Basic, Derivative, Dummy, Expr, Indexed, KroneckerDelta, Ne, Product, Subs, Sum, Symbol, Wild
+from sympy import Tuple as Sequence
+from sympy.core.function import AppliedUndef
+from sympy.logic.boolalg import Boolean
+
+from derivations.language.arrays.binding import free_symbols, replace_free
+from derivations.language.arrays.declarations import demands
+from derivations.language.arrays.deferred import Deferred
+from derivations.language.arrays.expression import Array, OnlyEntry
+from derivations.language.arrays.internal import MARK, Internal, Unwritten
+from derivations.language.arrays.scalars import Admitted, Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.arrays.shapes import on_axis, shape_text
+from derivations.language.counting.costs import Count
+from derivations.language.judge.normal_form.algebra import (
+    IMAGINARY,
+    PI,
+    cosine,
+    exponential,
+    logarithm,
+    multiply,
+    odd_function,
+    positive_part,
+    power,
+    require,
+    sine,
+    unit_step,
+)
+from derivations.language.judge.normal_form.context import (
+    COMPLEX,
+    INTEGER,
+    NONNEGATIVE,
+    POSITIVE,
+    Condition,
+    Context,
+    Undecided,
+)
+from derivations.language.judge.normal_form.derivative import around, derivative
+from derivations.language.judge.normal_form.integers import (
+    always_nonnegative,
+    difference_indicator,
+    is_integer,
+    order_indicator,
+)
+from derivations.language.judge.normal_form.powers import integer_power
+from derivations.language.judge.normal_form.sums import (
+    close,
+    expectation_of,
+    function,
+    product_over,
+    settle,
+    substitute,
+    times,
+)
+from derivations.language.judge.normal_form.terms import (
+    ONE,
+    Atom,
+    Poly,
+    add,
+    constant,
+    contains,
+    negate,
+    single,
+    subtract,
+)
+
+__all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
+
+
+def read(expression: Basic, context: Context) -> Poly:
+    """Return the normal form of a SymPy expression.
+
+    Raises `Undecided` for anything that the table does not list.
+    """
+    if not context.deriving:
+        with context.derivation():
+            return read(expression, context)
+    context.spend(1)
+    rule = _rule_for(type(expression))  # type: ignore[arg-type] # a class of SymPy's: hashable
+    if rule is not None:
+        return rule(expression, context)
+    if isinstance(expression, Array) and expression.shape == ():
+        return read(expression.entry(), context)
+    if isinstance(expression, Boolean):
+        raise Undecided(f"{expression} is a relation or a truth value, where a number is needed")
+    if isinstance(expression, Array):
+        raise Undecided(f"{expression} is an array of shape {shape_text(expression.shape)}, where a number is needed")
+    raise Undecided(f"{type(expression).__name__} is not in the language of the judge: {expression}")
+
+
+@cache
+def _rule_for(kind: type[Basic]) -> Callable[[Any, Context], Poly] | None:
+    """Return the first rule of the table for a type of node."""
+    return next((rule for listed, rule in _RULES.items() if issubclass(kind, listed)), None)
+
+
+@lru_cache(maxsize=1 << 12)
+def symbol_atom(symbol: Symbol) -> Atom:
+    """Return the atom of a symbol; the signature keeps what was declared of it."""
+    if isinstance(symbol, OnlyEntry):
+        return ("x", _marked(symbol.name, symbol), ())
+    if isinstance(symbol, Dummy | Wild):
+        raise Undecided(f"{symbol} has no name of its own: take a symbol")
+    if symbol.is_integer:
+        signature = "size" if symbol.is_positive else "index"
+    elif symbol.is_positive:
+        signature = "positive"
+    elif symbol.is_nonnegative:
+        signature = "nonnegative"
+    else:
+        signature = "real" if symbol.is_real else "complex"
+    return ("sym", MARK + symbol.name if isinstance(symbol, Internal) else _plain(symbol.name), signature)
+
+
+def _plain(name: str) -> str:
+    """Return a name that a person has written, which must not be one of the judge's own."""
+    if MARK in name:
+        raise Undecided(f"the name {name!r} holds the control character {MARK!r}: choose another name")
+    return name
+
+
+def _marked(name: str, declared: Any) -> str:
+    """Return the name of an array or a function with marks for what was declared of it."""
+    sign = POSITIVE if declared.is_positive else NONNEGATIVE if declared.is_nonnegative else ""
+    kind = INTEGER if declared.is_integer else "" if declared.is_real else COMPLEX
+    return f"{_plain(name)}{sign}{kind}"
+
+
+def _symbol(expression: Symbol, context: Context) -> Poly:
+    define = context.scalar_definitions.get(expression)
+    if define is not None:
+        return read(define(), context)
+    if not expression.is_commutative:
+        raise Undecided(f"{expression} does not commute")
+    return single(context.symbols.get(expression) or symbol_atom(expression))
+
+
+def _rational(expression: Any, context: Context) -> Poly:
+    value = sympy.Rational(expression)
+    return constant(sympy_number(value))
+
+
+def sympy_number(value: Any) -> Any:
+    """Return a SymPy rational as a Python integer or fraction."""
+    from_parts = (int(value.p), int(value.q))
+    return from_parts[0] if from_parts[1] == 1 else Fraction(*from_parts)
+
+
+def _sum_of(expression: Any, context: Context) -> Poly:
+    return add(*(read(term, context) for term in expression.args))
+
+
+def _product_of(expression: Any, context: Context) -> Poly:
+    result = ONE
+    for factor in expression.args:
+        result = multiply(result, read(factor, context), context)
+    return settle(result, context)
+
+
+def _power(expression: Any, context: Context) -> Poly:
+    base, exponent = expression.args
+    if exponent.is_Rational:
+        value = read(base, context)
+        if exponent.is_negative or not exponent.is_Integer:
+            _note_sign(base, value, context)
+        return settle(power(value, sympy_number(exponent), context), context)
+    raised, value = read(exponent, context), read(base, context)
+    if is_integer(raised, context):
+        return settle(integer_power(value, raised, context), context)
+    return exponential(times(raised, logarithm(value, context), context), context)
+
+
+def _product(expression: Product, context: Context) -> Poly:
+    names: dict[Any, Atom] = {}
+    for symbol, low, high in reversed(expression.limits):
+        with context.naming(names):
+            index = context.open_index(limit(low, context), limit(high, context))
+        least = _least_declared(symbol)
+        if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
+            raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
+        names = names | {symbol: index}
+    with context.naming(names):
+        body = read(expression.function, context)
+    for symbol, _, _ in expression.limits:
+        body = product_over(body, names[symbol], context)
+    return body
+
+
+def _note_sign(base: Expr, value: Poly, context: Context) -> None:
+    """State that a base is positive when its form shows it, before the normal form hides it (a square plus epsilon)."""
+    if structurally_positive(base, context):
+        fact = Condition("positive", value)
+        if fact not in context.by_form:
+            context.by_form.append(fact)
+
+
+def structurally_positive(expression: Expr, context: Context) -> bool:
+    """Say whether an expression, as written, is a sum of nonnegative terms of which one is positive."""
+    if isinstance(expression, Deferred):
+        return structurally_positive(expression.now(), context)
+    if isinstance(expression, sympy.Add):
+        return all(_structurally_nonnegative(term, context) for term in expression.args) and any(
+            structurally_positive(term, context) for term in expression.args
+        )
+    if isinstance(expression, sympy.Mul):
+        return all(structurally_positive(factor, context) for factor in expression.args)
+    if isinstance(expression, sympy.Pow) and not isinstance(expression.base, sympy.exp):
+        return bool(expression.exp.is_Rational) and structurally_positive(expression.base, context)
+    if isinstance(expression, Symbol):
+        return symbol_atom(expression)[2] in ("size", "positive") and expression not in context.symbols
+    if isinstance(expression, sympy.exp):
+        return declared_real(expression)
+    return bool(expression.is_Rational and expression > 0)
+
+
+def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
+    if isinstance(expression, Deferred):
+        return _structurally_nonnegative(expression.now(), context)
+    if structurally_positive(expression, context):
+        return True
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp % 2 == 0:
+        return bool(expression.exp > 0) and declared_real(expression)
+    if isinstance(expression, (sympy.Add, sympy.Mul)):
+        return all(_structurally_nonnegative(part, context) for part in expression.args)
+    if isinstance(expression, Sum):
+        return _structurally_nonnegative(expression.function, context)
+    if isinstance(expression, Indexed) and expression.base.label.name in context.definitions:
+        with context.aside():
+            value = context.definitions[expression.base.label.name](*expression.indices)
+        return _structurally_nonnegative(value, context)
+    return bool(isinstance(expression, Iverson) or (expression.is_Rational and expression >= 0))
+
+
+def _deferred(expression: Deferred, context: Context) -> Poly:
+    """Return an entry, which every place of it must name: this is where all entries of arrays are read."""
+    array, *places = expression.args
+    at = tuple(
+        tuple(read(p, context) for p in (place if isinstance(place, Sequence) else (place,))) for place in places
+    )
+
+    def entry() -> Expr:
+        for place, along in zip(expression.places, array.shape, strict=True):
+            for number, size in on_axis(place, along):
+                keep_in_range(limit(number, context), read(size, context), context)
+        return expression.now()
+
+    return _once(array, at, entry, context)
+
+
+def _once(what: Any, at: tuple[Any, ...], value: Callable[[], Expr], context: Context) -> Poly:
+    """Return what `value` reads as, read once for each thing, its places and the meaning of its symbols."""
+    bound = frozenset((s, context.symbols[s]) for s in free_symbols(what) if s in context.symbols)
+    key = (what, at, bound, context.features)
+    found = context.remembered().get(key)
+    if found is None:
+        found = read(value(), context)
+        context.remembered()[key] = found
+    return found
+
+
+def _indexed(expression: Indexed, context: Context) -> Poly:
+    label = expression.base.label
+    name = label.name
+    define = context.definitions.get(name)
+    if define is not None:
+        at = tuple(read(place, context) for place in expression.indices)
+        return _once(label, at, lambda: define(*expression.indices), context)
+    name = _marked(name, label)
+    places = tuple(read(place, context) for place in expression.indices)
+    for place, size in zip(places, expression.base.shape or (), strict=False):
+        if not is_integer(place, context):
+            context.keep("integer", place)
+        keep_in_range(place, read(size, context), context)
+    return single(("x", name, places))
+
+
+def _sum(expression: Sum, context: Context) -> Poly:
+    names: dict[Any, Atom] = {}
+    indices: list[Atom] = []
+    for symbol, low, high in reversed(expression.limits):
+        with context.naming(names):
+            index = context.open_index(limit(low, context), limit(high, context))
+        least = _least_declared(symbol)
+        if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
+            raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
+        names = names | {symbol: index}
+        indices.append(index)
+    with context.naming(names):
+        body = read(expression.function, context)
+    return close(body, indices, context)
+
+
+@lru_cache(maxsize=1 << 10)
+def _least_declared(symbol: Symbol) -> int | None:
+    """Return the least value that the declaration of an index admits; a declaration of anything else is refused."""
+    for least, declared in _INDICES:
+        if symbol.assumptions0 == declared.assumptions0:
+            return least
+    raise Undecided(f"the index {symbol} must be declared an integer, maybe nonnegative or positive, and nothing more")
+
+
+_INDICES = (
+    (None, Symbol("i", integer=True)),
+    (0, Symbol("i", integer=True, nonnegative=True)),
+    (1, Symbol("i", integer=True, positive=True)),
+)
+
+
+def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
+    """Keep the side condition 0 <= place < size, as far as it is not certain."""
+    seen = (place, size)
+    if seen in context.remembered():
+        return
+    context.memory[seen] = place
+    for bound in (place, subtract(subtract(size, ONE), place)):
+        if not always_nonnegative(bound, context):
+            context.keep("in range", bound)
+
+
+def limit(expression: Any, context: Context) -> Poly:
+    """Return a limit of a sum or a number of places, which must be an integer: else that is a side condition."""
+    p = read(expression, context)
+    if not is_integer(p, context):
+        context.keep("integer", p)
+    return p
+
+
+def _delta(expression: KroneckerDelta, context: Context) -> Poly:
+    if len(expression.args) > 2:
+        raise Undecided(f"a delta with a range of its own: {expression}")
+    first, second = (read(place, context) for place in expression.args)
+    for place in (first, second):
+        if not is_integer(place, context):
+            raise Undecided(f"a delta of something that is no integer: {expression}")
+    return difference_indicator(subtract(first, second), context)
+
+
+def _iverson(expression: Iverson, context: Context) -> Poly:
+    condition = expression.args[0]
+    if len(condition.args) != 2:
+        raise Undecided(f"a bracket of more than one relation: {expression}")
+    left, right = condition.args
+    if isinstance(condition, Ne) and isinstance(left, Indexed) and right == 0:
+        return _shown(left, context)
+    a, b = read(left, context), read(right, context)
+    integer = is_integer(a, context) and is_integer(b, context)
+    if isinstance(condition, (sympy.Eq, Ne)) and integer:
+        equal = difference_indicator(subtract(a, b), context)
+        return equal if isinstance(condition, sympy.Eq) else subtract(ONE, equal)
+    if type(condition) not in _ORDERS or not (declared_real(left) and declared_real(right)):
+        raise Undecided(f"a bracket of something other than an order of reals or a relation of integers: {expression}")
+    low, high, strict = _ORDERS[type(condition)](a, b)
+    gap = subtract(high, low)
+    if integer:
+        return order_indicator(subtract(gap, ONE) if strict else gap, context)
+    return unit_step(gap, context) if strict else subtract(ONE, unit_step(negate(gap), context))
+
+
+_ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
+    sympy.Le: lambda a, b: (a, b, False),
+    sympy.Lt: lambda a, b: (a, b, True),
+    sympy.Ge: lambda a, b: (b, a, False),
+    sympy.Gt: lambda a, b: (b, a, True),
+}
+
+
+def _within(expression: Within, context: Context) -> Poly:
+    value, place, size = expression.args
+    keep_in_range(limit(place, context), read(size, context), context)
+    return read(value, context)
+
+
+def _admitted(expression: Admitted, context: Context) -> Poly:
+    value, put_in, kind = expression.args
+    _demand(kind.name, read(put_in, context), context)
+    return read(value, context)
+
+
+def _demand(kind: str, p: Poly, context: Context) -> None:
+    """Keep what was declared of a variable as a condition on what is put in for it."""
+    if kind != "integer":
+        require(kind, p, context)
+    elif not is_integer(p, context):
+        context.keep("integer", p)
+
+
+def _shown(entry: Indexed, context: Context) -> Poly:
+    name = entry.base.label.name
+    define = context.definitions.get(name)
+    if define is not None and name in context.booleans:
+        return read(define(*entry.indices), context)
+    label = entry.base.label
+    if label.is_integer and not label.is_nonnegative:
+        return subtract(ONE, difference_indicator(read(entry, context), context))
+    if define is not None or not label.is_integer:
+        raise Undecided(f"a bracket of {name}, which is no mask")
+    return single(("true", _plain(name), tuple(read(place, context) for place in entry.indices)))
+
+
+def _derivative(expression: Derivative, context: Context) -> Poly:
+    _need("derivative", expression, context)
+    if not all(count.is_Integer for _, count in expression.variable_count):
+        raise Undecided(f"a derivative of symbolic order: {expression}")
+    variables = [_variable(variable, context) for variable, count in expression.variable_count for _ in range(count)]
+    with around(variables, context):
+        value = read(expression.expr, context)
+        for variable in variables:
+            value = derivative(value, variable, context)
+    return value
+
+
+def _evaluated(expression: Subs, context: Context) -> Poly:
+    """Return what an expression is at given values of its variables, as SymPy writes partial derivatives."""
+    inner, variables, values = expression.args
+    if any(not variable.is_Symbol or variable.is_integer for variable in variables) or not declared_real(values):
+        raise Undecided(f"a value put in for something that is no real scalar: {expression}")
+    context.serial += 1
+    names = {v: Internal(f"argument {context.serial} {number}", real=True) for number, v in enumerate(variables)}
+    before = len(context.conditions)
+    value = read(replace_free(inner, names), context)
+    points = {symbol_atom(names[v]): read(point, context) for v, point in zip(variables, values, strict=True)}
+    for variable, point in zip(variables, points.values(), strict=True):
+        wanted = demands(variable)
+        if wanted is None:
+            raise Undecided(f"a value put in for {variable}, whose declaration no side condition says: {expression}")
+        for kind in wanted:
+            _demand(kind, point, context)
+    if any(contains(condition.of, atom) for condition in context.conditions[before:] for atom in points):
+        raise Undecided(f"a side condition on a variable that is put in: {expression}")
+    return substitute(value, points, context)
+
+
+def _variable(variable: Any, context: Context) -> Atom:
+    """Return the atom that a derivative is taken by: a scalar that is no integer, or an entry, not a defined name."""
+    defined = isinstance(variable, Indexed) and variable.base.label.name in context.definitions
+    if not defined and variable not in context.scalar_definitions and not variable.is_integer:
+        p = read(variable, context)
+        if (
+            len(p) == 1
+            and p[0][1] == 1
+            and len(p[0][0]) == 1
+            and p[0][0][0][1] == 1
+            and p[0][0][0][0][0] in ("x", "sym")
+        ):
+            return p[0][0][0][0]
+    raise Undecided(f"{variable} is no free variable to differentiate by")
+
+
+def _expectation(expression: Expectation, context: Context) -> Poly:
+    _need("expectation", expression, context)
+    return expectation_of(lambda: read(expression.args[0], context), context)
+
+
+def _variance(expression: Variance, context: Context) -> Poly:
+    _need("expectation", expression, context)
+    value = expression.args[0]
+    mean = expectation_of(lambda: read(value, context), context)
+    square = expectation_of(lambda: power(read(value, context), 2, context), context)
+    return subtract(square, times(mean, mean, context))
+
+
+def _need(feature: str, expression: Basic, context: Context) -> None:
+    if feature not in context.features:
+        raise Undecided(f"the rule of this step does not use {feature}s: {expression}")
+
+
+def _maximum(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
+    first, *others = (read(term, context) for term in expression.args)
+    for other in others:
+        first = add(other, positive_part(subtract(first, other), context))
+    return first
+
+
+def _minimum(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
+    first, *others = (read(term, context) for term in expression.args)
+    for other in others:
+        first = subtract(first, positive_part(subtract(first, other), context))
+    return first
+
+
+def _absolute(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
+    value = read(expression.args[0], context)
+    return add(positive_part(value, context), positive_part(negate(value), context))
+
+
+def _need_real(expression: Basic) -> None:
+    if not declared_real(expression):
+        raise Undecided(f"an order of numbers that were not declared real: {expression}")
+
+
+def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
+    places = tuple(read(place, context) for place in expression.args)
+    name = expression.func.__name__
+    if name in context.inverses:
+        limit(expression.args[0], context)
+        low, high = context.ranges[("fun", name)]
+        bounds = (subtract(places[0], low), subtract(high, places[0]))
+        for bound in bounds:
+            if not always_nonnegative(bound, context):
+                context.keep("in range", bound)
+    else:
+        name = MARK + name if isinstance(expression.func, Unwritten) else _marked(name, expression)
+    return function(name, 0 if len(places) == 1 else (0,) * len(places), places, context)
+
+
+def _piecewise(expression: Any, context: Context) -> Poly:
+    (first, condition), *rest = expression.args
+    if condition is sympy.true:
+        return read(first, context)
+    if not rest:
+        raise Undecided(f"a case distinction without a last case: {expression}")
+    holds = read(Iverson(condition), context)
+    other = _piecewise(sympy.Piecewise(*rest, evaluate=False), context) if len(rest) > 1 else read(rest[0][0], context)
+    return add(times(holds, read(first, context), context), times(subtract(ONE, holds), other, context))
+
+
+def _argument(build: Callable[[Poly, Context], Poly]) -> Callable[[Any, Context], Poly]:
+    return lambda expression, context: settle(build(read(expression.args[0], context), context), context)
+
+
+_RULES: dict[Any, Callable[[Any, Context], Poly]] = {
+    Symbol: _symbol,
+    sympy.Rational: _rational,
+    sympy.Add: _sum_of,
+    sympy.Mul: _product_of,
+    Indexed: _indexed,
+    Deferred: _deferred,
+    Sum: _sum,
+    Product: _product,
+    KroneckerDelta: _delta,
+    Iverson: _iverson,
+    Admitted: _admitted,
+    Within: _within,
+    Derivative: _derivative,
+    Subs: _evaluated,
+    Expectation: _expectation,
+    Variance: _variance,
+    sympy.exp: _argument(exponential),
+    sympy.log: _argument(logarithm),
+    sympy.sin: _argument(sine),
+    sympy.cos: _argument(cosine),
+    sympy.erf: _argument(lambda p, context: odd_function("erf", p)),
+    sympy.tanh: _argument(lambda p, context: odd_function("tanh", p)),
+    sympy.Max: _maximum,
+    sympy.Min: _minimum,
+    sympy.Abs: _absolute,
+    sympy.Piecewise: _piecewise,
+    AppliedUndef: _unknown_function,
+    sympy.core.numbers.Pi: lambda expression, context: single(PI),
+    sympy.core.numbers.Exp1: lambda expression, context: exponential(ONE, context),
+    sympy.core.numbers.ImaginaryUnit: lambda expression, context: single(IMAGINARY),
+    sympy.Pow: _power,
+    Count: lambda expression, context: read(expression.value(), context),
+}

@@ -1,0 +1,56 @@
+"""The zero test: a polynomial vanishes when its normal form is 0.
+
+Denominators of several terms are cleared; then the rules held in reserve are used, one at a time.
+
+A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a witness is found.
+"""
+
+from collections.abc import Iterator
+
+from derivations.language.judge.normal_form.algebra import over
+from derivations.language.judge.normal_form.context import Context
+from derivations.language.judge.normal_form.reserve import RESERVE
+from derivations.language.judge.normal_form.sums import settle, transform
+from derivations.language.judge.normal_form.terms import Atom, Number, Poly
+
+__all__ = ["vanishes"]
+
+_ROUNDS = 8
+
+
+def vanishes(p: Poly, context: Context, rounds: int = _ROUNDS) -> bool:
+    """Say whether p is proved to be 0, for all values, under the conditions that the context has kept."""
+    if not context.deriving:
+        with context.derivation():
+            return vanishes(p, context, rounds)
+    for left in range(rounds, 0, -1):
+        p = settle(p, context)
+        if not p:
+            return True
+        rebuilt = transform(p, lambda atom: None, context)
+        if not rebuilt:
+            return True
+        denominators = _denominators(rebuilt)
+        if not denominators:
+            return any(vanishes(other, context, left - 1) for other in _further(rebuilt, context))
+        p = over(rebuilt, denominators, context)  # each is nonzero by a condition already kept
+    return False
+
+
+def _further(p: Poly, context: Context) -> Iterator[Poly]:
+    """Yield what the first rule held in reserve that changes p makes of it."""
+    for rule in RESERVE:
+        others = [other for other in rule(p, context) if other != p]
+        if others:
+            yield from others
+            return
+
+
+def _denominators(p: Poly) -> dict[Atom, Number]:
+    """Return the atoms that stand for sums of several terms, with the most negative exponent of each."""
+    lowest: dict[Atom, Number] = {}
+    for mono, _ in p:
+        for atom, exponent in mono:
+            if atom[0] == "poly" and exponent < 0:
+                lowest[atom] = min(exponent, lowest.get(atom, 0))
+    return lowest

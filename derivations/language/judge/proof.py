@@ -1,0 +1,192 @@
+"""The judge: it alone says what is proved.
+
+What it trusts:
+    the normal form (`normal_form`): its rules are listed in the heads of its modules;
+    the entry rule of every array node (`expression`, `arrangements`, `functions`, `selection`, `rows`, `routing`,
+        `columns`, `exponentials`): what it means;
+    the rules that count (`operations`, `flop_passes`, `memory_counts`), at sizes for which every axis is an integer
+        >= 1;
+    certificates (`certificates`): forms that show a sign, their equalities proved by the normal form, and the known
+        inequalities listed there;
+    any real numbers stand in one of their orders;
+    what the second look (`thorough`) adds: cases of maxima and brackets, nonnegative combinations of facts
+        (`normal_form.deciding`, `facts`, `linear`), continuity (`almost`), induction over a stack (`stacks`);
+    floating-point numbers are the decimals that were written (`decimals`);
+    the laws of limits that `limits` lists;
+    interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
+    rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
+    what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers, and
+        what follows from the declaration of a symbol: so a name has one declaration (`premises`), and a bound symbol
+        stands for nothing that its own excludes (`declarations`).
+What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
+
+A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
+a witness is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found that
+satisfy all assumptions (`satisfying`), nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+from sympy import Basic
+
+from derivations.language.arrays.deferred import deferring
+from derivations.language.arrays.shapes import ShapeError
+from derivations.language.arrays.shown import view
+from derivations.language.judge.case import Case
+from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
+from derivations.language.judge.limits import by_limit_laws, by_squeeze
+from derivations.language.judge.linear_maps import by_null_space, by_quadratic_form, by_trace
+from derivations.language.judge.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
+from derivations.language.judge.normal_form.context import Undecided
+from derivations.language.judge.rules import RULES
+from derivations.language.judge.satisfying import satisfiable
+from derivations.language.judge.stated import as_stated
+from derivations.language.judge.suprema import by_supremum
+from derivations.language.judge.thorough import proved_thoroughly
+from derivations.language.judge.witness import Witness, find_witness
+from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
+from derivations.language.results.written import shown
+
+__all__ = ["Evidence", "StepEvidence", "judge", "prove_equal"]
+
+LEVELS = ("refuted", "unknown", "tested", "proved for sizes up to N", "proved", "definition")
+
+
+@dataclass(frozen=True)
+class StepEvidence:
+    """What the judge says of one step: its level, and the reason where it is not proved."""
+
+    level: str
+    rule: str
+    reason: str = ""
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the judge says of a derivation: its level is the weakest of its steps."""
+
+    level: str
+    claims: tuple[tuple[StepEvidence, ...], ...]
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that it was decided for
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One sentence for each step that is not proved, naming it."""
+        return tuple(
+            f"claim {c}, step {s} ({step.rule}): {step.level}: {step.reason}"
+            for c, steps in enumerate(self.claims, 1)
+            for s, step in enumerate(steps, 1)
+            if step.level in ("refuted", "unknown")
+        )
+
+
+@view("evidence")
+def judge(derivation: Derivation) -> Evidence:
+    """Decide every step of a derivation, once; the result has the level of its weakest step."""
+    if not isinstance(derivation, Derivation):
+        raise TypeError(f"the judge decides a derivation, not {shown(derivation)}: build one with `derivation`")
+    known = derivation.__dict__.get(_KEPT)
+    if isinstance(known, Evidence) and known.of is derivation:
+        return known
+    claims = tuple(_decided(claim, derivation) for claim in derivation.claims)
+    evidence = Evidence(_weakest(claims), claims, derivation)
+    object.__setattr__(derivation, _KEPT, evidence)
+    return evidence
+
+
+_KEPT = "_decided"  # under this name a derivation keeps its evidence
+
+
+def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
+    """Return the level of the weakest step; claims without steps, and no claims, are unknown."""
+    steps = [step for steps in claims for step in steps]
+    if not steps or not all(claims):
+        return "unknown"
+    if all(step.level == "proved" and step.rule == "definition" for step in steps):
+        return "definition"
+    return min((step.level for step in steps), key=LEVELS.index)
+
+
+def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:
+    """Decide the steps of a claim; steps whose relations do not make one prove nothing of its ends."""
+    if chained(claim.steps) is None:
+        return tuple(StepEvidence("unknown", step.rule, no_relation(claim.steps)) for step in claim.steps)
+    before = [claim.lhs, *(step.expression for step in claim.steps)]
+    return tuple(
+        _decide(previous, step, claim, derivation) for previous, step in zip(before, claim.steps, strict=False)
+    )
+
+
+def prove_equal(
+    left: Basic | int, right: Basic | int, derivation: Derivation | None = None, rule: str = "algebra"
+) -> StepEvidence:
+    """Decide `left = right` under the definitions, ranges and assumptions of a derivation."""
+    try:
+        step = Step(rule, right)
+        claim = Claim(left, (step,))
+    except (TypeError, ShapeError) as error:
+        return StepEvidence("unknown", str(rule), str(error))
+    if not isinstance(derivation, Derivation | None):
+        return StepEvidence("unknown", rule, f"what may be used comes in a derivation, not {shown(derivation)}")
+    return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)))
+
+
+def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+    rule = RULES.get(step.rule)
+    if rule is None:
+        return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}")
+    noisy = rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
+    try:
+        previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
+        case = Case(previous, step, claim, derivation, rule)
+        with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
+            missing = _METHODS[rule.method](case)
+        if missing is None:
+            missing = case.uncovered()
+        if missing is None:
+            return _proved(step, claim, derivation)
+    except (Undecided, ShapeError) as error:
+        missing = str(error)
+    except Exception as error:  # whatever happens inside, silence is never success
+        missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
+    try:
+        witness = None if noisy else find_witness(previous, step.relation, step.expression, claim, derivation)
+    except Exception:  # no witness then
+        witness = None
+    if witness is not None:
+        return StepEvidence("refuted", step.rule, str(witness), witness)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return _proved(step, claim, derivation)
+    return StepEvidence("unknown", step.rule, missing)
+
+
+def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    if satisfiable(derivation, claim):
+        return StepEvidence("proved", step.rule)
+    stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+    reason = f"no values satisfy the assumptions {'; '.join(stated)}, as far as small sizes show"
+    return StepEvidence("unknown", step.rule, reason)
+
+
+_METHODS: dict[str, Callable[[Case], str | None]] = {
+    "normal form": by_normal_form,
+    "order": by_order,
+    "bound": by_bound,
+    "squeeze": by_squeeze,
+    "limit": by_limit_laws,
+    "rounding": by_rounding,
+    "rank": by_rank,
+    "shape": by_shape,
+    "null space": by_null_space,
+    "trace": by_trace,
+    "quadratic form": by_quadratic_form,
+    "supremum": by_supremum,
+}
+
+_WITH_NUMBERS = {"rounding", "supremum"}  # these write entries out and evaluate them

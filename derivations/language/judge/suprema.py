@@ -1,0 +1,125 @@
+"""Suprema of functions of one real variable.
+
+upper        f <= c on a bounded part of the domain, cut into pieces on each of which an interval encloses f;
+             on the rest, t >= b, f <= h by a certificate, and an interval encloses h over all t >= b
+lower        f(t) >= c at one place t of the domain
+even         over all real numbers, an even function is looked at for t >= 0 alone
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from mpmath import inf, iv
+from sympy import Abs, Expr, Rational, Symbol, oo
+
+from derivations.language.arrays.binding import replace_free
+from derivations.language.judge.case import Case
+from derivations.language.judge.certificates import nonnegative
+from derivations.language.judge.enclosure import enclose, interval, number, tight
+from derivations.language.judge.evaluate import NotEvaluable
+from derivations.language.judge.normal_form.context import Condition
+from derivations.language.judge.normal_form.reading import read, symbol_atom
+from derivations.language.results.statements import Supremum
+
+__all__ = ["by_supremum"]
+
+_PIECES = 20_000
+
+
+def by_supremum(case: Case) -> str | None:
+    """Sup f <= c by enclosures and a majorant, or sup f >= c by a place."""
+    supremum, bound = case.previous, case.step.expression
+    if not isinstance(supremum, Supremum) or case.step.relation not in ("<=", ">="):
+        return "this rule states that a supremum is <= or >= a number"
+    variable = supremum.variable
+    if symbol_atom(variable)[2] != "real":
+        return f"{variable} must be declared real and nothing more"
+    if case.speaks_of(variable):
+        return f"{variable} must be free: an assumption or a definition speaks of it"
+    try:
+        value = number(bound)
+        if case.step.relation == ">=":
+            return _reached(supremum, value, case)
+        return _never_exceeded(supremum, value, case)
+    except NotEvaluable as error:
+        return str(error)
+
+
+def _reached(supremum: Supremum, value: Any, case: Case) -> str | None:
+    if len(case.step.certificate) != 1 or not isinstance(case.step.certificate[0], Rational):
+        return "a lower bound of a supremum takes one rational place of the domain"
+    (place,) = case.step.certificate
+    if not supremum.low <= place <= supremum.high:
+        return f"{place} lies outside the domain"
+    found = number(replace_free(supremum.formula, {supremum.variable: place}))
+    return None if found >= value else f"at {place} the function is {found}, not seen to be >= the bound"
+
+
+def _never_exceeded(supremum: Supremum, value: Any, case: Case) -> str | None:
+    f, t, low, high = supremum.formula, supremum.variable, supremum.low, supremum.high
+    if low == -oo and high == oo:
+        if not case.equal(replace_free(f, {t: -t}), f):
+            return f"over all real numbers the function must be even, and {f} is not seen to be"
+        missing = case.uncovered()  # before anything is known of t
+        if missing:
+            return missing
+        low = Rational(0)
+    last = high
+    if high == oo:
+        if len(case.step.certificate) < 2 or not isinstance(case.step.certificate[0], Rational):
+            return "a domain without end takes a rational b and a majorant h for t >= b, and the forms of h - f"
+        last = case.step.certificate[0]
+        missing = _beyond(f, t, value, case)
+        if missing:
+            return missing
+    if not (isinstance(low, Rational) and isinstance(last, Rational) and low <= last):
+        return f"the ends of the domain must be rational or infinite, not {low} and {last}"
+    return _within(f, t, _fraction(low), _fraction(last), value)
+
+
+def _sides(f: Expr) -> list[Expr]:
+    """Return the functions whose upper bounds make one of f: c |g| <= h when c g <= h and -c g <= h."""
+    number_part, rest = f.as_coeff_Mul()
+    if isinstance(rest, Abs) and number_part > 0:
+        return [number_part * rest.args[0], -number_part * rest.args[0]]
+    return [f]
+
+
+def _within(f: Expr, t: Symbol, low: Fraction, high: Fraction, value: Any) -> str | None:
+    """Bisect until an interval around f lies below the bound on every piece."""
+    (side, *other), pieces = _sides(f), [(low, high)]
+    for _ in range(_PIECES):
+        if not pieces:
+            return None
+        a, b = pieces.pop()
+        found, point = tight(side, t, a, b)
+        if found <= value and (not other or -found <= value):
+            continue
+        middle = (a + b) / 2
+        if point > value or (other and -point > value):
+            return f"at {t} = {middle} the function is {point}, which exceeds the bound"
+        pieces += [(a, middle), (middle, b)]
+    return f"the function is not enclosed below the bound by {_PIECES} pieces"
+
+
+def _beyond(f: Expr, t: Symbol, value: Any, case: Case) -> str | None:
+    """For t >= b: f <= h by forms that show the sign of h - f, and h <= c by one interval."""
+    b, majorant, *forms = case.step.certificate
+    beyond = Condition("nonnegative", read(t - b, case.context))
+    case.context.facts += [beyond, *([Condition("positive", read(t, case.context))] if b > 0 else [])]
+    case.value(majorant)
+    for side in _sides(f):
+        case.value(side)  # by itself: what is undefined may cancel out of a difference
+        form = next((form for form in forms if case.equal(majorant - side, form)), None)
+        if form is None:
+            return f"no certificate is seen to equal {majorant - side}"
+        if not nonnegative(form, case.inequalities):
+            return f"the form of {form} does not show its sign"
+    found = enclose(majorant, t, iv.mpf([interval(_fraction(b), _fraction(b)).a, inf])).value
+    return None if found <= value else f"for {t} >= {b} the majorant lies in {found}, not seen to be below the bound"
+
+
+def _fraction(value: Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

@@ -1,0 +1,1 @@
+"""Layers: ordered lists of named equations, their parts, and repetitions of them."""

@@ -1,0 +1,103 @@
+r"""Low-rank adaptation of a linear layer: a trained matrix kept as it is, and a product of two thin ones added.
+
+Definition   Z = X A, Y = X W + b + (alpha / r) Z B
+Result       the linear layer with matrix W + (alpha / r) A B; r (d_in + d_out) new parameters; a change of rank <= r
+Shapes       X (n, d_in), W (d_in, d_out), b (d_out,), A (d_in, r), B (r, d_out), Z (n, r), Y (n, d_out)
+Assumes      rows are positions, so that A comes first (the paper writes columns: W x + B A x)
+Source       Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang and Chen (2021), section 4.1
+"""
+
+from sympy import Derivative, Integer, KroneckerDelta, Lambda, Sum
+
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import array
+from derivations.language.counting.costs import Count
+from derivations.language.layers.layer import Equations, Layer
+from derivations.language.results.derivation import Derivation, claim, derivation, result, step
+from derivations.language.results.statements import Rank
+from derivations.linear.linear import linear
+from derivations.symbols import d_in, d_out, i, index, j, k, l, n, scalar, size
+
+__all__ = ["low_rank_adaptation"]
+
+HU = "Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang and Chen (2021), section 4.1"
+r, alpha = size("r"), scalar("alpha", positive=True)
+X, W, b, Y = array("X", n, d_in), array("W", d_in, d_out), array("b", d_out), array("Y", n, d_out)
+A, B, Z = array("A", d_in, r), array("B", r, d_out), array("Z", n, r)
+adapted = W + alpha / r * (A @ B)
+
+
+def low_rank_adaptation() -> Layer:
+    """Return the linear layer with a low-rank change of its matrix.
+
+    Definition   Z = X A, Y = X W + b + (alpha / r) Z B
+    Shapes       X (n, d_in), W (d_in, d_out), b (d_out,), A (d_in, r), B (r, d_out), Y (n, d_out)
+    Source       Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang and Chen (2021), equation 3
+    """
+    let = Equations()
+    let("Z")(X @ A)
+    let("Y")(X @ W + b + alpha / r * (Z @ B))
+    return Layer("low_rank_adaptation", (X,), (W, b, A, B), let, Y)
+
+
+@result
+def definition() -> Derivation:
+    """The layer as a matrix: what is added goes through r numbers at each position."""
+    return derivation(
+        "Definition of low-rank adaptation",
+        claim(Y, step("definition", X @ W + b + alpha / r * (X @ A @ B))),
+        about=low_rank_adaptation(),
+        source=HU,
+    )
+
+
+@result
+def merges() -> Derivation:
+    """After training the thin matrices can be multiplied out into W: the layer then costs what it did before."""
+    return derivation(
+        "Low-rank adaptation is the linear layer with matrix W + (alpha / r) A B; the change has rank at most r",
+        claim(
+            Y,
+            step("definition", X @ W + b + alpha / r * (X @ A @ B)),
+            step("associativity", X @ W + alpha / r * (X @ (A @ B)) + b),
+            step("distributivity", linear().result(X, W=adapted)),
+        ),
+        claim(Rank(A @ B), step("rank of a product", r, "<=")),
+        about=low_rank_adaptation(),
+        source=HU,
+    )
+
+
+@result
+def starts_unchanged() -> Derivation:
+    """One of the two matrices starts at 0: at first the layer is what it was, and only that matrix has a gradient."""
+    p, q = index("p"), index("q")
+    zero = Tabulated(Lambda((p, j), Integer(0)), r, d_out)
+    start = low_rank_adaptation().result(X, B=zero)
+    return derivation(
+        "With B = 0 low-rank adaptation is the linear layer, whatever A is",
+        claim(start, step("algebra", linear().result(X))),
+        claim(Derivative(start[i, j], A[k, p]), step("derivative", 0)),
+        claim(
+            Derivative(Y[i, j], B[p, l]),
+            step("derivative", alpha / r * Sum(Z[i, q] * KroneckerDelta(p, q) * KroneckerDelta(j, l), (q, 0, r - 1))),
+            step("Kronecker delta", alpha / r * Z[i, p] * KroneckerDelta(j, l)),
+        ),
+        about=low_rank_adaptation(),
+        ranges={i: n, j: d_out, k: d_in, p: r, l: d_out},
+        source=HU,
+    )
+
+
+@result
+def parameters() -> Derivation:
+    """What is trained grows with the sum of the widths, what is kept with their product."""
+    return derivation(
+        "Low-rank adaptation adds r (d_in + d_out) parameters",
+        claim(
+            Count("parameters", low_rank_adaptation()) - Count("parameters", linear()),
+            step("count", d_in * r + r * d_out),
+            step("algebra", r * (d_in + d_out)),
+        ),
+        source=HU,
+    )

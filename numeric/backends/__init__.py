@@ -1,7 +1,0 @@
-"""Libraries of arrays that layers are compiled for besides NumPy: JAX and PyTorch, imported when they are used."""
-
-from numeric.backends.arguments import mapped
-from numeric.backends.backend import Backend
-from numeric.backends.libraries import BACKENDS, backend_called
-
-__all__ = ["BACKENDS", "Backend", "backend_called", "mapped"]

@@ -1,0 +1,117 @@
+"""NumPy, JAX and PyTorch as backends: a row each, and none of JAX and PyTorch imported before it is used.
+
+Result       the array functions of JAX and PyTorch are NumPy's text under other names, that of `functional` where
+             NumPy's writes in place, and their own where they have the function already; what still writes in place
+             is left out, and a layer that needs it is refused
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+
+from numeric.codegen.backends import functional, jax_primitives, torch_primitives
+from numeric.codegen.backends.backend import SPECIAL, Backend, Texts, texts_of
+from numeric.codegen.backends.jax_printer import JaxLayerPrinter
+from numeric.codegen.backends.torch_printer import TorchLayerPrinter
+from numeric.codegen.printer import NumPyLayerPrinter
+from numeric.codegen.syntax import nodes
+from numeric.runtime import primitives
+
+__all__ = ["BACKENDS", "backend_called"]
+
+STANDARD = {"math": "import math", "reduce": "from functools import reduce"}
+OF_SIZES = ("relative_buckets",)  # what is computed from sizes alone is NumPy's everywhere
+JAX_NAMES = {"np": "jnp"}
+TORCH_NAMES = {
+    "np.broadcast_arrays": "torch.broadcast_tensors",
+    "np.take_along_axis": "torch.take_along_dim",
+    "np": "torch",
+}
+NUMPY = Texts(lambda: texts_of(primitives))
+
+
+def for_sizes() -> dict[str, str]:
+    """Return the texts of what is computed from sizes alone."""
+    return {name: NUMPY[name] for name in OF_SIZES}
+
+
+def traceable(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts that neither write in place nor call one that does."""
+    left = {name: text for name, text in texts.items() if not any(map(_writes, nodes(text)))}
+    missing = texts.keys() - left.keys()
+    while gone := {name for name, text in left.items() if any(re.search(rf"\b{m}\(", text) for m in missing)}:
+        left, missing = {name: text for name, text in left.items() if name not in gone}, missing | gone
+    return left
+
+
+def _writes(node: ast.AST) -> bool:
+    """Say whether a piece of a function writes in place, or within settings of NumPy."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()) | ast.With():
+            return True
+        case ast.Call(func=ast.Attribute(attr="at")) | ast.keyword(arg="out"):
+            return True
+    return False
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        Backend(
+            "numpy",
+            "NumPy arrays",
+            "numpy",
+            NumPyLayerPrinter,
+            (STANDARD, {"np": "import numpy as np", "special": SPECIAL}),
+            NUMPY,
+        ),
+        Backend(
+            "jax",
+            "JAX arrays",
+            "jax",
+            JaxLayerPrinter,
+            (
+                STANDARD,
+                {
+                    "jax": "import jax",
+                    "jnp": "import jax.numpy as jnp",
+                    "np": "import numpy as np",
+                    "special": "from jax.scipy import special",
+                },
+            ),
+            Texts(
+                lambda: traceable(
+                    texts_of(primitives, JAX_NAMES)
+                    | texts_of(functional, JAX_NAMES)
+                    | texts_of(jax_primitives)
+                    | for_sizes()
+                )
+            ),
+        ),
+        Backend(
+            "torch",
+            "PyTorch tensors",
+            "torch",
+            TorchLayerPrinter,
+            (STANDARD, {"np": "import numpy as np", "torch": "import torch"}),
+            Texts(
+                lambda: traceable(
+                    texts_of(primitives, TORCH_NAMES)
+                    | texts_of(functional, TORCH_NAMES)
+                    | texts_of(torch_primitives)
+                    | for_sizes()
+                )
+            ),
+        ),
+    )
+}
+
+
+def backend_called(name: str) -> Backend:
+    """Return the backend of a name.
+
+    Raises       ValueError for a name that none has
+    """
+    if name not in BACKENDS:
+        raise ValueError(f"the backend {name!r} is unknown; choose one of {', '.join(BACKENDS)}")
+    return BACKENDS[name]

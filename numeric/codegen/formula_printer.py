@@ -1,0 +1,267 @@
+"""Formulas of entries and of sizes as Python: the two printers below the printer of arrays.
+
+A size or a scalar becomes a Python number (`math.sqrt(d_k)`), which leaves float32 what it is where `np.sqrt(5)` would
+not; a formula of entries becomes NumPy over whole arrays, each of its variables standing for the text of an array.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sympy import Basic, E, Expr, Lambda, Mul, Symbol, exp, fraction, true
+from sympy.logic.boolalg import Boolean
+from sympy.printing.numpy import SciPyPrinter
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.pycode import PythonCodePrinter
+
+from numeric.runtime.structure import identifier
+
+__all__ = ["CompileError", "FormulaPrinter", "ScalarPrinter", "quotient"]
+
+MODULES = {"numpy": "np", "scipy.special": "special", "math": "math"}
+
+
+class CompileError(ValueError):
+    """An expression that has no NumPy form: names the expression and what it would need."""
+
+
+def quotient(expr: Expr) -> tuple[Expr, Expr]:
+    """Return a product as numerator and denominator; exp(-x) stays as it is, for exp(x) may overflow."""
+    factors = Mul.make_args(expr)
+    below = [factor for factor in factors if _stands_below(factor)]
+    above = Mul(*(factor for factor in factors if factor not in below))  # a division need not cancel them: b^u b^-u
+    numerator, denominator = fraction(above, exact=True)
+    return numerator, denominator * Mul(*(1 / factor for factor in below))
+
+
+def _stands_below(factor: Expr) -> bool:
+    return bool(factor.is_Pow and factor.base != E and factor.exp.could_extract_minus_sign())
+
+
+class _Quotients:
+    """Products as a person writes them, a numerator over a denominator: `x / sqrt(v + epsilon)`."""
+
+    def _print_Mul(self: Any, expr: Expr) -> str:
+        numerator, denominator = quotient(expr)
+        if denominator != 1:
+            below = self.parenthesize(denominator, PRECEDENCE["Pow"])
+            return f"{self.parenthesize(numerator, PRECEDENCE['Mul'])} / {below}"
+        coefficient, _ = expr.as_coeff_Mul()
+        if coefficient.is_negative:
+            return f"-{self.parenthesize(-expr, PRECEDENCE['Mul'])}"
+        return " * ".join(self.parenthesize(factor, PRECEDENCE["Mul"]) for factor in expr.as_ordered_factors())
+
+    def _print_Pow(self: Any, expr: Expr, rational: bool = False) -> str:
+        if _stands_below(expr):
+            return f"(1 / {self.parenthesize(1 / expr, PRECEDENCE['Pow'])})"
+        return str(self._hprint_Pow(expr, rational=rational, sqrt=f"{self._module}.sqrt"))
+
+    def _module_format(self: Any, fqn: str, register: bool = True) -> str:
+        module, _, name = fqn.rpartition(".")
+        if module not in self._modules:
+            raise CompileError(f"{fqn} is not among the functions of NumPy and SciPy that compiled layers call")
+        return f"{self._modules[module]}.{name}"
+
+    def _print_not_supported(self, expr: Any) -> str:
+        raise CompileError(f"{type(expr).__name__} in {expr} has no NumPy form: write it with functions that have one")
+
+    emptyPrinter = _print_not_supported
+
+    def _print_Within(self, expr: Expr) -> str:
+        value = self._print(expr.args[0])  # type: ignore[attr-defined]  # of the printer that this is mixed into
+        return f"({value})"  # what a proof asks of the places, a compiled layer has
+
+    _print_Admitted = _print_Within
+
+    def _print_Indexed(self, expr: Expr) -> str:
+        raise CompileError(f"the entry {expr} stands in a scalar: write the equation with whole arrays")
+
+
+class ScalarPrinter(_Quotients, PythonCodePrinter):
+    """Prints scalars made of sizes and constants, as Python numbers."""
+
+    _module = "math"
+    _modules = MODULES
+
+    def __init__(self, names: Mapping[Basic, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        if expr not in self._names:
+            raise CompileError(f"the symbol {expr} is neither a size nor a scalar of the layer: declare it positive")
+        return self._names[expr]
+
+    def _print_Max(self, expr: Expr) -> str:
+        return f"max({', '.join(map(self._print, expr.args))})"
+
+    def _print_Min(self, expr: Expr) -> str:
+        return f"min({', '.join(map(self._print, expr.args))})"
+
+    def _print_Iverson(self, expr: Expr) -> str:
+        return f"int({self._print(expr.args[0])})"
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def whole(self, expr: Expr) -> str:
+        """Return an expression of sizes that is an integer, with whole division."""
+        numerator, denominator = fraction(expr)
+        over = "" if denominator == 1 else f" // ({self._print(denominator)})"
+        return f"({self._print(numerator)}){over}"
+
+    def real(self, expr: Expr) -> str:
+        """Return an expression of sizes as a float, so that an array of places is one: integers overflow silently."""
+        return str(self._print(expr)) if fraction(expr)[1] != 1 else f"float({self._print(expr)})"
+
+
+def _logistic(factor: Expr) -> Expr | None:
+    """Return u where a factor is a power of 1/(1 + exp(-u)), else None."""
+    if not (factor.is_Pow and factor.exp.is_Integer and factor.exp < 0 and factor.base.is_Add):
+        return None
+    others = [term for term in factor.base.args if term != 1]
+    alone = len(factor.base.args) == 2 and len(others) == 1 and isinstance(others[0], exp)
+    return -others[0].args[0] if alone else None
+
+
+class FormulaPrinter(_Quotients, SciPyPrinter):
+    """Prints formulas of entries over whole arrays; the attributes and `_cast` are what other libraries change."""
+
+    _modules: Mapping[str, str] = MODULES
+    _arrays = MODULES["numpy"]  # the library of the arrays, as the source calls it
+    _float64 = "float"  # its names of the number types
+    _int64 = "int"
+
+    def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
+        super().__init__()
+        self._scalar = ScalarPrinter(names)
+        self._reserved = frozenset((*taken, *names.values()))
+        self._taken = set(self._reserved)
+        self._bindings: dict[Symbol, str] = {}
+        self._dtype = "float"
+
+    def _print(self, expr: Any, **settings: Any) -> str:
+        """Print an expression; whatever holds no array is a Python number."""
+        if isinstance(expr, Expr | Boolean) and not (expr.free_symbols & self._bindings.keys()):
+            return str(self._scalar._print(expr))
+        return str(super()._print(expr, **settings))
+
+    def _cast(self, text: str, dtype: str) -> str:
+        """Return the text of an array of another number type."""
+        return f"{text}.astype({dtype})"
+
+    def _number(self, text: str) -> str:
+        """Return a number as a choice takes it where every alternative is a number."""
+        return text
+
+    @contextmanager
+    def _with(self, **state: Any) -> Iterator[None]:
+        before = {name: getattr(self, name) for name in state}
+        self.__dict__.update(state)
+        try:
+            yield
+        finally:
+            self.__dict__.update(before)
+
+    def _fresh(self, wanted: str) -> str:
+        """Return a name that is not in use, and take it until the end of the line."""
+        name = identifier(wanted)
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def _formula(self, formula: Lambda, texts: list[str], dtype: str | None = None) -> str:
+        """Print a formula with the given texts for its variables; a long text that occurs twice gets a name (`:=`).
+
+        `dtype` is the number type of truth values made numbers, by default that of the first array.
+        """
+        bindings, long = {}, {}
+        for variable, text in zip(formula.variables, texts, strict=True):
+            bindings[variable] = text
+            if not re.fullmatch(r"\w+(\[[^()]*\])?", text):
+                bindings[variable] = self._fresh(variable.name)
+                long[bindings[variable]] = text
+        dtype = dtype or f"{bindings[formula.variables[0]]}.dtype"
+        with self._with(_bindings=bindings, _dtype=dtype):
+            printed = self._print(formula.expr)
+        for name, text in long.items():
+            word = re.compile(rf"\b{name}\b")
+            first = f"({name} := {text})" if len(word.findall(printed)) > 1 else text
+            begin = word.search(printed)  # it is evaluated first: left to right
+            printed = printed if begin is None else printed[: begin.start()] + first + printed[begin.end() :]
+        return f"({printed})"
+
+    def _print_Symbol(self, symbol: Symbol) -> str:
+        return self._bindings[symbol]
+
+    _print_Dummy = _print_Symbol  # the variable of SymPy's identity function
+
+    def _print_Mul(self, expr: Expr) -> str:
+        """Print a product; factors 1/(1 + exp(-u)) as the function of SciPy that cannot overflow."""
+        logistic = [factor for factor in Mul.make_args(expr) if _logistic(factor) is not None]
+        if not logistic:
+            return str(super()._print_Mul(expr))
+        rest = Mul(*(factor for factor in Mul.make_args(expr) if factor not in logistic))
+        sign = "-" if rest.could_extract_minus_sign() else ""
+        texts = [] if rest in (1, -1) else [self.parenthesize(-rest if sign else rest, PRECEDENCE["Mul"])]
+        return sign + " * ".join([*texts, *map(self._print, logistic)])
+
+    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
+        argument = _logistic(expr)
+        if argument is None:
+            return str(super()._print_Pow(expr, rational))
+        power = "" if expr.exp == -1 else f" ** {-expr.exp}"
+        return f"{self._modules['scipy.special']}.expit({self._print(argument)}){power}"
+
+    def _extremum(self, function: str, expr: Expr) -> str:
+        first, *rest = map(self._print, expr.args)
+        for text in rest:
+            first = f"{self._arrays}.{function}({first}, {text})"
+        return first
+
+    def _print_Max(self, expr: Expr) -> str:
+        return self._extremum("maximum", expr)
+
+    def _print_Min(self, expr: Expr) -> str:
+        return self._extremum("minimum", expr)
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"{self._arrays}.abs({self._print(expr.args[0])})"
+
+    def _print_sign(self, expr: Expr) -> str:
+        return f"{self._arrays}.sign({self._print(expr.args[0])})"
+
+    def _print_Piecewise(self, expr: Expr) -> str:
+        *cases, last = expr.args
+        numbers_alone = not any(value.free_symbols & self._bindings.keys() for value, _ in expr.args)
+        number = self._number if numbers_alone else str
+        text, behind = "", ""
+        for value, condition in cases if last.cond == true else expr.args:
+            text += f"{self._arrays}.where({self._print(condition)}, {number(self._print(value))}, "
+            behind += ")"
+        text += number(self._print(last.expr) if last.cond == true else f"{self._arrays}.nan") + behind
+        return self._cast(text, self._dtype) if numbers_alone else text
+
+    def _print_Relational(self, expr: Expr) -> str:
+        return f"({self._print(expr.lhs)} {expr.rel_op} {self._print(expr.rhs)})"
+
+    def _joined(self, sign: str, expr: Boolean) -> str:
+        parts = sorted(expr.args, key=lambda part: part.sort_key())
+        return f"({f' {sign} '.join(map(self._print, parts))})"
+
+    def _print_And(self, expr: Boolean) -> str:
+        return self._joined("&", expr)
+
+    def _print_Or(self, expr: Boolean) -> str:
+        return self._joined("|", expr)
+
+    def _print_Not(self, expr: Boolean) -> str:
+        return f"(~{self._print(expr.args[0])})"
+
+    def _print_Iverson(self, expr: Expr) -> str:
+        return self._cast(self._print(expr.args[0]), self._dtype)
+
+    def _print_KroneckerDelta(self, expr: Expr) -> str:
+        return self._cast(f"({self._print(expr.args[0])} == {self._print(expr.args[1])})", self._dtype)

@@ -1,0 +1,52 @@
+"""The batch axes of a layer: which inputs have a say in those of an output, and what sums them up.
+
+Definition   the batch of a call is what those of all inputs that an equation reads broadcast to; that of an output is
+             what those of the inputs that it depends on broadcast to; a gradient by an input has that input's
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from derivations.language.arrays.expression import Variable
+from derivations.language.layers.layer import Gradient, Layer
+from numeric.codegen.lowering.expressions import variables_of
+
+__all__ = ["Batches"]
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The batch axes of the inputs and outputs of a layer."""
+
+    layer: Layer
+
+    @cached_property
+    def read(self) -> tuple[Variable, ...]:
+        """The inputs that an equation reads, or that are outputs themselves."""
+        found = set(self.layer.outputs).union(*(variables_of(e.value) for e in self.layer.equations))
+        return tuple(v for v in self.layer.inputs if v in found)
+
+    def of_output(self, output: Variable) -> tuple[Variable, ...]:
+        """Return the inputs that an output depends on."""
+        needed = {output}
+        for equation in reversed(self.layer.equations):
+            if equation.variable in needed:
+                needed |= variables_of(equation.value)
+        return tuple(v for v in self.layer.inputs if v in needed)
+
+    @cached_property
+    def by_inputs(self) -> Mapping[Variable, Variable]:
+        """For each gradient by an input, that input; a single input has all batch axes that there are."""
+        layer = self.layer
+        real = [v for v in layer.inputs if v.kind == "real"]
+        if not isinstance(layer, Gradient) or len(layer.inputs) < 3:
+            return {}
+        last = layer.outputs[-1].name
+        matches = (v for v in (*real, *layer.parameters) if re.fullmatch(rf"d\d*{re.escape(v.name)}", last))
+        prefix = next((last.removesuffix(v.name) for v in matches), None)
+        named = {v.name: v for v in layer.outputs}
+        return {named[f"{prefix}{v.name}"]: v for v in real if f"{prefix}{v.name}" in named}

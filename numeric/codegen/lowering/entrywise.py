@@ -1,0 +1,89 @@
+"""Operations entry by entry: sums, multiples, products of entries, functions of entries."""
+
+from __future__ import annotations
+
+from derivations.language.arrays.expression import ColumnBroadcast, Plus, Scaled
+from derivations.language.arrays.functions import Elementwise, Hadamard
+from numeric.codegen.formula_printer import quotient
+from numeric.codegen.lowering.formulas import FormulaWriter
+from numeric.codegen.lowering.operands import Operand, ufunc
+from numeric.codegen.lowering.program import Unsupported
+from numeric.codegen.lowering.registers import Layout, Register
+from numeric.codegen.lowering.writer import TileWriter
+
+__all__ = ["column_broadcast", "elementwise", "hadamard", "plus", "scaled"]
+
+
+def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
+    """Write a sum, or a difference where the second term has a minus sign."""
+    left, right = node.args
+    name = "np.add"
+    if isinstance(right, Scaled) and right.args[0].could_extract_minus_sign():
+        scalar, array = -right.args[0], right.args[1]
+        name, right = "np.subtract", array if scalar == 1 else Scaled(scalar, array)
+    first = writer.value(left, target)
+    second = writer.value(right, None if first is target else target)
+    return ufunc(writer, name, (first, second), target)
+
+
+def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Register:
+    """Write a multiple."""
+    scalar, array = node.args
+    if writer.over is not None and writer.over in scalar.free_symbols:
+        return writer.printed(node)
+    numerator, denominator = quotient(scalar)
+    register = writer.value(array, target)
+    if scalar == -1:
+        return ufunc(writer, "np.negative", (register,), target)
+    if numerator == 1:
+        return ufunc(writer, "np.divide", (register, writer.program.scalar(denominator)), target)
+    return ufunc(writer, "np.multiply", (register, writer.program.scalar(scalar)), target)
+
+
+def hadamard(writer: TileWriter, node: Hadamard, target: Register | None) -> Register:
+    """Write a product entry by entry."""
+    if any(not a.shape and writer.program.reads_batched(a) for a in node.args):
+        return writer.printed(node)
+    return ufunc(writer, "np.multiply", tuple(writer.value(a) for a in node.args), target)
+
+
+def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) -> Register:
+    """Write a function of entries, operation by operation."""
+    function, *arrays = node.args
+    used = set(function.formula.variables) & function.formula.expr.free_symbols
+    if not used or node.kind != "real" or any(not a.shape and writer.program.reads_batched(a) for a in arrays):
+        return writer.printed(node)
+    operands = {f"operand_{number}": writer.value(a) for number, a in enumerate(arrays)}
+    text = writer.program.formula(function.formula, list(operands))
+    for name, register in operands.items():
+        if register.layout is Layout.FIXED:
+            text = text.replace(name, f"({register.name})")
+    for name in operands:
+        text = text.replace(f"{name}.dtype", "dtype")
+    moving = {name: register for name, register in operands.items() if register.layout is not Layout.FIXED}
+
+    def emit(name: str, parts: tuple[Operand, ...], last: bool = False) -> Register:
+        return ufunc(writer, name, parts, target if last else None)
+
+    def opaque(text: str, read: list[Register]) -> Register:
+        widest = max(read, key=lambda r: (r.layout.is_of_heads, r.layout.is_wide, r.columns != "1"))
+        if not all(_lies_like(register, widest) for register in operands.values()):
+            raise Unsupported(node)
+        form = widest.layout, widest.columns, widest.heads
+        register = Register(writer.program.fresh("values"), *form, given=True, keeps=tuple(read))
+        return writer.bind(register, text, tuple(read))
+
+    result = FormulaWriter(moving, emit, opaque).write(text)
+    return writer.printed(node) if isinstance(result, str) else result
+
+
+def _lies_like(register: Register, widest: Register) -> bool:
+    """Say whether a register broadcasts to another one as it is: rows do not to heads, nor do tables to rows."""
+    if register.layout.is_constant:
+        return widest.layout.is_of_heads or (register.layout is Layout.FIXED and register.heads == "1")
+    return register.layout.is_of_heads == widest.layout.is_of_heads
+
+
+def column_broadcast(writer: TileWriter, node: ColumnBroadcast, target: Register | None) -> Register:
+    """Return the numbers that stand in every column."""
+    return writer.value(node.args[0])

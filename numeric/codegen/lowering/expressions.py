@@ -1,0 +1,45 @@
+"""What an equation names: the variable of an expression, the index and members of its family, the layer it applies."""
+
+from __future__ import annotations
+
+from sympy import Basic, Symbol
+
+from derivations.language.arrays.expression import Array, Member, Variable
+from derivations.language.arrays.shapes import Axis
+from derivations.language.layers.layer import Apply, Equation, Repeat
+from derivations.language.layers.names import variables_in
+
+__all__ = ["applied_to_members", "index_of", "members_of", "named", "variables_of"]
+
+
+def variables_of(node: Basic) -> frozenset[Variable]:
+    """Return the variables of an expression."""
+    return frozenset(variables_in(node))
+
+
+def named(node: Array) -> Variable | None:
+    """Return the variable that an expression names, as a whole or as a member, or None."""
+    inner = node.args[0] if isinstance(node, Member) else node
+    return inner if isinstance(inner, Variable) else None
+
+
+def applied_to_members(equation: Equation) -> Apply | None:
+    """Return the layer that an equation applies to each member of families, where it is given all of its weights."""
+    node = equation.value
+    if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat) or node.layer.parameters:
+        return None
+    dependent = [each for each in node.arguments if equation.over[0] in each.free_symbols]
+    are_members = all(
+        isinstance(each, Member) and named(each) and each.args[1] == equation.over[0] for each in dependent
+    )
+    return node if are_members else None
+
+
+def index_of(equation: Equation) -> Symbol | None:
+    """Return the index of a family, if the equation defines one."""
+    return equation.over[0] if equation.over else None
+
+
+def members_of(equation: Equation) -> Axis | None:
+    """Return the number of members of a family, if the equation defines one."""
+    return equation.over[1] if equation.over else None

@@ -1,0 +1,162 @@
+"""Which rows an equation needs: what may be computed tile by tile, and what has to be complete before.
+
+Definition   row i of the result reads row i of an array (`aligned`), or other rows of it too (`across`)
+Result       an equation whose entry (i, j) reads row i alone of some arrays can be evaluated for any stretch of rows
+             by itself: a row of a product is the row times the matrix. What it reads across comes from an earlier loop
+Assumes      positions are the axes that come first in the inputs, by name of their size
+
+Both are read off the entry rule of the right-hand side, whatever nodes it is made of: an occurrence `X[i, p]` with the
+row's own index is aligned, one with a bound index is across.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sympy import Basic, Expr, Indexed, Integer, Symbol
+
+from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.scalars import without_conditions
+from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, ShapeError, total
+from derivations.language.layers.layer import Apply, Equation, Layer
+from derivations.language.layers.names import subexpressions
+from numeric.codegen.lowering.expressions import variables_of
+
+__all__ = ["Phase", "positions", "row_axis", "schedule"]
+
+ROW = Symbol("row", integer=True)
+WHOLE = None
+
+
+@dataclass
+class Phase:
+    """Equations that one loop over the rows of a size evaluates; `size` is None where they are evaluated whole."""
+
+    level: int
+    size: Symbol | None
+    equations: list[Equation] = field(default_factory=list)
+    across: dict[Variable, frozenset[Variable]] = field(
+        default_factory=dict
+    )  # what the equation of a variable reads so
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What an equation reads of each array: its own rows, or others as well."""
+
+    aligned: frozenset[Variable]
+    across: frozenset[Variable]
+
+
+def positions(layer: Layer) -> frozenset[Symbol]:
+    """Return the sizes that count positions: first axes of inputs that are no masks."""
+    firsts = (v.shape[0] for v in layer.inputs if v.shape and v.kind != "boolean")
+    return frozenset(size for size in firsts if isinstance(size, Symbol))
+
+
+def row_axis(variable: Variable, is_family: bool, sizes: frozenset[Symbol]) -> Symbol | None:
+    """Return the size of positions along which a variable has rows, if any."""
+    shape = variable.shape[1:] if is_family else variable.shape
+    return shape[0] if len(shape) in (1, 2) and shape[0] in sizes else None
+
+
+def schedule(
+    layer: Layer, families: frozenset[Variable], batched: frozenset[Variable], apart: frozenset[Variable] = frozenset()
+) -> list[Phase]:
+    """Return the loops that evaluate the equations of a layer, in order.
+
+    Definition   the level of an equation is one more than that of what it reads across, and not below that of what it
+                 reads aligned; equations of one level and one size of rows share a loop
+    """
+    sizes = positions(layer)
+    level: dict[Variable, int] = dict.fromkeys((*layer.inputs, *layer.parameters), 0)
+    size_of: dict[Variable, Symbol | None] = {v: row_axis(v, False, sizes) for v in layer.inputs}
+    phases: dict[tuple[int, Symbol | None], Phase] = {}
+    for equation in layer.equations:
+        target = equation.variable
+        size = row_axis(target, equation.over is not None, sizes) if target in batched else WHOLE
+        tiled = size is not None and target not in apart
+        read = _reads(equation, size, families, batched) if tiled else None
+        if read is None:
+            size = WHOLE
+            used = variables_of(equation.value) & batched
+            read = Reads(frozenset(v for v in used if size_of.get(v) is WHOLE), frozenset(used))
+        levels = [level[v] for v in read.aligned]
+        levels += [level[v] + (0 if v in layer.inputs else 1) for v in read.across]
+        levels += [level[v] + 1 for v in read.aligned if size_of.get(v) != size and v not in layer.inputs]
+        level[target], size_of[target] = max(levels, default=0), size
+        phase = phases.setdefault((level[target], size), Phase(level[target], size))
+        phase.equations.append(equation)
+        phase.across[target] = read.across
+    return sorted(phases.values(), key=lambda phase: (phase.level, phase.size is not WHOLE, str(phase.size)))
+
+
+def _reads(
+    equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
+) -> Reads | None:
+    """Return what row i of an equation reads, or None where its entry does not tell."""
+    if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
+        return None
+    value = _with_tables(equation.value, size, batched)
+    places = [_place(number, along) for number, along in enumerate(value.shape)]
+    if not places or isinstance(places[0], Pair):
+        return None
+    places[0] = ROW
+    try:
+        entry = without_conditions(value.entry(*places))
+    except (ShapeError, TypeError, ValueError):
+        return None
+    found = _of_entry(entry, size, families, batched)
+    if found is None or found.aligned | found.across != variables_of(value) & batched:
+        return None  # what cancels in the entry, such as X - X, is read by the code all the same
+    return found
+
+
+def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]) -> Reads | None:
+    """Return what an entry of row `ROW` reads, or None where the number of the row matters in another way."""
+    named = {variable.name: variable for variable in batched}
+    aligned, across, hidden = set(), set(), dict[Basic, Basic]()
+    inside_first = sorted(entry.atoms(Indexed), key=lambda read: (len(read.atoms(Indexed)), str(read)))
+    for number, read in enumerate(inside_first):
+        variable = named.get(read.base.label.name)
+        hidden[read] = Symbol(f"hidden_{number}", integer=True)
+        indices = [place.xreplace(hidden) for place in read.indices]
+        of_row = [number for number, place in enumerate(indices) if ROW in place.free_symbols]
+        if variable is None:
+            if of_row and not (len(of_row) == 1 and indices[of_row[0]] == ROW and _is_table(read, of_row[0], size)):
+                return None  # a weight whose rows are named by a position
+            continue
+        first = 1 if variable in families else 0
+        if of_row == [first] and indices[first] == ROW:
+            aligned.add(variable)
+        elif of_row:
+            return None
+        else:
+            across.add(variable)
+    if ROW in entry.xreplace(hidden).free_symbols:
+        return None
+    return Reads(frozenset(aligned - across), frozenset(across))
+
+
+def _is_table(read: Indexed, place: int, size: Symbol) -> bool:
+    """Say whether an array that depends on no input has a row for every position, on the axis at that place."""
+    return bool(read.base.label.name.startswith(_TABLE) or read.base.shape[place] == size)
+
+
+_TABLE = "table of positions "
+
+
+def _with_tables(node: Array, size: Symbol, batched: frozenset[Variable]) -> Array:
+    """Replace what depends on no input, and has rows of that size, by a name: it can be sliced like any array."""
+    if isinstance(node, Variable) or not isinstance(node, Array):
+        return node
+    if node.shape and node.shape[0] == size and not variables_of(node) & batched:
+        return Variable(f"{_TABLE}{node}", tuple(map(total, node.shape)), node.kind)
+    return node.func(*(_with_tables(a, size, batched) if isinstance(a, Array) else a for a in node.args))
+
+
+def _place(number: int, along: Axis) -> Place:
+    name = f"place_{number}"
+    if isinstance(along, Blocks):
+        return Pair(Symbol(f"{name}_block", integer=True), Symbol(name, integer=True), along.size)
+    return Integer(0) if along == 1 else Symbol(name, integer=True)

@@ -1,0 +1,213 @@
+"""The operations of one loop over rows: equation by equation, those about heads a block of heads at a time.
+
+Result       scores of all keys exist for the heads of a block alone; where they are read as exponentials and nothing
+             else reads them, for a tile of keys alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from derivations.language.arrays.shapes import Axis, total
+from derivations.language.layers.layer import Equation, Layer
+from numeric.codegen.lowering.choices import Choice
+from numeric.codegen.lowering.expressions import index_of, members_of
+from numeric.codegen.lowering.hidden_keys import copied_if_read_later, hidden, visible_range
+from numeric.codegen.lowering.key_tiles import KeyTiles
+from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.operands import moved, numbers, of_keys_at_hand
+from numeric.codegen.lowering.products import all_rows, bind_all_rows
+from numeric.codegen.lowering.program import Program, Unsupported
+from numeric.codegen.lowering.registers import Body, Layout, Loop, Operation
+from numeric.codegen.lowering.row_functions import power_of
+from numeric.codegen.lowering.rules import RULES
+from numeric.codegen.lowering.views import heads_of_view
+from numeric.codegen.lowering.writer import TileWriter
+from numeric.codegen.printer import Call
+
+__all__ = ["Written", "written"]
+
+Written = tuple[Body, tuple[str, str]]  # the operations of a loop, and the keys that its queries see
+
+
+def written(
+    layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], without: frozenset[str]
+) -> tuple[Program, dict[int, Written]]:
+    """Return the program and what its loops do, by the number of the phase; what has no form in a tile is done whole.
+
+    An equation that cannot be written in a loop over heads is tried without one, then evaluated outside of all loops.
+    """
+    program: Program | None = None
+    for _ in range(2 * len(layer.equations) + 2):
+        program = Program(layer, call, taken, without, program)
+        bodies: dict[int, Written] = {}
+        for number, phase in enumerate(program.phases):
+            if phase.size is None:
+                continue
+            writer = _writer(program, phase)
+            try:
+                _write(writer)
+            except Unsupported:
+                again = writer.in_loop and writer.evaluated not in program.unlooped
+                (program.unlooped if again else program.apart).add(writer.evaluated)
+                break
+            visible = writer.mask.range(program) if writer.mask is not None else ("0", program.name(phase.size))
+            bodies[number] = writer.body, visible
+        else:
+            return program, bodies
+    raise AssertionError(f"layer {layer.name}: no end of what has no form in a tile")
+
+
+def _writer(program: Program, phase: Phase) -> TileWriter:
+    """Return what writes a phase, in which keys that no query of a tile sees are left out."""
+    if "hidden_keys" in program.without:
+        return TileWriter(program, phase, RULES)
+    return TileWriter(program, phase, RULES, *visible_range(program, phase))
+
+
+def _write(writer: TileWriter) -> None:
+    """Write the operations of all equations of the phase."""
+    if writer.mask is not None:
+        cut = ", ".join(sorted(v.name for v in writer.ranged))
+        where = f"{cut} for the keys that a tile sees"
+        writer.program.choices.append(Choice("hidden_keys", writer.mask.theorem, where))
+    for equations in _runs(writer):
+        if _wants_loop(writer, equations):
+            _heads(writer, equations)
+        else:
+            for equation in equations:
+                _equation(writer, equation)
+
+
+def _equation(writer: TileWriter, equation: Equation) -> None:
+    """Write one equation; its text becomes the comment of the first operation."""
+    variable = writer.evaluated = equation.variable
+    writer.over = index_of(equation)
+    start = len(writer.body)
+    register = writer.value(equation.value, writer.target(variable))
+    target = writer.target(variable)
+    if register is not target:
+        register = moved(writer, register, target)
+    whole = writer.targets[variable]
+    writer.at[variable] = whole if target is not whole else register  # of all heads, where a loop wrote some of them
+    first = next((op for op in writer.body[start:] if isinstance(op, Operation)), None)
+    if first is not None:
+        text = str(equation.value)
+        shown = text if len(text) < 80 else f"{text[:77]}..."
+        first.comment = first.comment or f"{variable.name} = {shown}"
+    writer.over = None
+
+
+# --- equations about heads ------------------------------------------------------------------------------------------
+
+
+def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
+    """Yield the equations in order, together those in a row about members of families of one size, looped or not."""
+
+    def kind(equation: Equation) -> tuple[Axis | None, bool]:
+        return members_of(equation), equation.variable in writer.program.unlooped
+
+    run: list[Equation] = []
+    for equation in writer.phase.equations:
+        if writer.program.is_view(equation):
+            continue
+        if run and not (equation.over and kind(equation) == kind(run[0])):
+            yield run
+            run = []
+        run.append(equation)
+    if run:
+        yield run
+
+
+def _wants_loop(writer: TileWriter, run: list[Equation]) -> bool:
+    """Say whether scores of all keys occur, and nothing prevents that the heads are cut into blocks."""
+    return bool(run[0].over and _scores(writer, run)) and run[0].variable not in writer.program.unlooped
+
+
+def _scores(writer: TileWriter, run: list[Equation]) -> list[Equation]:
+    return [e for e in run if len(e.variable.shape) == 3 and e.variable.shape[2] in writer.program.positions]
+
+
+def _heads(writer: TileWriter, run: list[Equation]) -> None:
+    """Write a loop over blocks of heads."""
+    program = writer.program
+    for equation in run:
+        writer.evaluated = equation.variable
+        _name_operands(writer, equation, run)
+        _name_target(writer, equation, run)
+    keys = _scores(writer, run)[0].variable.shape[2]
+    writer.begin(Loop(program.whole(members_of(run[0])), program.whole(keys)))
+    writer.in_loop = True
+    tiles = None if "key_tiles" in program.without else KeyTiles.of(program, run)
+    for equation in run:
+        if tiles is None or equation not in tiles.equations:
+            _equation(writer, equation)
+        elif equation is next(e for e in reversed(run) if e in tiles.equations):
+            _key_tiles(writer, tiles)
+    writer.in_loop = False
+    writer.end()
+
+
+def _name_operands(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
+    """Name what is given before the loop begins: arrays of the tile, columns of them, all rows of its items."""
+    program, own = writer.program, {e.variable for e in run}
+    for variable in sorted(program.read(equation) - own, key=lambda v: v.name):
+        read = program.equation.get(variable)
+        if variable in writer.phase.across[equation.variable]:
+            bind_all_rows(writer, variable)
+        elif read is not None and program.is_view(read):
+            heads_of_view(writer, variable, read)
+        elif variable.kind != "boolean":
+            writer.variable(variable)
+
+
+def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
+    """Give a target that lives longer than the loop its memory before the loop begins."""
+    program, variable = writer.program, equation.variable
+    together = program.concatenated.get(variable)
+    if variable in program.stored:
+        writer.targets[variable] = writer.stored(variable)
+    elif together is not None and any(e.variable == together for e in writer.phase.equations):
+        wide = writer.stored(together) if together in program.stored else writer.own(together)
+        writer.targets[together] = wide
+        heads, columns = program.whole(variable.shape[0]), program.whole(total(variable.shape[-1]))
+        form = {"layout": Layout.HEADS, "columns": columns, "heads": heads, "of": variable}
+        text = f".reshape(g, t, {heads}, {columns}).swapaxes(1, 2)"
+        writer.targets[variable] = writer.view(wide, program.name(variable), text=text, **form)
+    elif any(variable in program.read(e) for e in writer.phase.equations if e not in run):
+        writer.targets[variable] = writer.own(variable)
+
+
+# --- tiles of keys --------------------------------------------------------------------------------------------------
+
+
+def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
+    """Write the loop over tiles of keys, which carries the sums and the mixture of values along."""
+    program, powers = writer.program, tiles.powers.value
+    writer.evaluated, writer.over = tiles.powers.variable, index_of(tiles.powers)
+    where = f"{tiles.sums.variable.name} and {tiles.mixture.variable.name}, tile by tile of {tiles.keys} keys"
+    program.choices.append(Choice("key_tiles", "attention.tile_step", where))
+    sums, mixture = writer.target(tiles.sums.variable), writer.target(tiles.mixture.variable)
+    reference = numbers(writer, mixture)
+    is_ranged = writer.ranged and tiles.keys == writer.phase.size
+    low, high = ("low", "high") if is_ranged else ("0", program.whole(tiles.keys))
+    sees_keys = tiles.keys == writer.phase.size  # as many as there are rows; of others there may be none
+    writer.emit("{out}", (), reference)  # the memory that is carried along
+    for register in (sums, mixture):
+        writer.emit("{out}" if sees_keys else "{out}.fill(0)", (), register)
+    writer.begin(Loop(high, program.whole(tiles.keys), low))
+    writer.tiled_keys, writer.cut = tiles.keys, frozenset(e.variable for e in (*tiles.scores, tiles.powers))
+    for equation in tiles.scores:
+        _equation(writer, equation)
+    writer.over = index_of(tiles.powers)
+    scores = of_keys_at_hand(writer, writer.value(powers.args[0]), powers.args[0].shape[-1])
+    if powers.mask is not None:
+        scores = hidden(writer, scores, powers.mask, None)
+    scores = copied_if_read_later(writer, scores, None)
+    values = all_rows(writer, tiles.mixture.value.args[1])
+    text = f"online_step({{0}}, {values}, {{1}}, {{2}}, {{out}}, {power_of(powers.base)}, c == {low})"
+    writer.emit(text, (scores, reference, sums), mixture)
+    writer.tiled_keys, writer.cut, writer.over = None, frozenset(), None
+    writer.end()
+    writer.at[tiles.sums.variable], writer.at[tiles.mixture.variable] = sums, mixture

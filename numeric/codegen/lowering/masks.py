@@ -1,0 +1,66 @@
+"""Masks that the numbers of the positions tell: which keys a tile of queries sees, and which of them are hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sympy import Lambda, Not, Or, Symbol, oo
+
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.masks import BandMask, WindowMask, as_band
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.shapes import total
+
+if TYPE_CHECKING:
+    from numeric.codegen.lowering.program import Program
+
+__all__ = ["PositionMask"]
+
+ROW, COLUMN = Symbol("row", integer=True), Symbol("column", integer=True)
+
+
+@dataclass(frozen=True)
+class PositionMask:
+    """A mask that tells by the numbers of a query and of a key whether it is seen."""
+
+    node: BandMask
+
+    @classmethod
+    def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
+        """Return the mask, if it is one of `size` queries."""
+        band = None if mask is None else as_band(mask)
+        return cls(band) if band is not None and total(band.sides[0]) == size else None
+
+    def range(self, program: Program) -> tuple[str, str]:
+        """Return the first and the last key that some query of the rows `begin:end` sees."""
+        lower, upper, size = self.node.lower, self.node.upper, program.whole(total(self.node.sides[1]))
+        first = "0" if lower == -oo else f"max(0, begin + {program.whole(lower)})"
+        if upper == oo:
+            return first, size
+        return first, "end" if upper == 0 else f"max(0, min({size}, end + {program.whole(upper)}))"
+
+    @property
+    def looks_back(self) -> bool:
+        """Say whether every earlier key is seen."""
+        return bool(self.node.lower == -oo and self.node.upper == 0)
+
+    @property
+    def theorem(self) -> str:
+        """The theorem that lets a query do without the keys that it does not see."""
+        if self.looks_back:
+            return "attention.causal_independence"
+        return "attention.sliding_window" if isinstance(self.node, WindowMask) else "attention.band_independence"
+
+    @property
+    def columns(self) -> str:
+        """Which of the columns `low:high` hold hidden keys at all."""
+        return "begin - low:" if self.looks_back else ""
+
+    def hidden(self, program: Program, low: str | None = None, high: str = "high") -> str:
+        """Return where a key is hidden from a query, for the rows of the tile and the columns from `low` to `high`."""
+        first = low if low is not None else ("begin" if self.columns else "low")
+        entry = self.node.entry(ROW, COLUMN)
+        visible = sorted((each.args[0] for each in entry.atoms(Iverson)), key=str)
+        formula = Lambda((ROW, COLUMN), Or(*(Not(condition) for condition in visible)))
+        return program.formula(formula, ["np.arange(begin, end)[:, None]", f"np.arange({first}, {high})"])

@@ -1,0 +1,115 @@
+"""Registers: what holds a value inside a tile, and the list of operations between them.
+
+A register has a layout. `g` items of `t` rows each are worked on together, `count` = g t rows in all:
+
+rows          (count, columns), the rows of all items one after another, so that a product with weights is one product
+numbers       (count, 1), a number for each row
+heads         (g, heads, t, columns), the rows of each head; one head where there is no family
+head numbers  (g, heads, t, 1)
+fixed         the same for all rows: weights, vectors of columns, scalars; a text
+table         depends on the row's position alone: (t, columns), or (heads, t, columns); a text
+tokens        (count,), whole numbers
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from derivations.language.arrays.expression import Variable
+
+__all__ = ["KEYS_AT_HAND", "Body", "Layout", "Loop", "LoopEnd", "Operation", "Register"]
+
+KEYS_AT_HAND = {  # the number of columns of what exists for some keys alone, and which keys these are
+    "e - c": ("c", "e"),  # those of a tile of keys
+    "high - low": ("low", "high"),  # those that the queries of a tile see
+}
+
+
+class Layout(Enum):
+    """How the entries of a register lie."""
+
+    ROWS = "rows"
+    NUMBERS = "numbers"
+    HEADS = "heads"
+    HEAD_NUMBERS = "head numbers"
+    FIXED = "fixed"
+    TABLE = "table"
+    TOKENS = "tokens"
+
+    @property
+    def is_of_heads(self) -> bool:
+        """Whether there is an axis of heads."""
+        return self in (Layout.HEADS, Layout.HEAD_NUMBERS)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether each row has columns."""
+        return self in (Layout.ROWS, Layout.HEADS)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a text, the same for all items."""
+        return self in (Layout.FIXED, Layout.TABLE)
+
+
+@dataclass(eq=False)
+class Register:
+    """A value: its name in the code, its layout, its number of columns as text.
+
+    `memory` is the register whose memory it shares, if it is a view of one; `given` says that its memory is not one of
+    the tile's own: an input, a weight, or an array that lives longer than the tile. `keeps` are registers of which it
+    may hold a view; `of` is the variable whose value it holds, if it has one.
+    """
+
+    name: str
+    layout: Layout
+    columns: str = "1"
+    heads: str = "1"
+    memory: Register | None = None
+    given: bool = False
+    keeps: tuple[Register, ...] = ()
+    of: Variable | None = None
+
+    @property
+    def root(self) -> Register:
+        """The register whose memory this is."""
+        return self if self.memory is None else self.memory.root
+
+    @property
+    def roots(self) -> frozenset[Register]:
+        """All registers whose memory this may be."""
+        kept = (root for register in self.keeps for root in register.roots)
+        return frozenset({self.root, *(self.memory.roots if self.memory else ()), *kept})
+
+
+@dataclass(eq=False)
+class Operation:
+    """One statement: `text` with `{out}` for the target; `binding` where it only gives a name.
+
+    `overwrites` lists operands whose memory the target may take over when they are not read again.
+    """
+
+    target: Register
+    text: str
+    operands: tuple[Register, ...]
+    overwrites: tuple[Register, ...] = ()
+    binding: bool = False
+    comment: str = ""
+
+
+@dataclass(eq=False)
+class Loop:
+    """The begin of a loop over blocks of heads, or with `low` over tiles of keys."""
+
+    heads: str
+    keys: str
+    low: str = ""
+
+
+@dataclass(eq=False)
+class LoopEnd:
+    """The end of the loop that began last."""
+
+
+Body = list[Operation | Loop | LoopEnd]

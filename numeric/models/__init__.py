@@ -1,0 +1,1 @@
+"""Models that run: weights, the Transformer, checkpoints, decoding with a cache, training."""

@@ -1,0 +1,161 @@
+"""The weights of a layer out of the tensors of a checkpoint: each one found by name, checked, and put into shape.
+
+Definition   the weights nest as `numeric.runtime.structure.weight_tree` says; a repeated part takes the layers of the
+             checkpoint in order, and blocks of different kinds in a repeated part one layer each
+Result       every tensor is used, is the same as one that is, holds zeros that are never added, or is known to be no
+             weight: anything else is refused
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from sympy import Integer, Symbol
+
+from derivations.architectures.checkpoints.family import Family
+from derivations.language.arrays.shapes import total
+from derivations.language.layers.layer import Layer
+from numeric.models.checkpoints.arranging import Shape, arranged, stored_shape
+from numeric.models.checkpoints.tensors import Tensor, find_tensors, read_tensor
+from numeric.runtime.checks import InputError
+from numeric.runtime.structure import WeightTree, weight_tree
+
+__all__ = ["read_weights"]
+
+TRANSPARENT = ("group",)  # parts that the names of weights do not tell
+
+
+def read_weights(
+    folder: Path, layer: Layer, values: Mapping[Symbol, int], family: Family, dtype: DTypeLike
+) -> dict[str, Any]:
+    """Return the weights of a layer, nested as it asks for them.
+
+    Shapes       those of the layer's parameters at the given sizes
+    Raises       InputError where a tensor is missing, extra, of the wrong shape or type, or contradicts another one
+    """
+    checkpoint = _Checkpoint(folder, family, _by_short_name(folder, family), np.dtype(dtype))
+    sizes = {symbol: Integer(value) for symbol, value in values.items()}
+    weights = _Writer(checkpoint, sizes).grown(weight_tree(layer))
+    checkpoint.check_the_rest()
+    return weights
+
+
+def _by_short_name(folder: Path, family: Family) -> dict[str, Tensor]:
+    """Return the tensors by the names of the family's table."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in find_tensors(folder).items():
+        prefix = next((prefix for prefix in family.prefixes if name.startswith(prefix)), "")
+        short = name.removeprefix(prefix)
+        for pattern, meant in family.renamed.items():
+            short = re.sub(pattern, meant, short)
+        if short in found:
+            raise InputError(f"{tensor.file}: the tensors {found[short].name} and {name} are the same weight: keep one")
+        found[short] = tensor
+    return found
+
+
+@dataclass
+class _Checkpoint:
+    """The tensors of a folder by the names of a family, and which of them have been used."""
+
+    folder: Path
+    family: Family
+    tensors: dict[str, Tensor]
+    dtype: np.dtype[Any]
+    used: set[str] = field(default_factory=set)
+
+    def read(self, name: str, shape: Shape, weight: str) -> Any:
+        """Return a tensor, which must have the shape that the weight calls for."""
+        there = self._find(name)
+        if there is None:
+            raise InputError(
+                f"{self.folder}: the tensor {self._full(name)} is missing, which holds the weight {weight}"
+            )
+        tensor = self.tensors[there]
+        if tensor.shape != shape:
+            raise InputError(
+                f"{tensor.file}: the tensor {tensor.name} has shape {tensor.shape}, {shape} is needed by {weight}"
+            )
+        self.used.add(there)
+        return read_tensor(tensor, self.dtype)
+
+    def check_the_rest(self) -> None:
+        """Refuse tensors that were not used, apart from those that the family lets pass."""
+        for name in sorted(self.tensors.keys() - self.used):
+            if any(re.fullmatch(pattern, name) for pattern in self.family.ignored):
+                continue
+            tensor, first = self.tensors[name], self._find(self.family.same.get(name, ""))
+            if first in self.used and first is not None:
+                self._check_same(tensor, self.tensors[first])
+            elif name not in self.family.zero:
+                raise InputError(f"{tensor.file}: the tensor {tensor.name} is extra, no weight is stored there")
+            elif read_tensor(tensor).any():
+                raise InputError(f"{tensor.file}: the tensor {tensor.name} must be 0 everywhere, it is not added")
+
+    def _find(self, name: str) -> str | None:
+        names = (name, *(other for other, same in self.family.same.items() if same == name))
+        return next((each for each in names if each in self.tensors), None)
+
+    def _full(self, name: str) -> str:
+        """Return the name with the prefix that its neighbours have."""
+        neighbours = ((s, t.name) for s, t in self.tensors.items() if s.partition(".")[0] == name.partition(".")[0])
+        return next((full.removesuffix(short) + name for short, full in neighbours if full.endswith(short)), name)
+
+    def _check_same(self, tensor: Tensor, first: Tensor) -> None:
+        same = tensor.shape == first.shape
+        if not same or not np.array_equal(read_tensor(tensor), read_tensor(first), equal_nan=True):
+            raise InputError(
+                f"{tensor.file}: the tensor {tensor.name} differs from {first.name}: the configuration ties them"
+            )
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Grows nested weights from a tree."""
+
+    checkpoint: _Checkpoint
+    sizes: Mapping[Symbol, Integer]
+
+    def grown(self, tree: WeightTree, path: str = "", number: int | None = None) -> dict[str, Any]:
+        """Return the weights of a tree; `number` is that of the layer that it belongs to."""
+        shapes = {name: self._shape(f"{path}{name}", variable.shape) for name, variable in tree.parameters.items()}
+        weights: dict[str, Any] = {name: self._weight(path, name, shapes, number) for name in shapes}
+        numbers = count()  # of the layers of a stack, through all of its runs
+        for name, part in tree.parts.items():
+            if part.count is None:
+                weights[name] = self.grown(part, path if name in TRANSPARENT else f"{path}{name}.", number)
+            else:
+                (copies,) = self._shape(f"{path}{name}", (part.count,))
+                weights[name] = [self._repeated(part, path, numbers) for _ in range(copies)]
+        return weights
+
+    def _repeated(self, part: WeightTree, path: str, numbers: Iterator[int]) -> dict[str, Any]:
+        if all(name.startswith("block_") for name in part.parts):
+            return {name: self.grown(block, path, next(numbers)) for name, block in part.parts.items()}
+        return self.grown(part, path, next(numbers))
+
+    def _weight(self, path: str, name: str, shapes: Mapping[str, Shape], number: int | None) -> Any:
+        weight = f"{path}{name}"
+        stored = self.checkpoint.family.weights.get(weight)
+        if stored is None:
+            raise InputError(
+                f"{self.checkpoint.folder}: the weight {weight} has no name in checkpoints of this family yet"
+            )
+        shape = stored_shape(stored, name, shapes)
+        told = f"{weight} of layer {number}" if number is not None else weight
+        return arranged(
+            stored, name, shapes, lambda theirs: self.checkpoint.read(theirs.replace("{n}", str(number)), shape, told)
+        )
+
+    def _shape(self, path: str, shape: Any) -> Shape:
+        lengths = [total(along).xreplace(dict(self.sizes)) for along in shape]
+        if any(not isinstance(length, Integer) for length in lengths):
+            raise InputError(
+                f"{self.checkpoint.folder}: the sizes of {path} are {lengths}, which must be whole numbers"
+            )
+        return tuple(int(length) for length in lengths)

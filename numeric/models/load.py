@@ -1,0 +1,343 @@
+"""A checkpoint as a model that runs: its configuration as equations, compiled, with its tensors as the weights.
+
+Definition   load(folder) reads `config.json` and the safetensors files beside it; logits are what the head makes of the
+             last rows of the layer that `derivations.architectures` builds
+Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab)
+Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); a mask of causality or of a window is
+             part of the equations
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from derivations.architectures.checkpoints.names import FAMILIES
+from derivations.architectures.composition import build
+from derivations.architectures.description import Model, Rotary, Stack
+from derivations.architectures.hugging_face import read_config
+from derivations.architectures.reading import read_json
+from derivations.language.layers.layer import Layer
+from derivations.positions.rotary_scaling import reach, same_reach
+from numeric.codegen.compile import compile_layer
+from numeric.codegen.formula_printer import CompileError
+from numeric.models.checkpoints.reading import read_weights
+from numeric.models.decoding import Decoder, Text
+from numeric.models.padding import masks_of, on_real_tokens, real_tokens, written_behind
+from numeric.optimize.prepare import Prepared, prepare
+from numeric.runtime.checks import InputError
+from numeric.runtime.structure import identifier, weight_tree
+
+__all__ = ["LoadedModel", "load"]
+
+LOGITS = {  # by kind of head, the equation whose value they are
+    "language_model": "logits",
+    "masked_language_model": "logits",
+    "pretraining": "logits",
+    "classes": "classifier_scores",
+    "pooled_classes": "classifier_scores",
+    "token_classes": "classifier_scores",
+}
+
+
+def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[str] = ()) -> "LoadedModel":
+    """Return the model of a folder with `config.json` and safetensors, computing in float32 or float64.
+
+    Assumes      fields of the configuration named in `ignore` change nothing
+    Raises       ConfigError where the configuration is not understood, InputError where the tensors do not fit it
+    """
+    folder, number_type = Path(folder), np.dtype(dtype)
+    if number_type not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError(f"load: the dtype must be float32 or float64, not {number_type}")
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: give one with config.json and model.safetensors")
+    config = read_json(folder / "config.json")
+    model = read_config(folder / "config.json", ignore=tuple(ignore))
+    family = FAMILIES.get(str(config.get("model_type")))
+    if family is None:
+        raise InputError(
+            f"{folder}: weights of the model_type {config.get('model_type')!r:.80} are not read, "
+            f"only those of {', '.join(FAMILIES)}"
+        )
+    _check_positions(folder, model)
+    layer = build(model.architecture)
+    weights = read_weights(folder, layer, model.values, family, number_type)
+    return LoadedModel(model, config, _generation(folder, config), layer, weights, number_type)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model with the numbers of its weights.
+
+    `config` is what `config.json` holds, `special` the tokens that begin, end or fill up texts; `layer` the equations.
+    """
+
+    model: Model
+    config: Mapping[str, Any]
+    special: Mapping[str, Any]
+    layer: Layer
+    weights: Mapping[str, Any]
+    dtype: np.dtype[Any]
+    _made: dict[tuple[str, int], Prepared | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # by equation
+
+    def __repr__(self) -> str:
+        """Return name and number type."""
+        return f"<{self.model.name}, {self.dtype}>"
+
+    def logits(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
+        """Return the scores of all tokens after, or at, each position; of all classes for a classifier.
+
+        Definition   where a `mask` says which tokens are real, a text has the scores that it has without its padding;
+                     those at the places of padding are 0
+        Shapes       tokens (..., n), or source (..., m) and target (..., n) -> (..., n, vocab); segments (..., n); mask
+                     as the tokens, or one for each of source and target, None where all are real
+        Raises       InputError where the tokens or the mask do not fit, or the model has no such head
+        """
+        kind = self.model.architecture.head.kind
+        if kind not in LOGITS:
+            raise InputError(f"{self.model.name} has no head that scores tokens or classes: use hidden or pooled")
+        name = LOGITS[kind]
+        capped = self.model.architecture.head.soft_cap is not None and name == "logits"
+        scores = self._until("capped" if capped else name, tokens, segments, mask)
+        return scores[..., 0, :] if kind in ("classes", "pooled_classes") else scores
+
+    def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
+        """Return the rows that the last layer puts out, behind the last norm where there is one.
+
+        Shapes       tokens and mask as for `logits` -> (..., n, d_model)
+        Raises       InputError where the tokens or the mask do not fit
+        """
+        return self._until("Z", tokens, segments, mask)
+
+    def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
+        """Return what the pooler makes of the first row.
+
+        Shapes       tokens and mask (..., n) -> (..., d_model)
+        Raises       InputError where the tokens or the mask do not fit, or the model has no pooler
+        """
+        if "pooled" not in self.layer.shapes:
+            raise InputError(f"{self.model.name} has no pooler: use hidden")
+        return self._until("pooled", tokens, segments, mask)[..., 0, :]
+
+    def generate(
+        self,
+        tokens: Any,
+        longest: int,
+        *,
+        end: int | Sequence[int] | None = None,
+        start: int | None = None,
+        cached: bool = True,
+        mask: Any = None,
+    ) -> Any:
+        """Return the highest-scored token after those before it, time and again, until an end token or `longest`.
+
+        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding
+                     token; a step computes the new position from what the others left, or all unless `cached`; where
+                     a `mask` says which tokens are real, what follows is what follows the text without its padding
+        Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> what follows (..., at most
+                     longest)
+        Assumes      end tokens are those of the configuration when None, none when (); `start`, and tokens that it
+                     forces to stand first or last, are its own; nothing else that it says of generation is followed
+        Raises       InputError where tokens do not fit, or the model scores no following tokens
+        """
+        architecture = self.model.architecture
+        if architecture.decoder is None or architecture.head.kind != "language_model":
+            raise InputError(f"{self.model.name} does not score following tokens: it generates nothing")
+        if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
+            raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
+        given = self._tokens("tokens" if architecture.encoder is None else "source", tokens)
+        if mask is not None:
+            return written_behind(
+                partial(self.generate, longest=longest, end=end, start=start, cached=cached),
+                given,
+                real_tokens(self.model.name, mask, given),
+                self._filling(self._ends(end)),
+            )
+        source = () if architecture.encoder is None else (given,)
+        text = np.full((*given.shape[:-1], 1), self._start(start)) if source else given
+        ends, before = self._ends(end), text.shape[-1]
+        padding = self._filling(ends)
+        following_scores = self._scores_by_step(source, before + int(longest), cached)
+        for place in range(longest):
+            following = following_scores(text).argmax(axis=-1)
+            if forced := self._forced(text.shape[-1], place == longest - 1):
+                following = np.full_like(following, forced[0])
+            following = np.where(np.isin(text[..., before:], ends).any(axis=-1), padding, following)
+            text = np.concatenate([text, following[..., None]], axis=-1)
+            if np.isin(text[..., before:], ends).any(axis=-1).all():
+                break
+        return text[..., before:]
+
+    def _ends(self, end: int | Sequence[int] | None) -> list[int]:
+        return _several(self.special.get("eos_token_id") if end is None else end)
+
+    def _filling(self, ends: Sequence[int]) -> int:
+        """Return the token that fills up a text which has ended."""
+        return [*_several(self.special.get("pad_token_id")), *ends, 0][0]
+
+    def _scores_by_step(self, source: tuple[Any, ...], longest: int, cached: bool) -> Callable[[Any], Any]:
+        """Return the function that scores what follows a text, which grows from call to call."""
+        if not cached:
+            return lambda text: self.logits(*source, text)[..., -1, :]
+        name = "target" if source else "tokens"
+        room = min(longest, self._longest.get(name, longest))
+        kept: dict[int, Text] = {}  # by the length that frequencies are chosen for; what another one left is of no use
+
+        def following(text: Any) -> Any:
+            if text.shape[-1] > room:
+                self._tokens(name, text)  # says that there are no positions for so many
+            frequencies = same_reach(self._rules, text.shape[-1])
+            if frequencies not in kept:
+                kept.clear()
+                kept[frequencies] = self._decoder.start(room, *source, sizes={reach.name: frequencies})
+            here = kept[frequencies]
+            return here.extend(text[..., here.length :])
+
+        return following
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        capped = self.model.architecture.head.soft_cap is not None
+        sizes = {size.name: value for size, value in self.model.values.items()}
+        return Decoder(self.layer.until("capped" if capped else "logits"), self.weights, sizes)
+
+    def _forced(self, written: int, is_last: bool) -> list[int]:
+        """Return the token that the configuration puts behind `written` others, if any."""
+        first = _several(self.special.get("forced_bos_token_id")) if written == 1 else []
+        return (_several(self.special.get("forced_eos_token_id")) if is_last else []) or first
+
+    # --- one run of the equations ---
+
+    def _until(self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None) -> Any:
+        """Return the value of an equation of the layer; rows at the places of padding are 0."""
+        names = [variable.name for variable in self.layer.inputs]
+        asked = [each for each in names if each != "segments"]
+        if len(tokens) != len(asked):
+            raise InputError(f"{self.model.name} takes {' and '.join(asked)}, {len(tokens)} arrays were given")
+        arrays = {each: self._tokens(each, given) for each, given in zip(asked, tokens, strict=True)}
+        if "segments" in names:
+            arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
+        elif segments is not None:
+            raise InputError(f"{self.model.name} has no segments")
+        if mask is None:
+            return self._of_arrays(name, arrays)
+        real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
+        of_one_row = self.layer.shapes[name][0] == 1
+        return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
+
+    def _of_arrays(self, name: str, arrays: Mapping[str, Any]) -> Any:
+        names = [variable.name for variable in self.layer.inputs]
+        asked = [each for each in names if each != "segments"]
+        frequencies = same_reach(self._rules, arrays[asked[0]].shape[-1])
+        prepared = self._prepared(name, frequencies)
+        if prepared is not None:
+            return prepared(*(arrays[each] for each in names))
+        compiled = compile_layer(self.layer.until(name))
+        tree = weight_tree(compiled.layer)
+        named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
+        sizes = {**self.model.values, reach: frequencies}
+        named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
+        return compiled(*(arrays[each] for each in names), **named)
+
+    def _tokens(self, name: str, tokens: Any) -> Any:
+        array = np.asarray(tokens)
+        if array.ndim < 1 or not np.issubdtype(array.dtype, np.integer) or array.shape[-1] < 1:
+            raise InputError(f"{self.model.name}: {name} must be at least one whole number, not {_told(array)}")
+        size = self.model.values[self.model.architecture.vocab]
+        outside = array[(array < 0) | (array >= size)]
+        if outside.size:
+            raise InputError(f"{self.model.name}: {name} holds {outside.flat[0]}; {size} tokens count from 0")
+        if (most := self._longest.get(name)) is not None and array.shape[-1] > most:
+            raise InputError(f"{self.model.name}: {name} has {array.shape[-1]} places, there are {most} positions")
+        return array
+
+    @cached_property
+    def _rules(self) -> list[Mapping[str, Any]]:
+        """The rules that change rotary frequencies."""
+        return list(_scalings(self.model))
+
+    def _prepared(self, name: str, frequencies: int) -> Prepared | None:
+        """Return the layer up to an equation, made fast; None where it has no form in tiles.
+
+        `frequencies` is the length of texts for which rotary frequencies are chosen. Frequencies of every length of its
+        own are not worth preparing for.
+        """
+        if frequencies > 1 and any(rule["rope_type"] == "dynamic" for rule in self._rules):
+            return None
+        if (name, frequencies) not in self._made:
+            layer = self.layer.until(name)
+            tree = weight_tree(layer)
+            weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
+            own = {size.name for size in layer.sizes}  # a window that no layer has is a size of the configuration alone
+            given = {**self.model.values, reach: frequencies}
+            sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
+            try:
+                self._made[name, frequencies] = prepare(layer, weights, sizes=sizes)
+            except CompileError:
+                self._made[name, frequencies] = None
+        return self._made[name, frequencies]
+
+    @cached_property
+    def _longest(self) -> dict[str, int]:
+        """How many tokens an input may have, where a table of positions bounds it."""
+        encoder, decoder = self.model.architecture.encoder, self.model.architecture.decoder
+        if encoder is not None and decoder is not None:
+            sides: dict[str, Stack | None] = {"source": encoder, "target": decoder}
+        else:
+            sides = {"tokens": encoder or decoder}
+        bounds = {}
+        for name, stack in sides.items():
+            if stack is not None and stack.embedding.positions is not None and not stack.embedding.sinusoidal:
+                rows = stack.embedding.positions.xreplace(dict(self.model.values))
+                bounds[name] = int(rows) - stack.embedding.first_position
+        return bounds
+
+    def _start(self, start: int | None) -> int:
+        chosen = (start, self.special.get("decoder_start_token_id"), self.special.get("bos_token_id"))
+        found = next((token for token in chosen if token is not None), None)
+        if found is None:
+            raise InputError(f"{self.model.name}: the configuration has no decoder_start_token_id: give start=")
+        return int(found)
+
+
+def _several(tokens: Any) -> list[int]:
+    """Return one token, several or none as a list."""
+    if tokens is None:
+        return []
+    return [int(each) for each in tokens] if isinstance(tokens, Sequence) else [int(tokens)]
+
+
+def _told(array: Any) -> str:
+    return f"an array of shape {array.shape} and type {array.dtype}"
+
+
+def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tokens that generation is told of: in a file of its own where there is one."""
+    file = folder / "generation_config.json"
+    told = {name: value for name, value in (read_json(file) if file.exists() else config).items() if "token_id" in name}
+    for name, value in told.items():
+        if any(type(each) is not int for each in (value if isinstance(value, list) else [value]) if value is not None):
+            raise InputError(f"{folder}: {name} must be a whole number or a list of them, not {value!r:.80}")
+    return told
+
+
+def _scalings(model: Model) -> Iterator[Mapping[str, Any]]:
+    """Yield the rules that change the rotary frequencies of a model, each once."""
+    stacks = (stack for stack in (model.architecture.encoder, model.architecture.decoder) if stack is not None)
+    positions = dict.fromkeys(block.attention.positions for stack in stacks for block in stack.blocks)
+    yield from (dict(each.scaling) for each in positions if isinstance(each, Rotary) and each.scaling)
+
+
+def _check_positions(folder: Path, model: Model) -> None:
+    """Refuse frequencies that depend on a number that is missing: logits without it would be wrong."""
+    for rule in _scalings(model):
+        if "lacks" in rule:
+            raise InputError(
+                f"{folder}: {rule['lacks']} is missing; rotary positions of the type {rule['rope_type']!r} need it"
+            )

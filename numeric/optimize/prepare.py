@@ -1,0 +1,227 @@
+"""A layer made fast: optimised, compiled to code that works in place and in tiles, its weights packed once.
+
+Definition   prepare(layer, weights)(*inputs) is compile_layer(layer)(*inputs, **weights) to rounding
+Shapes       those of the layer; every input may have batch axes in front, which broadcast
+Assumes      weights do not change afterwards: those that are combined are copies
+
+>>> import numpy as np
+>>> from derivations.attention import scaled_dot_product_attention
+>>> attention = prepare(scaled_dot_product_attention(), {})
+>>> attention(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5))).shape
+(2, 5)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from derivations.language.differentiation.preparation import prepared
+from derivations.language.differentiation.reverse import gradient, passes
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Gradient, Layer, Repeat
+from numeric.codegen.lowering.choices import SWITCHES, Choice
+from numeric.codegen.lowering.module import LoweredLayer, lowered
+from numeric.codegen.lowering.source import FunctionSource
+from numeric.optimize import Optimised, optimize, packed
+from numeric.optimize.packing import at_path
+from numeric.runtime.blas_threads import one_thread_in_blas
+from numeric.runtime.checks import InputContract, InputError
+from numeric.runtime.own_memory import own_memory
+from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
+from numeric.runtime.tiles import FEW, default_threads
+
+__all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", "prepare_gradient"]
+
+
+DEFAULTS = {"epsilon": 1e-5}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A layer with its weights, ready to be called on its inputs; they are checked unless `check` is False.
+
+    Raises       InputError where an input does not fit the layer
+    """
+
+    optimised: Optimised
+    code: LoweredLayer
+    arguments: Mapping[str, Any]
+    threads: int
+    contract: InputContract
+
+    def __call__(self, *inputs: Any, check: bool = True, **named: Any) -> Any:
+        """Return the output of the layer."""
+        if check:
+            given, named = self.contract.check(inputs, named)
+            inputs = tuple(given)
+        with one_thread_in_blas() if self.threads == 1 or _is_in_tiles(inputs) else nullcontext():
+            results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        return own_memory(results, [*inputs, *self.arguments.values()])
+
+    def __repr__(self) -> str:
+        """Return the name and the number of threads."""
+        return f"<prepared layer {self.optimised.original.name}, {self.threads} threads>"
+
+    @property
+    def source(self) -> str:
+        """The text of the code."""
+        return self.code.text
+
+    def explain(self) -> str:
+        """Return what was rewritten and what the code does in tiles, with the theorems that permit it."""
+        return "\n\n".join([self.optimised.explain(), *(choice.text() for choice in self.choices)])
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What the code does beside the equations of the rewritten layer and of those that it repeats."""
+        sources = (self.code.source, *self.code.source.blocks.values())
+        return tuple(choice for source in sources for choice in source.choices)
+
+
+def _is_in_tiles(inputs: tuple[Any, ...]) -> bool:
+    """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
+    return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0) >= FEW
+
+
+def prepare(
+    layer: Layer,
+    weights: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    without: Iterable[str] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> Prepared:
+    """Return a layer made fast, with its weights, nested as `compile_layer` takes them, packed.
+
+    Assumes      `threads` is the number of cores that the process may use unless it is given; `sizes` holds those that
+                 no shape of a weight or an input tells; `without` names passes of `optimize`, or of the code
+                 "hidden_keys" and "key_tiles"
+    Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
+                 weights do not fit or a size is missing
+    """
+    return _prepared(layer, layer, weights, threads, without, sizes)
+
+
+def _prepared(
+    layer: Layer,
+    checked: Layer,
+    weights: Mapping[str, Any],
+    threads: int | None,
+    without: Iterable[str],
+    sizes: Mapping[str, int] | None,
+) -> Prepared:
+    """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
+    left_out = frozenset([without] if isinstance(without, str) else without)
+    optimised = optimize(layer, without=left_out - set(SWITCHES))
+    contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
+    code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
+    known = contract.sizes
+    asked = {name: known.get(size) for name, size in code.source.sizes.items()}
+    missing = [name for name, value in asked.items() if value is None]
+    if missing:
+        raise InputError(
+            f"{layer.name}: no weight tells the size {missing[0]}; give it as sizes={{{missing[0]!r}: ...}}"
+        )
+    made = packed(optimised, weights, known)
+    own = zip(code.source.parameters, optimised.layer.parameters, strict=True)
+    arrays = {name: made[identifier(parameter.name)] for name, parameter in own}
+    stacks = {name: _in_order(code, name, made[name]) for name in code.source.stacks if name in made}
+    count = default_threads() if threads is None else _whole(threads)
+    return Prepared(optimised, code, {**arrays, **stacks, **asked}, count, contract)
+
+
+def _whole(threads: Any) -> int:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads must be an integer >= 1, not {threads!r}")
+    return threads
+
+
+@dataclass(frozen=True)
+class PreparedGradient:
+    """The gradient of a layer, with the layer's weights: takes its inputs and the gradient by its output."""
+
+    of: Layer
+    flat: Layer
+    step: Prepared
+
+    def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
+        """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
+        results = self.step(*inputs, check=check, **scalars)
+        results = results if isinstance(results, tuple) else (results,)
+        names = [*(p.name for p in self.flat.parameters), *self.step.code.source.pulled_stacks]
+        by_weights = results[len(results) - len(names) :]
+        named = dict(zip(map(identifier, names), by_weights, strict=True))
+        return (*results[: len(results) - len(names)], nested(weight_tree(self.of), named))
+
+    @property
+    def source(self) -> str:
+        """The text of the code."""
+        return self.step.source
+
+    def explain(self) -> str:
+        """Return what was rewritten, and the theorem that permits it."""
+        return self.step.explain()
+
+
+def prepare_gradient(
+    layer: Layer,
+    weights: Mapping[str, Any],
+    *,
+    threads: int | None = None,
+    without: Iterable[str] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> PreparedGradient:
+    """Return the step of training of a layer: its output and all gradients, from inputs and the gradient by the output.
+
+    Definition   the gradient of the layer with its parts written out, made fast like any other layer
+    Shapes       gradients have those of inputs and weights; of inputs and weights that have no batch axes, or some
+                 of length 1, they are sums over the batch
+    Assumes      of a layer that is repeated the forward pass keeps the input alone, and the backward pass computes the
+                 rest again (Chen et al. 2016)
+    Raises       what `prepare` raises
+    """
+    flat = inlined(layer)
+    whole, both = gradient(flat), passes(flat)
+    equations = (*prepared(flat).equations, *both.backward)
+    step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
+    flat_values = flat_weights(flat, weights)
+    return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
+
+
+def nested(tree: WeightTree, named: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return arrays by the names that they have in a layer whose parts are written out as a tree of weights."""
+    own = {name: named[f"{path}{name}"] for name in tree.parameters}
+    parts = {name: _part(part, named, f"{path}{name}") for name, part in tree.parts.items()}
+    return own | parts
+
+
+def _part(tree: WeightTree, named: Mapping[str, Any], path: str) -> Any:
+    if tree.count is None:
+        return nested(tree, named, f"{path}_")
+    return [nested(replace(tree, count=None), each) for each in named[path]]
+
+
+def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
+    """Return the weights of the layers of a repetition as the function of one layer takes them."""
+    block = code.source.blocks[code.source.stacks[name].layer]
+    return [tuple(_stacked(block, each)) for each in weights]
+
+
+def _stacked(block: FunctionSource, weights: Mapping[str, Any]) -> Iterator[Any]:
+    yield from (weights[identifier(parameter.name)] for parameter in block.layer.parameters)
+
+
+def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested weights by the names of a layer whose parts are written out."""
+    flat = {identifier(p.name): at_path(weights, p.name) for p in layer.parameters}
+    for node in applications(layer):
+        if isinstance(node, Repeat) and weight_tree(node.layer, frozenset(node.bound)):
+            below = at_path(weights, node.name)
+            flat[identifier(node.name)] = [flat_weights(node.layer, each) for each in below]
+    return flat

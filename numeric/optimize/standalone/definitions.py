@@ -1,0 +1,56 @@
+"""Modules as texts of their definitions: which of them a text needs, and the same ones under other names."""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+
+from numeric.codegen.compile import PRIMITIVES, CompiledLayer
+from numeric.codegen.syntax import names_in, statements
+
+__all__ = ["definitions", "needed", "renamed"]
+
+
+def definitions(text: str) -> dict[str, str]:
+    """Return the statements of a module but its imports by the name that they bind; `if` stands for what binds none."""
+    lines, found = text.splitlines(keepends=True), dict[str, str]()
+    for node in statements(text):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                first = min((d.lineno for d in node.decorator_list), default=node.lineno)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                first = node.lineno
+            case ast.If():
+                name, first = f"if {node.lineno}", node.lineno
+            case _:
+                continue
+        if name != "__all__":
+            found[name] = "".join(lines[first - 1 : node.end_lineno]).rstrip("\n") + "\n"
+    return found
+
+
+def needed(texts: Mapping[str, str], readers: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return those of some texts, by name, that others call, and what they call in turn; and what prepares them."""
+    kept = set[str]()
+    waiting = [name for each in readers for text in each.values() for name in names_in(text) if name in texts]
+    while waiting:
+        name = waiting.pop()
+        if name not in kept:
+            kept.add(name)
+            waiting += [each for each in names_in(texts[name]) if each in texts]
+            waiting += [each for each in texts if each.startswith("if ") and kept & _reached(texts, each)]
+    return {name: text for name, text in texts.items() if name in kept}
+
+
+def _reached(texts: Mapping[str, str], name: str) -> set[str]:
+    called = {each for each in names_in(texts[name]) if each in texts}
+    return called | {each for one in called for each in names_in(texts[one]) if each in texts}
+
+
+def renamed(compiled: CompiledLayer, name: str) -> dict[str, str]:
+    """Return the functions of a layer that is evaluated whole, under names of their own."""
+    texts = {old: text for old, text in definitions(compiled.source).items() if old not in PRIMITIVES}
+    main = compiled.function.__name__
+    new = {old: name if old == main else f"{name}_{old}" for old in texts}
+    for old, other in new.items():
+        texts = {each: re.sub(rf"(?<![\w.]){old}(?=\()", other, text) for each, text in texts.items()}
+    return {new[old]: text for old, text in texts.items()}

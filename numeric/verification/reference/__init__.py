@@ -1,0 +1,95 @@
+"""The layers from their scalar definitions: loops at 50 digits, slow, independent, trusted.
+
+Definition   every entry of every layer is computed alone, by the formula of the paper that defines it, in mpmath
+Shapes       nested lists of numbers (or anything that is indexed like them, such as NumPy arrays) in, nested lists
+             of mpf out; no batch axes: the caller loops
+Assumes      finite numbers; each is read exactly as the binary number it is (0.1 is the float64 0.1), eps included
+Source       Vaswani et al. (2017), "Attention Is All You Need"; Ba et al. (2016), "Layer Normalization";
+             Hendrycks & Gimpel (2016), "Gaussian Error Linear Units"
+
+This is the route that shares no code with the equations: nothing here is vectorised, shifted, fused or derived.
+Results keep their 50 digits; compare them under `mpmath.mp.workdps(50)`, since an operation rounds to the
+precision in force where it is written. Under a higher working precision the layers follow it.
+
+>>> from numeric.verification.reference import layer_norm
+>>> layer_norm([[1.0, 2.0, 3.0, 4.0, 5.0]], gamma=[1] * 5, beta=[0] * 5, eps=2)      # the variance is 2
+[[mpf('-1.0'), mpf('-0.5'), mpf('0.0'), mpf('0.5'), mpf('1.0')]]
+"""
+
+from numeric.verification.reference.attention import (
+    attention_weights,
+    causal_mask,
+    multi_head_attention,
+    padding_mask,
+    scaled_dot_product_attention,
+    softmax,
+)
+from numeric.verification.reference.attention_variants import (
+    alibi_attention,
+    grouped_query_attention,
+    latent_attention,
+    linear_attention,
+)
+from numeric.verification.reference.experts import mixture_of_experts
+from numeric.verification.reference.loss import cross_entropy, soft_cross_entropy
+from numeric.verification.reference.model import transformer
+from numeric.verification.reference.position_wise import (
+    batch_norm,
+    batch_norm_inference,
+    feed_forward,
+    gated_feed_forward,
+    layer_norm,
+    linear,
+    low_rank_adaptation,
+    rms_norm,
+)
+from numeric.verification.reference.sequence import (
+    audio_stem,
+    class_token,
+    convolution,
+    learned_positions,
+    recurrent_step,
+    relative_position_bias,
+    rotary_embedding,
+)
+from numeric.verification.reference.stacks import decoder, decoder_layer, encoder, encoder_layer, pre_norm_layer
+from numeric.verification.reference.tokens import embedding, positional_encoding
+
+__all__ = [
+    "alibi_attention",
+    "attention_weights",
+    "audio_stem",
+    "batch_norm",
+    "batch_norm_inference",
+    "causal_mask",
+    "class_token",
+    "convolution",
+    "cross_entropy",
+    "decoder",
+    "decoder_layer",
+    "embedding",
+    "encoder",
+    "encoder_layer",
+    "feed_forward",
+    "gated_feed_forward",
+    "grouped_query_attention",
+    "latent_attention",
+    "layer_norm",
+    "learned_positions",
+    "linear",
+    "linear_attention",
+    "low_rank_adaptation",
+    "mixture_of_experts",
+    "multi_head_attention",
+    "padding_mask",
+    "positional_encoding",
+    "pre_norm_layer",
+    "recurrent_step",
+    "relative_position_bias",
+    "rms_norm",
+    "rotary_embedding",
+    "scaled_dot_product_attention",
+    "soft_cross_entropy",
+    "softmax",
+    "transformer",
+]

@@ -1,0 +1,69 @@
+r"""From tokens to rows: the embedding and the sinusoidal positional encoding.
+
+Definition   row i of the embedding is sqrt(d_model) E[tokens_i]
+             PE[pos, 2i] = sin(pos / 10000^(2i/d_model)),   PE[pos, 2i+1] = cos(pos / 10000^(2i/d_model))
+Assumes      tokens, pos and i count from 0; d_model is even
+Source       Vaswani et al. (2017), sections 3.4 and 3.5
+
+>>> from numeric.verification.reference import embedding
+>>> embedding([1, 0], E=[[1, 2, 3, 4], [5, 6, 7, 8]])
+[[mpf('10.0'), mpf('12.0'), mpf('14.0'), mpf('16.0')], [mpf('2.0'), mpf('4.0'), mpf('6.0'), mpf('8.0')]]
+"""
+
+from operator import index
+
+from mpmath import mp
+
+from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read
+
+__all__ = ["embedding", "positional_encoding"]
+
+
+@at_fifty_digits
+def embedding(tokens: Array, E: Array) -> Matrix:
+    """Return the embedding row of every token, times sqrt(d_model).
+
+    Definition   X_ij = sqrt(d_model) E[tokens_i, j]
+    Shapes       tokens (n,) integers, E (vocab, d_model) -> X (n, d_model)
+    Source       Vaswani et al. (2017), section 3.4
+    Raises       ValueError where a token is no integer from 0 to vocab - 1
+    """
+    (E,) = read("embedding", E=(E, "vocab d_model"))
+    vocab, d_model = len(E), len(E[0])
+    rows = []
+    for i in range(len(tokens)):
+        try:
+            token = index(tokens[i])
+        except TypeError:
+            token = -1
+        if not 0 <= token < vocab:
+            raise ValueError(
+                f"embedding: token {tokens[i]!r} at position {i} is not in a vocabulary of size {vocab}; "
+                f"pass integers from 0 to {vocab - 1}."
+            )
+        rows.append([mp.sqrt(d_model) * E[token][j] for j in range(d_model)])
+    return rows
+
+
+@at_fifty_digits
+def positional_encoding(n: int, d_model: int) -> Matrix:
+    """Return the sine and cosine of every position at geometrically spaced frequencies.
+
+    Definition   PE[pos, 2i] = sin(pos / 10000^(2i/d_model)),   PE[pos, 2i+1] = cos(pos / 10000^(2i/d_model))
+    Shapes       (n, d_model)
+    Assumes      d_model even
+    Source       Vaswani et al. (2017), section 3.5
+    Raises       ValueError where n < 1, or d_model is not even and positive
+    """
+    if n < 1 or d_model < 2 or d_model % 2:
+        raise ValueError(
+            f"positional_encoding: n is {n} and d_model is {d_model}; pass n >= 1 and an even d_model >= 2."
+        )
+    PE = []
+    for pos in range(n):
+        row = []
+        for i in range(d_model // 2):
+            angle = pos / mp.power(10000, mp.mpf(2 * i) / d_model)
+            row += [mp.sin(angle), mp.cos(angle)]
+        PE.append(row)
+    return PE
