@@ -10,6 +10,7 @@ from sympy import sympify
 from derivations.catalogue import names
 from derivations.language.judge.proof import StepEvidence, judge
 from derivations.language.results.derivation import Derivation
+from tests.tiers import few
 
 __all__ = ["broken_steps", "is_refused", "of_topic", "with_step"]
 
@@ -23,10 +24,13 @@ def of_topic(topic: str) -> list[str]:
     return found
 
 
-def broken_steps(cases: Iterable[Case]) -> Any:
-    """A parametrisation over (what is broken, result, claim, step, wrong expression), both numbers counted from 0."""
+def broken_steps(cases: Iterable[Case], fast: int = 3) -> Any:
+    """A parametrisation over (what is broken, result, claim, step, wrong expression), both numbers counted from 0.
+
+    The first few of each concept are in the fast tier, fewer where each takes seconds.
+    """
     return pytest.mark.parametrize(
-        ("result", "claim", "step", "wrong"), [pytest.param(*case, id=what) for what, *case in cases]
+        ("result", "claim", "step", "wrong"), few([pytest.param(*case, id=what) for what, *case in cases], fast)
     )
 
 

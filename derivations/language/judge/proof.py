@@ -21,8 +21,8 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
-another (`consistency`) nothing is proved.
+a witness is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found that
+satisfy all assumptions (`satisfying`), nothing is proved.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
 from derivations.language.judge import limits, linear_maps, methods, suprema
 from derivations.language.judge.case import Case
-from derivations.language.judge.consistency import contradiction
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.judge.normal_form.context import Undecided
 from derivations.language.judge.rules import RULES
+from derivations.language.judge.satisfying import satisfiable
 from derivations.language.judge.stated import as_stated
-from derivations.language.judge.thorough import absurd, proved_thoroughly
+from derivations.language.judge.thorough import proved_thoroughly
 from derivations.language.judge.witness import Witness, find_witness
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.results.written import shown
@@ -146,9 +146,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         if missing is None:
             missing = case.uncovered()
         if missing is None:
-            missing = _contradicted(derivation, claim)
-        if missing is None:
-            return StepEvidence("proved", step.rule)
+            return _proved(step, claim, derivation)
     except (Undecided, ShapeError) as error:
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
@@ -159,17 +157,18 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         witness = None
     if witness is not None:
         return StepEvidence("refuted", step.rule, str(witness), witness)
-    if _contradicted(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
-        return StepEvidence("proved", step.rule)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return _proved(step, claim, derivation)
     return StepEvidence("unknown", step.rule, missing)
 
 
-def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
-    """Return what is wrong where no values are seen to satisfy the assumptions of a claim."""
-    if contradiction(derivation, claim) or absurd(derivation, claim):
-        stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
-        return f"no values satisfy the assumptions {'; '.join(stated)}"
-    return None
+def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    if satisfiable(derivation, claim):
+        return StepEvidence("proved", step.rule)
+    stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+    reason = f"no values satisfy the assumptions {'; '.join(stated)}, as far as small sizes show"
+    return StepEvidence("unknown", step.rule, reason)
 
 
 # every module of methods lists its own by the name that a rule gives

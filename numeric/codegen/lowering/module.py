@@ -105,7 +105,7 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
         "",
         "import numpy as np",
     ]
-    imports += ["from scipy import special"] if "special." in functions else []
+    imports += ["from numeric.runtime.special import special"] if "special." in functions else []
     imports += ["", *([f"from numeric.runtime.primitives import {', '.join(primitives)}"] if primitives else [])]
     tiles = [name for name in TILES if f"{name}(" in functions]
     imports += [f"from numeric.runtime.tiles import {', '.join(tiles)}"] if tiles else []

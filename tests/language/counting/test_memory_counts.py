@@ -255,6 +255,7 @@ SUBJECTS = {name: layer_called(name) for name in LAYERS}
 SUBJECTS |= {"learned_queries": learned_queries()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["kept bytes", "kept numbers", "kept masks", "kept statistics"])
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_what_the_backward_pass_reads_is_what_the_forward_pass_saves(name: str, what: str) -> None:

@@ -635,6 +635,7 @@ with open(sys.argv[2], "wb") as file:
 """
 
 
+@pytest.mark.slow
 def test_the_source_runs_without_the_package_and_gives_the_same_bits(tmp_path):
     cases = {}
     compared = {name: layers()[name] for name in REFERENCE}
@@ -662,6 +663,7 @@ print(json.dumps({name: source(layer) for name, layer in layers().items()}))
 """
 
 
+@pytest.mark.slow
 def test_the_source_does_not_depend_on_the_hash_seed(repository):
     texts = []
     for seed in ("1", "2"):

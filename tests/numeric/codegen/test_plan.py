@@ -5,7 +5,7 @@ from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language import gradient
 from derivations.linear.linear import linear
 from derivations.transformer.decoder import decoder_layer
-from derivations.transformer.transformer import encoder
+from derivations.transformer.encoder import encoder
 from numeric.codegen.naming import named
 from numeric.codegen.plan import Unit, plan_of
 

@@ -86,6 +86,7 @@ def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
             monkeypatch.setattr(tiles, name, number)
 
 
+@pytest.mark.slow
 def test_drawn_layers(few_rows: None) -> None:
     assert sum(compared(drawn_layer(seed), seed) for seed in range(12)) > 8
 
