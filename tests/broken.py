@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from sympy import sympify
 
+from derivations.catalogue import names
 from derivations.language.judge.proof import StepEvidence, judge
-from derivations.language.results.derivation import RESULTS, Derivation
+from derivations.language.results.derivation import Derivation
 from tests.tiers import few
 
 __all__ = ["broken_steps", "is_refused", "of_topic", "with_step"]
@@ -18,7 +19,7 @@ Case = tuple[str, Callable[[], Derivation], int, int, Any]
 
 def of_topic(topic: str) -> list[str]:
     """The ids of the results of a topic, sorted; there is at least one."""
-    found = sorted(name for name in RESULTS if name.partition(".")[0] == topic)
+    found = sorted(name for name in names() if name.partition(".")[0] == topic)
     assert found, f"no result of the topic {topic} is in the catalogue"
     return found
 
