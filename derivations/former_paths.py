@@ -11,6 +11,8 @@ from types import CodeType, ModuleType
 from typing import Any
 from warnings import warn
 
+from derivations.former_names import RENAMED, RenamedModule, with_former_names
+
 __all__ = ["MOVED", "install", "new_path"]
 
 MOVED = {
@@ -80,7 +82,7 @@ MOVED = {
     "derivations.language.arrangements": "derivations.language.arrays.arrangements",
     "derivations.language.binding": "derivations.language.arrays.binding",
     "derivations.language.caches": "derivations.language.decoding.caches",
-    "derivations.language.case": "derivations.language.judge.case",
+    "derivations.language.case": "derivations.language.judge.goal",
     "derivations.language.certificates": "derivations.language.judge.certificates",
     "derivations.language.columns": "derivations.language.arrays.columns",
     "derivations.language.consistency": "derivations.language.judge.consistency",
@@ -181,7 +183,7 @@ def new_path(name: str) -> str | None:
     return None
 
 
-class _Package(ModuleType):
+class _Package(RenamedModule):
     """A package whose public functions keep their names when a module that had the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -220,10 +222,12 @@ class _Loader:
 
 
 class _Finder:
-    """Finds the modules of the table; it comes first, as a package found by its former path has a folder to search."""
+    """Finds the modules of the tables; it comes first, as a package found by its former path has a folder to search."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name in RENAMED:
+            return _found_by_others(name, path, target)
         new = new_path(name)
         if new is None:
             return None
@@ -236,7 +240,14 @@ class _Finder:
         return ModuleSpec(name, _Loader(name, module), origin=module.__file__)  # type: ignore[arg-type]
 
 
+def _found_by_others(name: str, path: Any, target: Any) -> ModuleSpec | None:
+    """Return how Python itself finds a module; its former names will be added to it."""
+    others = (finder for finder in sys.meta_path if finder is not _Finder and hasattr(finder, "find_spec"))
+    spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+    return spec and with_former_names(spec)
+
+
 def install() -> None:
-    """Let imports find the modules by their former paths."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    """Let imports find the modules by their former paths, and what is in them by former names."""
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)

@@ -21,7 +21,7 @@ from sympy import Basic
 
 from derivations.language.arrays.expression import Array
 from derivations.language.judge import proof
-from derivations.language.judge.case import Case, common_places
+from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Apply
@@ -178,12 +178,12 @@ def _form(mutant: Mutant) -> Any:
     try:
         if mutant.left.has(Apply) or mutant.step.expression.has(Apply):
             raise NotCovered("a layer")
-        case = Case(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
+        goal = Goal(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
         sides = [mutant.left, mutant.step.expression]
         if all(isinstance(side, Array) for side in sides):
-            places = common_places(*sides, case)
+            places = common_places(*sides, goal)
             sides = [side.entry(*places) for side in sides]
-        forms: Any = tuple(case.value(side) for side in sides)
+        forms: Any = tuple(goal.value(side) for side in sides)
     except Exception:
         forms = (mutant.left, mutant.step.expression)
     return mutant.claim, mutant.link, mutant.step.relation, len(mutant.derivation.assumptions), forms

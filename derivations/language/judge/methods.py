@@ -1,6 +1,6 @@
 """How steps are decided: the methods of the judge that need no module of their own.
 
-Each takes a case and returns None where the step is proved, else what is missing.
+Each takes a goal and returns None where the step is proved, else what is missing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Rounded, declared_real
 from derivations.language.arrays.shapes import same_size, shape_text, total
 from derivations.language.judge import intervals
-from derivations.language.judge.case import Case, common_places
 from derivations.language.judge.certificates import nonnegative, positive
 from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate
+from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Condition
 from derivations.language.judge.normal_form.reading import read
 from derivations.language.results.statements import Conformable, Rank
@@ -27,14 +27,14 @@ __all__ = ["by_bound", "by_normal_form", "by_order", "by_rank", "by_rounding", "
 _LARGEST_ORDER = 4
 
 
-def by_normal_form(case: Case) -> str | None:
+def by_normal_form(goal: Goal) -> str | None:
     """The two sides, scalars or arrays, have one normal form."""
-    if case.step.relation != "=":
-        return f"the rule {case.rule.name} proves equalities, not {case.step.relation}"
-    return unequal(case.previous, case.step.expression, case)
+    if goal.step.relation != "=":
+        return f"the rule {goal.rule.name} proves equalities, not {goal.step.relation}"
+    return unequal(goal.previous, goal.step.expression, goal)
 
 
-def unequal(left: Basic, right: Basic, case: Case) -> str | None:
+def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
     """Return None where two scalars or arrays are proved equal, else what is missing."""
     if isinstance(left, Array) != isinstance(right, Array):
         return "an array and a scalar are never equal"
@@ -42,22 +42,22 @@ def unequal(left: Basic, right: Basic, case: Case) -> str | None:
         fits = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
         if not fits:
             return f"the shapes {shape_text(left.shape)} and {shape_text(right.shape)} differ"
-        case.require_real(left, right)
-        places = common_places(left, right, case)
-        case.keep_domains(left, *places)
-        case.keep_domains(right, *places)
+        goal.require_real(left, right)
+        places = common_places(left, right, goal)
+        goal.keep_domains(left, *places)
+        goal.keep_domains(right, *places)
         left, right = left.entry(*places), right.entry(*places)
-    return None if case.equal(left, right) else "the two sides are not seen to be equal"
+    return None if goal.equal(left, right) else "the two sides are not seen to be equal"
 
 
-def by_order(case: Case) -> str | None:
+def by_order(goal: Goal) -> str | None:
     """The equality holds in every order of the numbers that the certificate names: any numbers stand in one of them."""
-    numbers = case.step.certificate
+    numbers = goal.step.certificate
     real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
     if not 2 <= len(numbers) <= _LARGEST_ORDER or not real:
         return f"the certificate names 2 to {_LARGEST_ORDER} real numbers"
     for order in permutations(numbers):
-        inside = Case(case.previous, case.step, case.claim, case.derivation, case.rule)
+        inside = Goal(goal.previous, goal.step, goal.claim, goal.derivation, goal.rule)
         for upper, lower in combinations(order, 2):
             inside.context.facts.append(Condition("nonnegative", read(upper - lower, inside.context)))
         missing = by_normal_form(inside) or inside.uncovered()
@@ -66,38 +66,38 @@ def by_order(case: Case) -> str | None:
     return None
 
 
-def by_bound(case: Case) -> str | None:
+def by_bound(goal: Goal) -> str | None:
     """The difference of the two sides is an expression whose form shows its sign."""
-    left, right = case.previous, case.step.expression
-    strange = [part for part in (left, right, *case.step.certificate) if not isinstance(part, Expr)]
+    left, right = goal.previous, goal.step.expression
+    strange = [part for part in (left, right, *goal.step.certificate) if not isinstance(part, Expr)]
     if strange:
         return f"a bound compares numbers, and {strange[0]} is none"
-    gap = right - left if case.step.relation in ("<=", "<") else left - right
-    if case.step.relation not in ("<=", "<", ">=", ">"):
-        return f"a bound states an inequality, not {case.step.relation}"
-    certificate = case.step.certificate[0] if case.step.certificate else gap
-    case.require_real(left, right, certificate)
-    case.value(left)  # each by itself: what is undefined may cancel out of the difference
-    case.value(right)
-    case.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
-    case.value(certificate)
-    if certificate is not gap and not case.equal(gap, certificate):
+    gap = right - left if goal.step.relation in ("<=", "<") else left - right
+    if goal.step.relation not in ("<=", "<", ">=", ">"):
+        return f"a bound states an inequality, not {goal.step.relation}"
+    certificate = goal.step.certificate[0] if goal.step.certificate else gap
+    goal.require_real(left, right, certificate)
+    goal.value(left)  # each by itself: what is undefined may cancel out of the difference
+    goal.value(right)
+    goal.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
+    goal.value(certificate)
+    if certificate is not gap and not goal.equal(gap, certificate):
         return "the certificate is not seen to equal the difference of the two sides"
-    test = positive if case.step.relation in ("<", ">") else nonnegative
-    if not test(certificate, case.inequalities):
+    test = positive if goal.step.relation in ("<", ">") else nonnegative
+    if not test(certificate, goal.inequalities):
         return f"the form of {certificate} does not show its sign"
     return None
 
 
-def by_rounding(case: Case) -> str | None:
+def by_rounding(goal: Goal) -> str | None:
     """The number lies strictly within half a unit of the last decimal around the rounded value."""
-    rounded, value = case.previous, case.step.expression
-    if not isinstance(rounded, Rounded) or not value.is_Rational or case.step.relation != "=":
+    rounded, value = goal.previous, goal.step.expression
+    if not isinstance(rounded, Rounded) or not value.is_Rational or goal.step.relation != "=":
         return "rounding states that a number, rounded to some decimals, is a rational number"
     number, decimals = rounded.args
     if (value * 10**decimals).is_Integer is not True:
         return f"{value} has more than {decimals} decimals"
-    definitions = case.context.definitions
+    definitions = goal.context.definitions
     try:
         interval = evaluate(number, Sample({}, definitions=definitions, closed=True))
     except NotEvaluable as error:
@@ -108,25 +108,25 @@ def by_rounding(case: Case) -> str | None:
     return None if inside else f"{number} lies in {interval}, which does not round to {value}"
 
 
-def by_rank(case: Case) -> str | None:
+def by_rank(goal: Goal) -> str | None:
     """rank(A B) <= the inner size of the product as written, and <= the sizes of the matrix itself."""
-    rank, bound = case.previous, case.step.expression
-    if not isinstance(rank, Rank) or case.step.relation != "<=":
+    rank, bound = goal.previous, goal.step.expression
+    if not isinstance(rank, Rank) or goal.step.relation != "<=":
         return "this rule states rank(A B) <= size"
     matrix = rank.args[0]
-    case.keep_domains(matrix)
+    goal.keep_domains(matrix)
     inner = [matrix.args[0].shape[-1]] if type(matrix).__name__ == "Product" else []
-    case.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
-    if any(case.equal(total(size), bound) for size in (*matrix.shape, *inner)):
+    goal.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
+    if any(goal.equal(total(size), bound) for size in (*matrix.shape, *inner)):
         return None
     return f"{bound} is neither the inner size nor a size of {matrix}"
 
 
-def by_shape(case: Case) -> str | None:
+def by_shape(goal: Goal) -> str | None:
     """A product conforms iff the two sizes are equal that the condition names."""
-    statement, condition = case.previous, case.step.expression
-    if not isinstance(statement, Conformable) or case.step.relation != "iff" or not isinstance(condition, Eq):
+    statement, condition = goal.previous, goal.step.expression
+    if not isinstance(statement, Conformable) or goal.step.relation != "iff" or not isinstance(condition, Eq):
         return "this rule states: A B conforms iff two sizes are equal"
     given, wanted = (e.lhs - e.rhs for e in (condition, statement.condition))
-    same = case.equal(given, wanted) or case.equal(given, -wanted)
+    same = goal.equal(given, wanted) or goal.equal(given, -wanted)
     return None if same else f"the condition is {statement.condition}, not {condition}"

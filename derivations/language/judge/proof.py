@@ -36,9 +36,9 @@ from sympy import Basic
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
-from derivations.language.judge.case import Case
 from derivations.language.judge.consistency import contradiction
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
+from derivations.language.judge.goal import Goal
 from derivations.language.judge.limits import by_limit_laws, by_squeeze
 from derivations.language.judge.linear_maps import by_null_space, by_quadratic_form, by_trace
 from derivations.language.judge.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
@@ -143,11 +143,11 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     noisy = rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
     try:
         previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
-        case = Case(previous, step, claim, derivation, rule)
+        goal = Goal(previous, step, claim, derivation, rule)
         with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
-            missing = _METHODS[rule.method](case)
+            missing = _METHODS[rule.method](goal)
         if missing is None:
-            missing = case.uncovered()
+            missing = goal.uncovered()
         if missing is None:
             missing = _contradicted(derivation, claim)
         if missing is None:
@@ -175,7 +175,7 @@ def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
     return None
 
 
-_METHODS: dict[str, Callable[[Case], str | None]] = {
+_METHODS: dict[str, Callable[[Goal], str | None]] = {
     "normal form": by_normal_form,
     "order": by_order,
     "bound": by_bound,

@@ -1,6 +1,6 @@
-"""One step on its way to a decision: what may be assumed, and what must still be seen.
+"""Goals: the step to decide, with what may be assumed and what must still be shown.
 
-Every method of the judge gets a `Case`. It holds the definitions, the ranges of the indices and the assumptions in the
+Every tactic of the judge gets a `Goal`. It holds the definitions, the ranges of the indices and the assumptions in the
 form in which the normal form and the certificates use them, and it keeps the side conditions that come up.
 """
 
@@ -48,14 +48,14 @@ from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
 from derivations.language.results.statements import Conformable
 
-__all__ = ["Case", "common_places", "places_of"]
+__all__ = ["Goal", "common_places", "places_of"]
 
 _LARGEST_CASES = 8
 _INDEX = Symbol("i", integer=True)
 
 
-class Case:
-    """One step on its way to a decision: the context with what may be assumed, and the two sides."""
+class Goal:
+    """One step to decide: its two sides, and the context with what may be assumed."""
 
     def __init__(self, previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> None:
         self.previous, self.step, self.rule = previous, step, rule
@@ -232,8 +232,8 @@ class Case:
             return True
         for index, count in self.numbered.items():
             if index in left.free_symbols | right.free_symbols:
-                cases = ({index: Integer(value)} for value in range(count))
-                return all(self.equal(left.xreplace(case), right.xreplace(case)) for case in cases)
+                values = ({index: Integer(value)} for value in range(count))
+                return all(self.equal(left.xreplace(each), right.xreplace(each)) for each in values)
         return False
 
     def uncovered(self) -> str | None:
@@ -288,20 +288,20 @@ _SIGNS = {
 }
 
 
-def places_of(case: Case, *axes: Axis) -> list[Any]:
+def places_of(goal: Goal, *axes: Axis) -> list[Any]:
     """Return a general place for every axis: indices that occur nowhere else, with the range of the axis."""
     places: list[Any] = []
     for along in axes:
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
         indices = []
         for size in sizes:
-            indices.append(Internal(f"place {len(case.places) + 1}", integer=True))
-            case.places.append(indices[-1])
-            case.open_range(indices[-1], size)
+            indices.append(Internal(f"place {len(goal.places) + 1}", integer=True))
+            goal.places.append(indices[-1])
+            goal.open_range(indices[-1], size)
         places.append(Pair(indices[0], indices[1], along.size) if isinstance(along, Blocks) else indices[0])
     return places
 
 
-def common_places(left: Array, right: Array, case: Case) -> list[Any]:
+def common_places(left: Array, right: Array, goal: Goal) -> list[Any]:
     """Return a general place for every axis of two arrays of the same shape."""
-    return places_of(case, *map(join, left.shape, right.shape))
+    return places_of(goal, *map(join, left.shape, right.shape))

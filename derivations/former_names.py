@@ -1,0 +1,82 @@
+"""Names that changed, by the module that holds them: a former name works and warns. For one release.
+
+`from derivations.language.judge.goal import Case` gives the class `Goal` itself. A name with a dot belongs to a class
+or to a function: `Rule.method` is the attribute `method`, and the argument `method` where the call takes one. The
+modules do not mention their former names; the import adds them from this table.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from importlib.machinery import ModuleSpec
+from inspect import signature
+from types import ModuleType
+from typing import Any
+from warnings import warn
+
+__all__ = ["RENAMED", "RenamedModule", "with_former_names"]
+
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "derivations.language.judge.goal": {"Case": "Goal"},
+}
+
+
+class RenamedModule(ModuleType):
+    """A module whose names are found by their former ones as well."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a former name stands for now; asked only for names that the module does not have."""
+        new = RENAMED.get(self.__name__, {}).get(name)
+        if new is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        _warn(f"{self.__name__}.{name}", new)
+        return getattr(self, new)
+
+
+def with_former_names(spec: ModuleSpec) -> ModuleSpec:
+    """Return a module's spec, changed so that its former names are added once it has run."""
+    loader: Any = spec.loader
+    run = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        run(module)
+        _add(module)
+
+    loader.exec_module = exec_module
+    return spec
+
+
+def _add(module: ModuleType) -> None:
+    names = RENAMED.get(module.__name__, {})
+    for former, new in names.items():
+        owner, _, former = former.rpartition(".")
+        if not owner:
+            module.__class__ = RenamedModule
+        elif isinstance(getattr(module, owner), type):
+            _add_attribute(getattr(module, owner), former, new)
+        else:
+            setattr(module, owner, _accepting(getattr(module, owner), f"{owner}({former}=...)", former, new))
+
+
+def _add_attribute(owner: Any, former: str, new: str) -> None:
+    def get(self: Any) -> Any:
+        _warn(f"{owner.__name__}.{former}", new)
+        return getattr(self, new)
+
+    setattr(owner, former, property(get, doc=f"The former name of `{new}`."))
+    if new in signature(owner).parameters:
+        owner.__init__ = _accepting(owner.__init__, f"{owner.__name__}({former}=...)", former, new)
+
+
+def _accepting(function: Callable[..., Any], shown: str, former: str, new: str) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if former in named:
+            _warn(shown, new)
+            named[new] = named.pop(former)
+        return function(*arguments, **named)
+
+    return call
+
+
+def _warn(former: str, new: str) -> None:
+    warn(f"{former} is now {new}: use that name", DeprecationWarning, stacklevel=3)
