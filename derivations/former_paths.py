@@ -113,7 +113,7 @@ MOVED = {
     "derivations.language.linear_systems": "derivations.language.judge.linear_systems",
     "derivations.language.masks": "derivations.language.arrays.masks",
     "derivations.language.memory_counts": "derivations.language.counting.memory_counts",
-    "derivations.language.methods": "derivations.language.judge.methods",
+    "derivations.language.methods": "derivations.language.judge.tactics",
     "derivations.language.names": "derivations.language.layers.names",
     "derivations.language.next_rows": "derivations.language.decoding.next_rows",
     "derivations.language.normal_form": "derivations.language.judge.normal_form",

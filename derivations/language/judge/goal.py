@@ -202,7 +202,7 @@ class Goal:
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
-            if "assumption" in self.rule.features or self.rule.method == "bound":
+            if "assumption" in self.rule.features or self.rule.tactic == "bound":
                 context.equations.append((subtract(high, low), tuple(limits.items())))
             if "assumption" in self.rule.features:
                 self.rewrites += rewrite_rules(high, low, limits, context)

@@ -20,7 +20,7 @@ What it trusts:
         stands for nothing that its own excludes (`declarations`).
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
-A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
+A step is `proved` when its tactic says yes and every side condition that came up is settled or stated; `refuted` when
 a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
 another (`consistency`) nothing is proved.
 """
@@ -41,11 +41,11 @@ from derivations.language.judge.decimals import exact, exact_step, rounded_by_ar
 from derivations.language.judge.goal import Goal
 from derivations.language.judge.limits import by_limit_laws, by_squeeze
 from derivations.language.judge.linear_maps import by_null_space, by_quadratic_form, by_trace
-from derivations.language.judge.methods import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.judge.normal_form.context import Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.judge.stated import as_stated
 from derivations.language.judge.suprema import by_supremum
+from derivations.language.judge.tactics import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.judge.thorough import absurd, proved_thoroughly
 from derivations.language.judge.witness import Witness, find_witness
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
@@ -144,8 +144,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     try:
         previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
         goal = Goal(previous, step, claim, derivation, rule)
-        with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
-            missing = _METHODS[rule.method](goal)
+        with nullcontext() if rule.tactic in _WITH_NUMBERS else deferring():  # no large expression is built
+            missing = _TACTICS[rule.tactic](goal)
         if missing is None:
             missing = goal.uncovered()
         if missing is None:
@@ -175,7 +175,7 @@ def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
     return None
 
 
-_METHODS: dict[str, Callable[[Goal], str | None]] = {
+_TACTICS: dict[str, Callable[[Goal], str | None]] = {
     "normal form": by_normal_form,
     "order": by_order,
     "bound": by_bound,

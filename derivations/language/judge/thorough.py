@@ -1,4 +1,4 @@
-"""The second look: what costs more, for steps that the plain methods leave open and no witness refutes.
+"""The second look: what costs more, for steps that the plain tactics leave open and no witness refutes.
 
 An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`); while the two
 sides are read, a sign may follow from several stated inequalities together. The conditions are those of the first look:
@@ -28,8 +28,8 @@ __all__ = ["absurd", "proved_thoroughly"]
 
 def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
     """Say whether the second look proves a step."""
-    method = {"normal form": _equal, "bound": _bounded}.get(rule.method)
-    if method is None:
+    tactic = {"normal form": _equal, "bound": _bounded}.get(rule.tactic)
+    if tactic is None:
         return False
     try:
         if step.relation == "=" and isinstance(previous, Array) and isinstance(step.expression, Array):
@@ -39,7 +39,7 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
         goal = Goal(previous, step, claim, derivation, rule)
         goal.context.consult, goal.settle = consult, settles
         with deferring():
-            return method(goal) and goal.uncovered() is None and _holds_everywhere(goal)
+            return tactic(goal) and goal.uncovered() is None and _holds_everywhere(goal)
     except Exception:  # whatever happens inside, silence is never success
         return False
 

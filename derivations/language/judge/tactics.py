@@ -1,4 +1,4 @@
-"""How steps are decided: the methods of the judge that need no module of their own.
+"""How steps are decided: the tactics that need no module of their own.
 
 Each takes a goal and returns None where the step is proved, else what is missing.
 """
