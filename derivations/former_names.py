@@ -17,6 +17,7 @@ __all__ = ["RENAMED", "RenamedModule", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.judge.goal": {"Case": "Goal"},
+    "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
 }
 

@@ -117,6 +117,7 @@ MOVED = {
     "derivations.language.names": "derivations.language.layers.names",
     "derivations.language.next_rows": "derivations.language.decoding.next_rows",
     "derivations.language.normal_form": "derivations.language.judge.normal_form",
+    "derivations.language.normal_form.reserve": "derivations.language.judge.normal_form.fallback_rules",
     "derivations.language.operand_axes": "derivations.language.arrays.operand_axes",
     "derivations.language.operations": "derivations.language.counting.operations",
     "derivations.language.positions": "derivations.language.decoding.positions",

@@ -533,8 +533,8 @@ true(
     **norm,
 )
 
-# --- sums that count, ranges, reserve rules ------------------------------------------------------------------------
-GROUP = "ranges and reserve"
+# --- sums that count, ranges, fallback rules -----------------------------------------------------------------------
+GROUP = "ranges and fallback rules"
 true("relu(g p) = g relu(p) for a positive symbol g", lambda: (W @ relu(g * x), g * (W @ relu(x))))
 true("a sum of brackets is a count", lambda: (total(Iverson(Le(j, i))), total(Integer(1), last=i)), ranges={i: n})
 true(

@@ -1,4 +1,4 @@
-"""Rules held in reserve: the zero test uses them only where the two sides are not equal yet.
+"""Fallback rules: the zero test tries them only where the two sides are not equal yet.
 
 ends         sum_{j=a}^{b} f_j = sum_{j=0}^{b} f_j - f_0 - ... - f_{a-1}, and the like at the upper end;
              sum_{j=m}^{m+n-1} f_j = sum_{j=0}^{n-1} f_{j+m}
@@ -44,7 +44,7 @@ from derivations.language.judge.normal_form.terms import (
     walk,
 )
 
-__all__ = ["RESERVE"]
+__all__ = ["FALLBACK_RULES"]
 
 _MOST_ENDS = 8
 _MOST_DIVISIONS = 24
@@ -256,7 +256,7 @@ def _divided(mono: Mono, coefficient: Number, indices: list[Atom], context: Cont
     return None
 
 
-RESERVE: tuple[Callable[[Poly, Context], Iterator[Poly]], ...] = (
+FALLBACK_RULES: tuple[Callable[[Poly, Context], Iterator[Poly]], ...] = (
     ends,
     reindexing,
     neighbours,
