@@ -16,8 +16,13 @@ from warnings import warn
 __all__ = ["RENAMED", "RenamedModule", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "derivations.language.judge.counterexample": {
+        "Witness": "Counterexample",
+        "find_witness": "find_counterexample",
+    },
     "derivations.language.judge.goal": {"Case": "Goal"},
     "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
+    "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
 }
 

@@ -137,7 +137,7 @@ MOVED = {
     "derivations.language.text_situations": "derivations.language.decoding.text_situations",
     "derivations.language.thorough": "derivations.language.judge.thorough",
     "derivations.language.visibility": "derivations.language.counting.visibility",
-    "derivations.language.witness": "derivations.language.judge.witness",
+    "derivations.language.witness": "derivations.language.judge.counterexample",
     "derivations.language.written": "derivations.language.results.written",
     "numeric.agreement": "numeric.verification.agreement",
     "numeric.backends": "numeric.codegen.backends",

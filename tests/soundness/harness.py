@@ -223,7 +223,7 @@ def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
 
 
 def judged(mutant: Mutant, seconds: float = 60) -> str:
-    """Return the level that the judge gives to a mutant; no witness is looked for, which only costs time.
+    """Return the level that the judge gives to a mutant; no counterexample is looked for, which only costs time.
 
     A decision that takes longer ends where the normal form next asks for its budget, and proves nothing.
     """

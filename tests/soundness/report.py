@@ -123,7 +123,7 @@ def page(found: Figures) -> str:
             ],
         ),
         _table(("the judge says", "mutants"), [(level, found.levels[level]) for level in _LEVELS]),
-        "No witness is looked for here, so that a mutant that could be refuted is counted as unknown.",
+        "No counterexample is looked for here, so that a mutant that could be refuted is counted as unknown.",
         f"Derivations with fewer than {WANTED} distinct false mutants: {len(found.small)}.",
         _table(("derivation", "mutants"), sorted(found.small.items())) if found.small else "",
         "## Near-misses",

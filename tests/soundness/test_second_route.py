@@ -309,8 +309,8 @@ def test_a_large_gap_is_open_only_between_the_two_bounds() -> None:
 # --- independence ----------------------------------------------------------------------------------------------------
 
 TRUSTED_BY_THE_JUDGE = (
-    "normal_form", "proof", "goal", "tactics", "certificates", "witness", "evaluate", "enclosure", "suprema", "limits",
-    "linear_maps", "domains", "deferred", "explicit",
+    "normal_form", "proof", "goal", "tactics", "certificates", "counterexample", "evaluate", "enclosure", "suprema",
+    "limits", "linear_maps", "domains", "deferred", "explicit",
 )  # fmt: skip
 
 

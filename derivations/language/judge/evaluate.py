@@ -1,7 +1,7 @@
 """The second way to a number: scalar expressions evaluated by plain loops in interval arithmetic.
 
 It shares nothing with the normal form. Every value is an interval that surely holds the true one, so two disjoint
-intervals are a rigorous witness that an equality fails.
+intervals prove that an equality fails.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ What it trusts:
         (`normal_form.deciding`, `facts`, `linear`), continuity (`almost`), induction over a stack (`stacks`);
     floating-point numbers are the decimals that were written (`decimals`);
     the laws of limits that `limits` lists;
-    interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
+    interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and counterexamples;
     rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
     what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers, and
         what follows from the declaration of a symbol: so a name has one declaration (`premises`), and a bound symbol
@@ -21,8 +21,8 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its tactic says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success. Of assumptions that contradict one
-another (`consistency`) nothing is proved.
+a counterexample is found inside the assumptions; else `unknown`. Silence is never success. Nothing is proved from
+assumptions that contradict one another (`consistency`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
 from derivations.language.judge.consistency import contradiction
+from derivations.language.judge.counterexample import Counterexample, find_counterexample
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.judge.goal import Goal
 from derivations.language.judge.limits import by_limit_laws, by_squeeze
@@ -47,7 +48,6 @@ from derivations.language.judge.stated import as_stated
 from derivations.language.judge.suprema import by_supremum
 from derivations.language.judge.tactics import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
 from derivations.language.judge.thorough import absurd, proved_thoroughly
-from derivations.language.judge.witness import Witness, find_witness
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.results.written import shown
 
@@ -63,7 +63,7 @@ class StepEvidence:
     level: str
     rule: str
     reason: str = ""
-    witness: Witness | None = None
+    counterexample: Counterexample | None = None
 
 
 @dataclass(frozen=True)
@@ -157,11 +157,13 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
     try:
-        witness = None if noisy else find_witness(previous, step.relation, step.expression, claim, derivation)
-    except Exception:  # no witness then
-        witness = None
-    if witness is not None:
-        return StepEvidence("refuted", step.rule, str(witness), witness)
+        counterexample = (
+            None if noisy else find_counterexample(previous, step.relation, step.expression, claim, derivation)
+        )
+    except Exception:  # no counterexample then
+        counterexample = None
+    if counterexample is not None:
+        return StepEvidence("refuted", step.rule, str(counterexample), counterexample)
     if _contradicted(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
         return StepEvidence("proved", step.rule)
     return StepEvidence("unknown", step.rule, missing)

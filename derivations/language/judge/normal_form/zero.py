@@ -2,7 +2,7 @@
 
 Denominators of several terms are cleared; then the fallback rules are tried, one at a time.
 
-A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a witness is found.
+A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a counterexample is found.
 """
 
 from collections.abc import Iterator

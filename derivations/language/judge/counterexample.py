@@ -1,9 +1,9 @@
-"""Witnesses: values inside the assumptions for which a step fails, found by trying small cases.
+"""Counterexamples: values inside the assumptions for which a step fails, found by trying small sizes.
 
-Every value is an exact fraction and every comparison is between intervals, so a witness is rigorous; not finding one
-says nothing. A witness has every property that was declared of a symbol, an array or a function, satisfies every
-assumption, and lies where both sides are defined: at no kink of what is differentiated, and at no size for which a
-sum would have fewer than 0 terms. What cannot be checked is no witness.
+Every value is an exact fraction and every comparison is between intervals, so a counterexample is rigorous. Not finding
+one proves nothing. The values have every property that is declared of a symbol, an array or a function, satisfy every
+assumption, and lie where both sides are defined: at no kink of what is differentiated, and at no size for which a
+sum would have fewer than 0 terms. Values for which this cannot be checked are not used.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from derivations.language.judge.domains import partial_entries
 from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate, holds, whole
 from derivations.language.results.derivation import Assumption, Claim, Derivation
 
-__all__ = ["Witness", "find_witness"]
+__all__ = ["Counterexample", "find_counterexample"]
 
 _SIZE = Symbol("n", integer=True, positive=True)
 _TRIES = 12
 _PLACES = 40
 _CASES = 2_000  # places that are counted out, of which some are tried
-_SHOWN = 8  # entries printed with a witness; the seed gives the others
+_SHOWN = 8  # entries printed with a counterexample; the seed gives the others
 
 
 @dataclass(frozen=True)
-class Witness:
+class Counterexample:
     """Where a step fails: sizes, indices, scalars and the entries that were read, and enclosures of the two sides."""
 
     values: tuple[tuple[str, str], ...]
@@ -47,7 +47,7 @@ class Witness:
     seed: int
 
     def __str__(self) -> str:
-        """Return the witness as one sentence."""
+        """Return the counterexample as one sentence."""
         shown = [f"{name} = {value}" for name, value in (*self.values, *self.entries[:_SHOWN])]
         more = len(self.entries) - _SHOWN
         if more > 0:
@@ -56,7 +56,9 @@ class Witness:
         return f"{where}the left side is {self.left}, the right side {self.right}"
 
 
-def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivation: Derivation) -> Witness | None:
+def find_counterexample(
+    left: Basic, relation: str, right: Basic, claim: Claim, derivation: Derivation
+) -> Counterexample | None:
     """Return values for which `left relation right` fails, or None."""
     assumptions = (*derivation.assumptions, *claim.given)
     if any(a.statement.has(Expectation, Variance) for a in assumptions) or relation not in _FAILS:
@@ -75,7 +77,7 @@ def find_witness(left: Basic, relation: str, right: Basic, claim: Claim, derivat
 
 
 def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> Sample:
-    source = random.Random(f"witness {attempt}")
+    source = random.Random(f"witness {attempt}")  # this text decides which values are drawn
     parts = [*stated, *derivation.ranges.values(), *(e.value for e in derivation.definitions)]
     symbols = sorted({s for part in parts for s in part.atoms(Symbol)}, key=lambda s: s.name)
     integers, scalars, divisors = {}, {}, _divisors(derivation)
@@ -128,7 +130,7 @@ def _try(
     assumptions: tuple[Assumption, ...],
     derivation: Derivation,
     sample: Sample,
-) -> Witness | None:
+) -> Counterexample | None:
     ranges = {symbol.name: size for symbol, size in derivation.ranges.items()}
     places, axes = [], []
     arrays = tuple(part for part in (left, right) if isinstance(part, Array))
@@ -163,7 +165,7 @@ def _try(
             entries = tuple(sorted((name, str(value)) for name, value in sample.read.items()))
             free = {name: value for name, value in sample.scalars.items() if name not in hidden}
             values = values or tuple(sorted((name, str(value)) for name, value in free.items()))
-            return Witness(values, entries, _show(a), _show(b), sample.seed)
+            return Counterexample(values, entries, _show(a), _show(b), sample.seed)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Witnesses: where a step is false, the judge says so by values inside the assumptions, and by none outside."""
+"""Counterexamples: where a step is false, the judge says so by values inside the assumptions, and by none outside."""
 
 from sympy import Basic, Eq, Expr, Ge, Integer, Lambda, Max, Mod, Rational, Sum, exp
 
@@ -37,7 +37,7 @@ def test_sizes_are_multiples_where_that_is_assumed() -> None:
     evidence = decided(half, d / 2 + 1, assuming=even)
     assert evidence.level == "refuted"
     assert "d = " in evidence.reason
-    assert int(dict(evidence.witness.values)["d"]) % 2 == 0 if evidence.witness else False
+    assert int(dict(evidence.counterexample.values)["d"]) % 2 == 0 if evidence.counterexample else False
 
 
 def test_the_range_of_an_index_may_depend_on_another() -> None:
@@ -45,8 +45,8 @@ def test_the_range_of_an_index_may_depend_on_another() -> None:
     assert decided(x[j + k], x[k + j], ranges=ranges).level == "proved"
     evidence = decided(x[j + k], x[j], ranges=ranges)
     assert evidence.level == "refuted"
-    assert evidence.witness is not None
-    values = {name: int(value) for name, value in evidence.witness.values}
+    assert evidence.counterexample is not None
+    values = {name: int(value) for name, value in evidence.counterexample.values}
     assert values["j"] + values["k"] < values["n"]
 
 
