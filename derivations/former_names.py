@@ -16,6 +16,17 @@ from warnings import warn
 __all__ = ["RENAMED", "RenamedModule", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "derivations.catalogue": {"Verdict.second_route": "cross_check", "verify.second": "cross_checked"},
+    "derivations.language.cross_check": {
+        "SecondRoute": "CrossCheck",
+        "StepRoute": "StepCheck",
+        "second_route": "cross_check",
+    },
+    "derivations.language.cross_check.comparison": {
+        "SecondRoute": "CrossCheck",
+        "StepRoute": "StepCheck",
+        "second_route": "cross_check",
+    },
     "derivations.language.judge.counterexample": {
         "Witness": "Counterexample",
         "find_witness": "find_counterexample",
@@ -24,6 +35,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
     "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
+    "numeric.verification.job": {"Proof.second_route": "cross_check"},
 }
 
 

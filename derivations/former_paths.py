@@ -127,6 +127,8 @@ MOVED = {
     "derivations.language.rows": "derivations.language.arrays.rows",
     "derivations.language.rules": "derivations.language.judge.rules",
     "derivations.language.scalars": "derivations.language.arrays.scalars",
+    "derivations.language.second_route": "derivations.language.cross_check",
+    "derivations.language.second_route.route": "derivations.language.cross_check.comparison",
     "derivations.language.selection": "derivations.language.arrays.selection",
     "derivations.language.shapes": "derivations.language.arrays.shapes",
     "derivations.language.shown": "derivations.language.arrays.shown",

@@ -43,9 +43,9 @@ from derivations.attention.latent import (
 from derivations.language.arrays.arrangements import Concatenate, SumOver, column_block
 from derivations.language.arrays.expression import array
 from derivations.language.counting.costs import Count, count_flops, count_parameters
+from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
-from derivations.language.second_route import second_route
 from derivations.symbols import batch, d_k, d_v, h, n
 from numeric import compile_layer
 from tests.broken import broken_steps, is_refused, with_step
@@ -54,11 +54,11 @@ RESULTS_OF_IT = sorted(name for name in RESULTS if name.startswith("multi_head.l
 
 
 @pytest.mark.parametrize("name", RESULTS_OF_IT)
-def test_every_result_is_proved_and_the_second_route_agrees(name: str) -> None:
+def test_every_result_is_proved_and_the_cross_check_agrees(name: str) -> None:
     evidence = judge(RESULTS[name]())
     assert not evidence.failures
     assert evidence.level == ("definition" if name == "multi_head.latent_definition" else "proved")
-    assert second_route(RESULTS[name]()).outcome == "agrees"
+    assert cross_check(RESULTS[name]()).outcome == "agrees"
 
 
 def test_there_are_results() -> None:

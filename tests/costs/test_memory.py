@@ -1,4 +1,4 @@
-"""The results on memory are proved and seen by the second route; wrong ones are not; measured bytes agree."""
+"""The results on memory are proved and seen by the cross-check; wrong ones are not; measured bytes agree."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,9 +24,9 @@ from derivations.costs.memory import (
     without_dropout,
 )
 from derivations.language.counting.memory_counts import kept_activations
+from derivations.language.cross_check import cross_check, keeping
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
-from derivations.language.second_route import keeping, second_route
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n
 from tests.broken import broken_steps, is_refused, of_topic, with_step
 
@@ -45,8 +45,8 @@ def test_every_result_is_proved(name: str) -> None:
 @pytest.mark.parametrize("name", of_topic("memory"))
 def test_every_result_is_seen_by_running_the_layers(name: str) -> None:
     assert keeping.run_kept  # its rule is registered
-    route = second_route(RESULTS[name]())
-    assert route.outcome == "agrees", route.reason
+    checked = cross_check(RESULTS[name]())
+    assert checked.outcome == "agrees", checked.reason
 
 
 WRONG = [

@@ -1,7 +1,7 @@
 """The mutation harness: breaks the steps of every derivation, and asks the judge.
 
 A mutant is one link of a derivation, `left relation right` under its rule, with one side broken by an operator of
-`mutations` (two, where one is not enough), or with an assumption left out. It is labelled false by the second route,
+`mutations` (two, where one is not enough), or with an assumption left out. It is labelled false by the cross-check,
 which shares no code with the judge: at a point inside the assumptions the relation fails, or one side alone has no
 value. What is not shown false is discarded. None of the others may come out `proved`.
 """
@@ -20,14 +20,14 @@ from unittest.mock import patch
 from sympy import Basic
 
 from derivations.language.arrays.expression import Array
+from derivations.language.cross_check.comparison import compare, points_of
+from derivations.language.cross_check.world import CONTEXT, NotCovered
 from derivations.language.judge import proof
 from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Apply
 from derivations.language.results.derivation import Claim, Derivation, Step
-from derivations.language.second_route.route import compare, points_of
-from derivations.language.second_route.world import CONTEXT, NotCovered
 from tests.soundness.mutations import Scope, mutants
 
 __all__ = ["WANTED", "Mutant", "Outcome", "judged", "mutants_of", "shown_false"]
@@ -144,7 +144,7 @@ def _wrong(expression: Basic, scope: Scope, source: random.Random, twice: bool) 
 
 
 def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[bool]:
-    """Say of each mutant whether the second route finds it false at a point inside the assumptions."""
+    """Say of each mutant whether the cross-check finds it false at a point inside the assumptions."""
     false = [False] * len(candidates)
     groups: dict[Any, list[int]] = {}
     for number, mutant in enumerate(candidates):

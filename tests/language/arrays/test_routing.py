@@ -11,11 +11,11 @@ from derivations.language.arrays.routing import EachTransposed, RoutedOuter, Rou
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.operations import node_operations
+from derivations.language.cross_check.world import CONTEXT, Undefined, World, meaning
 from derivations.language.differentiation.adjoints import adjoints
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.text import TextPrinter
-from derivations.language.second_route.world import CONTEXT, Undefined, World, meaning
 from derivations.symbols import i, j, k, m, n, size
 from numeric import compile_layer
 from numeric.runtime.primitives import routed_outer, routed_outer_over_batch, routed_product, top_k

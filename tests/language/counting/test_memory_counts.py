@@ -26,9 +26,9 @@ from derivations.language.counting.memory_counts import (
     partitioned_state_bytes,
     training_state_bytes,
 )
+from derivations.language.cross_check.keeping import run_kept
+from derivations.language.cross_check.world import World
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.language.second_route.keeping import run_kept
-from derivations.language.second_route.world import World
 from derivations.linear.linear import linear
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm

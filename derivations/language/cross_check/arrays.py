@@ -25,8 +25,7 @@ from derivations.language.arrays.expression import (
     Variable,
 )
 from derivations.language.arrays.shapes import Axis, total
-from derivations.language.layers.layer import Equation, _Family
-from derivations.language.second_route.world import (
+from derivations.language.cross_check.world import (
     Hole,
     Meaning,
     Undefined,
@@ -37,6 +36,7 @@ from derivations.language.second_route.world import (
     rule,
     whole,
 )
+from derivations.language.layers.layer import Equation, _Family
 
 __all__ = ["bound_to", "deep", "places_of", "sizes_of"]
 

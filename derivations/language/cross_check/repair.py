@@ -11,9 +11,9 @@ from typing import Any
 from sympy import Basic, Eq
 
 from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.world import Cell, Undefined, World, meaning, whole
 from derivations.language.results.derivation import Assumption
-from derivations.language.second_route.arrays import bound_to
-from derivations.language.second_route.world import Cell, Undefined, World, meaning, whole
 
 __all__ = ["holds", "repair"]
 

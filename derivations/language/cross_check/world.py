@@ -44,7 +44,7 @@ Cell: TypeAlias = tuple[str, tuple[int, ...]]  # an entry of an array; with no p
 
 
 class NotCovered(Exception):
-    """A node, or a kind of statement, that this route has no rule for."""
+    """A node, or a kind of statement, that the cross-check has no rule for."""
 
 
 class Undefined(ArithmeticError):

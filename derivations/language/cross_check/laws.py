@@ -11,11 +11,11 @@ from sympy import Basic, Eq, Indexed, Mul, Ne, Pow, Symbol
 
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Iverson, Variance
+from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.expectations import Law
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.world import World, meaning
 from derivations.language.results.derivation import Assumption
-from derivations.language.second_route.arrays import bound_to
-from derivations.language.second_route.expectations import Law
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import World, meaning
 
 __all__ = ["set_laws"]
 

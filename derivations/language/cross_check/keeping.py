@@ -44,9 +44,9 @@ from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.cross_check.arrays import sizes_of
+from derivations.language.cross_check.world import Meaning, NotCovered, World, meaning, rule, whole
 from derivations.language.layers.layer import Apply, Layer, Repeat
-from derivations.language.second_route.arrays import sizes_of
-from derivations.language.second_route.world import Meaning, NotCovered, World, meaning, rule, whole
 
 __all__ = ["run_kept"]
 

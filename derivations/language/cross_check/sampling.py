@@ -16,10 +16,10 @@ from typing import Any
 from sympy import Basic, Eq, Mod, Symbol
 
 from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.cross_check.laws import set_laws
+from derivations.language.cross_check.repair import holds, repair
+from derivations.language.cross_check.world import NotCovered, Undefined, World, meaning, whole
 from derivations.language.results.derivation import Assumption, Claim, Derivation
-from derivations.language.second_route.laws import set_laws
-from derivations.language.second_route.repair import holds, repair
-from derivations.language.second_route.world import NotCovered, Undefined, World, meaning, whole
 
 __all__ = ["Situation", "worlds"]
 

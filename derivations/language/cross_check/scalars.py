@@ -11,7 +11,7 @@ from sympy import Add, Basic, Expr, Indexed, Mul, Pow, Rational, Sum, Symbol, co
 from sympy.core.function import AppliedUndef
 from sympy.core.numbers import Exp1, Float, Integer, Pi
 
-from derivations.language.second_route.real_functions import (
+from derivations.language.cross_check.real_functions import (
     cosine,
     error_function,
     exponential,
@@ -23,7 +23,7 @@ from derivations.language.second_route.real_functions import (
     root,
     sine,
 )
-from derivations.language.second_route.world import (
+from derivations.language.cross_check.world import (
     CONTEXT,
     Hole,
     Meaning,

@@ -36,10 +36,10 @@ from derivations.language.arrays.selection import (
     Windows,
 )
 from derivations.language.arrays.shapes import total
-from derivations.language.second_route.arrays import bound_to, deep, sizes_of
-from derivations.language.second_route.choices import sign_of
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, World, meaning, rule, whole
+from derivations.language.cross_check.arrays import bound_to, deep, sizes_of
+from derivations.language.cross_check.choices import sign_of
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.world import CONTEXT, Meaning, Undefined, World, meaning, rule, whole
 
 __all__: list[str] = []
 

@@ -15,8 +15,8 @@ from typing import Any
 from sympy import Expr
 
 from derivations.language.arrays.scalars import Expectation, Variance
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import Cell, Meaning, NotCovered, Undefined, World, meaning, rule
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.world import Cell, Meaning, NotCovered, Undefined, World, meaning, rule
 
 __all__ = ["Law", "support"]
 

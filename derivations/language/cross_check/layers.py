@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from derivations.language.cross_check.arrays import deep, sizes_of
+from derivations.language.cross_check.world import STEP, Meaning, NotCovered, World, meaning, rule, whole
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Layer, Repeat
-from derivations.language.second_route.arrays import deep, sizes_of
-from derivations.language.second_route.world import STEP, Meaning, NotCovered, World, meaning, rule, whole
 
 __all__: list[str] = []
 

@@ -45,10 +45,10 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import Count
+from derivations.language.cross_check.arrays import bound_to, places_of, sizes_of
+from derivations.language.cross_check.formulas import Formula
+from derivations.language.cross_check.world import Meaning, NotCovered, World, meaning, rule, whole
 from derivations.language.layers.layer import Apply, Layer, Repeat
-from derivations.language.second_route.arrays import bound_to, places_of, sizes_of
-from derivations.language.second_route.formulas import Formula
-from derivations.language.second_route.world import Meaning, NotCovered, World, meaning, rule, whole
 
 __all__ = ["run_count"]
 

@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Any
 
 from derivations.language.arrays.shapes import total
+from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.world import Meaning, NotCovered, Undefined, World, meaning, rule, whole
 from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
-from derivations.language.second_route.arrays import bound_to
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import Meaning, NotCovered, Undefined, World, meaning, rule, whole
 
 __all__: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The second route: right values by hand and by mpmath, the three outcomes, and no code shared with the judge."""
+"""The cross-check: right values by hand and by mpmath, the three outcomes, and no code shared with the judge."""
 
 import ast
 from dataclasses import replace
@@ -51,13 +51,13 @@ from derivations.language.arrays.functions import (
 from derivations.language.arrays.rows import RowRange, Stacked
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.counting.costs import Count, count_flops, count_parameters
+from derivations.language.cross_check import cross_check, real_functions
+from derivations.language.cross_check.comparison import compare, points_of
+from derivations.language.cross_check.counting import run_count
+from derivations.language.cross_check.world import CONTEXT, NotCovered, Undefined, World, meaning
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
-from derivations.language.second_route import real_functions, second_route
-from derivations.language.second_route.counting import run_count
-from derivations.language.second_route.route import compare, points_of
-from derivations.language.second_route.world import CONTEXT, NotCovered, Undefined, World, meaning
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.softmax.softmax import softmax
 from derivations.symbols import batch, d, h, i, j, k, l, m, n, scalar
@@ -72,8 +72,8 @@ delta = KroneckerDelta
 
 
 def outcome(left: object, right: object, rule: str = "algebra", relation: str = "=", **setting: object) -> str:
-    """What the second route says of one statement."""
-    return second_route(derivation("", claim(left, step(rule, right, relation)), **setting)).outcome
+    """What the cross-check says of one statement."""
+    return cross_check(derivation("", claim(left, step(rule, right, relation)), **setting)).outcome
 
 
 def total(of: object, last: Expr = n - 1) -> Sum:
@@ -224,11 +224,11 @@ def test_a_side_without_a_value_disagrees_with_one_that_has_one() -> None:
 
 
 def test_what_is_not_covered_is_not_applicable_and_says_what() -> None:
-    route = second_route(
+    checked = cross_check(
         derivation("", claim(Symbol("w", complex=True), step("algebra", Symbol("w", complex=True) + 1)))
     )
-    assert route.outcome == "not applicable" and "w" in route.reason
-    assert route.points == 0
+    assert checked.outcome == "not applicable" and "w" in checked.reason
+    assert checked.points == 0
 
 
 def test_assumptions_hold_at_every_point() -> None:
@@ -292,9 +292,9 @@ def test_a_broken_step_of_a_result_is_seen_and_named() -> None:
     right: Derivation = get("softmax.jacobian")
     steps = list(right.claims[0].steps)
     steps[1] = replace(steps[1], expression=-steps[1].expression)
-    route = second_route(replace(right, claims=(replace(right.claims[0], steps=tuple(steps)),)))
-    assert [s.outcome for s in route.steps[0]] == ["agrees", "disagrees", "disagrees"]
-    assert route.reason.startswith("claim 1, step 2: at ")
+    checked = cross_check(replace(right, claims=(replace(right.claims[0], steps=tuple(steps)),)))
+    assert [s.outcome for s in checked.steps[0]] == ["agrees", "disagrees", "disagrees"]
+    assert checked.reason.startswith("claim 1, step 2: at ")
 
 
 def test_a_large_gap_is_open_only_between_the_two_bounds() -> None:
@@ -321,7 +321,7 @@ def test_no_code_is_shared_with_the_judge(module: Path) -> None:
         if isinstance(node, ast.ImportFrom):
             parts = (node.module or "").split(".")
             assert not set(parts) & set(TRUSTED_BY_THE_JUDGE), node.module
-            if "second_route" not in parts:
+            if "cross_check" not in parts:
                 assert not {alias.name for alias in node.names} & set(TRUSTED_BY_THE_JUDGE)
         if isinstance(node, ast.Attribute):
             assert node.attr not in ("entry", "_entry", "value_at", "doit", "simplify", "evalf"), ast.unparse(node)

@@ -8,8 +8,8 @@ from typing import Any
 import sympy
 from sympy import Derivative, Expr, Indexed, Limit, Symbol
 
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.world import STEP, Meaning, NotCovered, Unfit, World, meaning, rule, whole
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.world import STEP, Meaning, NotCovered, Unfit, World, meaning, rule, whole
 
 __all__ = ["FAR"]
 

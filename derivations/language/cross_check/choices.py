@@ -11,9 +11,9 @@ from sympy import Abs, Basic, Heaviside, KroneckerDelta, Max, Min, Mod, Piecewis
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from derivations.language.arrays.scalars import Admitted, Iverson, Rounded, Within
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.scalars import parts_of
-from derivations.language.second_route.world import CONTEXT, Meaning, Undefined, Unfit, World, meaning, rule, whole
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.scalars import parts_of
+from derivations.language.cross_check.world import CONTEXT, Meaning, Undefined, Unfit, World, meaning, rule, whole
 
 __all__ = ["sign_of"]
 

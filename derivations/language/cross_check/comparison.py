@@ -1,4 +1,4 @@
-"""The second route: both sides of every step at small sizes and drawn values, with three outcomes.
+"""The numerical cross-check: both sides of every step at small sizes and drawn values, with three outcomes.
 
 agrees           both sides were evaluated at one point or more, and the relation held at each
 disagrees        the relation fails at a point inside the assumptions, which is told
@@ -21,8 +21,7 @@ from sympy import Basic, Limit
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.costs import Count
-from derivations.language.results.derivation import Claim, Derivation
-from derivations.language.second_route import (
+from derivations.language.cross_check import (
     calculus,
     choices,
     counting,
@@ -32,12 +31,13 @@ from derivations.language.second_route import (
     rows,
     statements,
 )
-from derivations.language.second_route.arrays import deep
-from derivations.language.second_route.real_functions import number
-from derivations.language.second_route.sampling import Situation, worlds
-from derivations.language.second_route.world import CONTEXT, Hole, NotCovered, Undefined, Unfit, World, meaning
+from derivations.language.cross_check.arrays import deep
+from derivations.language.cross_check.real_functions import number
+from derivations.language.cross_check.sampling import Situation, worlds
+from derivations.language.cross_check.world import CONTEXT, Hole, NotCovered, Undefined, Unfit, World, meaning
+from derivations.language.results.derivation import Claim, Derivation
 
-__all__ = ["Comparison", "SecondRoute", "StepRoute", "compare", "points_of", "second_route"]
+__all__ = ["Comparison", "CrossCheck", "StepCheck", "compare", "cross_check", "points_of"]
 
 _ATTEMPTS, _PLACES = 3, 4
 _AGREE, _DIFFER = Decimal(10) ** -22, Decimal(10) ** -15
@@ -56,7 +56,7 @@ RULES = (
 
 
 @dataclass(frozen=True)
-class StepRoute:
+class StepCheck:
     """What is said of one step: the outcome, at how many points, and where it fails or why it cannot be evaluated."""
 
     outcome: str
@@ -65,11 +65,11 @@ class StepRoute:
 
 
 @dataclass(frozen=True)
-class SecondRoute:
+class CrossCheck:
     """What is said of a derivation: the outcome, the points at which steps were compared, and the first reason."""
 
     outcome: str
-    steps: tuple[tuple[StepRoute, ...], ...]
+    steps: tuple[tuple[StepCheck, ...], ...]
 
     @property
     def points(self) -> int:
@@ -90,20 +90,20 @@ class SecondRoute:
         )
 
 
-def second_route(derivation: Derivation) -> SecondRoute:
+def cross_check(derivation: Derivation) -> CrossCheck:
     """Evaluate both sides of every step of a derivation at small sizes, by code that shares nothing with the judge."""
     claims = tuple(_claim(derivation, claim) for claim in derivation.claims)
     outcomes = {step.outcome for steps in claims for step in steps}
     outcome = next((o for o in ("disagrees", "not applicable") if o in outcomes), "agrees")
-    return SecondRoute(outcome, claims)
+    return CrossCheck(outcome, claims)
 
 
-def _claim(derivation: Derivation, claim: Claim) -> tuple[StepRoute, ...]:
+def _claim(derivation: Derivation, claim: Claim) -> tuple[StepCheck, ...]:
     expressions = [claim.lhs, *(s.expression for s in claim.steps)]
     links = list(zip(expressions, (s.relation for s in claim.steps), expressions[1:], strict=False))
     runs = [i for i, (left, _, right) in enumerate(links) if left.has(Count) or right.has(Count)]
     plain = [i for i in range(len(links)) if i not in runs]
-    found: dict[int, StepRoute] = {}
+    found: dict[int, StepCheck] = {}
     if plain:
         found |= _links(points_of(derivation, claim, _ATTEMPTS, _PLACES), links, plain)
     if runs:  # layers are run at small sizes also where a claim speaks of large ones: then it says more
@@ -111,7 +111,7 @@ def _claim(derivation: Derivation, claim: Claim) -> tuple[StepRoute, ...]:
     return tuple(found[i] for i in range(len(links)))
 
 
-def _counts(derivation: Derivation, claim: Claim, links: list[Any], runs: list[int]) -> dict[int, StepRoute]:
+def _counts(derivation: Derivation, claim: Claim, links: list[Any], runs: list[int]) -> dict[int, StepCheck]:
     strict = _links(points_of(derivation, claim, _ATTEMPTS, _PLACES), links, runs)
     rest = [i for i in runs if strict[i].outcome == "not applicable"]
     relaxed = _links(points_of(derivation, claim, _ATTEMPTS, _PLACES, relaxed=True), links, rest) if rest else {}
@@ -149,7 +149,7 @@ class Comparison:
     reason: str = ""
 
 
-def _links(points: Iterable[World], links: list[Any], chosen: list[int]) -> dict[int, StepRoute]:
+def _links(points: Iterable[World], links: list[Any], chosen: list[int]) -> dict[int, StepCheck]:
     counts, reasons, failed = dict.fromkeys(chosen, 0), dict.fromkeys(chosen, "no point was reached"), dict[int, str]()
     try:
         for world in points:
@@ -167,17 +167,17 @@ def _links(points: Iterable[World], links: list[Any], chosen: list[int]) -> dict
     except NotCovered as error:
         reasons = dict.fromkeys(chosen, str(error))
     return {
-        i: StepRoute("disagrees", counts[i], failed[i])
+        i: StepCheck("disagrees", counts[i], failed[i])
         if i in failed
-        else StepRoute("agrees", counts[i])
+        else StepCheck("agrees", counts[i])
         if counts[i]
-        else StepRoute("not applicable", 0, reasons[i])
+        else StepCheck("not applicable", 0, reasons[i])
         for i in chosen
     }
 
 
 def compare(left: Basic, relation: str, right: Basic, world: World, kept: dict[Basic, Any] | None = None) -> Comparison:
-    """Compare two sides in a world, in the decimal context of the route; `kept` keeps the values of this world."""
+    """Compare two sides in a world, in the decimal context; `kept` keeps the values of this world."""
     values = []
     kept = {} if kept is None else kept
     for side in (left, right):
