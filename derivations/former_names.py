@@ -22,6 +22,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "StepRoute": "StepCheck",
         "second_route": "cross_check",
     },
+    "derivations.language.cross_check.assignment": {"World": "Assignment"},
+    "derivations.language.cross_check.sampling": {"worlds": "assignments"},
     "derivations.language.cross_check.comparison": {
         "SecondRoute": "CrossCheck",
         "StepRoute": "StepCheck",

@@ -129,6 +129,7 @@ MOVED = {
     "derivations.language.scalars": "derivations.language.arrays.scalars",
     "derivations.language.second_route": "derivations.language.cross_check",
     "derivations.language.second_route.route": "derivations.language.cross_check.comparison",
+    "derivations.language.second_route.world": "derivations.language.cross_check.assignment",
     "derivations.language.selection": "derivations.language.arrays.selection",
     "derivations.language.shapes": "derivations.language.arrays.shapes",
     "derivations.language.shown": "derivations.language.arrays.shown",

@@ -20,8 +20,8 @@ from unittest.mock import patch
 from sympy import Basic
 
 from derivations.language.arrays.expression import Array
+from derivations.language.cross_check.assignment import CONTEXT, NotCovered
 from derivations.language.cross_check.comparison import compare, points_of
-from derivations.language.cross_check.world import CONTEXT, NotCovered
 from derivations.language.judge import proof
 from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
@@ -155,13 +155,13 @@ def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) ->
         statement = replace(claim, steps=(*claim.steps, *(candidates[n].step for n in numbers)))
         statement = replace(statement, steps=(*statement.steps, *(Step("", candidates[n].left) for n in numbers)))
         try:
-            for world in points_of(first.derivation, statement, attempts, places):
+            for assignment in points_of(first.derivation, statement, attempts, places):
                 with localcontext(CONTEXT):
                     kept: dict[Basic, Any] = {}
                     for n in numbers:
                         if not false[n]:
                             m = candidates[n]
-                            verdict = compare(m.left, m.step.relation, m.step.expression, world, kept).verdict
+                            verdict = compare(m.left, m.step.relation, m.step.expression, assignment, kept).verdict
                             false[n] = verdict in ("differ", "undefined")
                 if all(false[n] for n in numbers):
                     break

@@ -52,9 +52,9 @@ from derivations.language.arrays.rows import RowRange, Stacked
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.counting.costs import Count, count_flops, count_parameters
 from derivations.language.cross_check import cross_check, real_functions
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, NotCovered, Undefined, meaning
 from derivations.language.cross_check.comparison import compare, points_of
 from derivations.language.cross_check.counting import run_count
-from derivations.language.cross_check.world import CONTEXT, NotCovered, Undefined, World, meaning
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
@@ -84,9 +84,9 @@ def total(of: object, last: Expr = n - 1) -> Sum:
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
-def world(arrays: dict[str, object], **symbols: int) -> World:
-    """A world with given arrays and sizes."""
-    made = World({{"n": n, "m": m, "d": d, "h": h}[name]: value for name, value in symbols.items()}, {}, "by hand")
+def assignment(arrays: dict[str, object], **symbols: int) -> Assignment:
+    """An assignment with given arrays and sizes."""
+    made = Assignment({{"n": n, "m": m, "d": d, "h": h}[name]: value for name, value in symbols.items()}, {}, "by hand")
     made.arrays |= arrays
     return made
 
@@ -122,7 +122,7 @@ by_hand = {
 @pytest.mark.parametrize("name", by_hand)
 def test_an_array_is_what_it_is_by_hand(name: str) -> None:
     node, expected = by_hand[name]
-    given = world({"V": SQUARE, "q": [1, 0, 1], "H": [[0, 0], [0, 1]]})
+    given = assignment({"V": SQUARE, "q": [1, 0, 1], "H": [[0, 0], [0, 1]]})
     with localcontext(CONTEXT):
         assert meaning(node)(given) == expected
 
@@ -142,7 +142,7 @@ def test_an_array_is_what_it_is_by_hand(name: str) -> None:
 )
 def test_a_scalar_is_what_it_is_by_hand(node: Expr, value: object) -> None:
     with localcontext(CONTEXT):
-        assert meaning(node)(world({"x": THREE}, n=3)) == value
+        assert meaning(node)(assignment({"x": THREE}, n=3)) == value
 
 
 @pytest.mark.parametrize("argument", ["-7.25", "-0.5", "0", "0.125", "1", "3.5", "11"])
@@ -162,7 +162,7 @@ def test_functions_agree_with_mpmath(argument: str) -> None:
 
 @pytest.mark.parametrize("node", [x[n], x[3], log(-g), sqrt(-g), Pow(0 * g, -1, evaluate=False), total(x[j + 1])])
 def test_what_has_no_value_is_undefined(node: Expr) -> None:
-    given = world({"x": THREE}, n=3)
+    given = assignment({"x": THREE}, n=3)
     given.values[g] = given.base[g] = Decimal(2)
     with localcontext(CONTEXT), pytest.raises((Undefined, ArithmeticError, NotCovered)):
         meaning(node)(given)
@@ -280,12 +280,12 @@ def test_every_kind_of_count_of_every_layer_is_found_by_running(name: str) -> No
     """Both routes, kind by kind; "elementwise FLOPs" are those of activations as well."""
     layer = layers()[name]
     sizes = {size: Integer(COUNTED[size.name]) for size in layer.sizes}
-    world = World({size: int(number) for size, number in sizes.items()}, {}, "counts")
+    assignment = Assignment({size: int(number) for size, number in sizes.items()}, {}, "counts")
     flops = count_flops(layer, 3)
     expected = {f"{kind} FLOPs": of_kind.xreplace(sizes) for kind, of_kind in flops.by_kind.items()}
     expected["elementwise FLOPs"] += expected["activation FLOPs"]
-    assert {kind: run_count(kind, layer, 3, world) for kind in expected} == expected
-    assert run_count("parameters", layer, 3, world) == count_parameters(layer).xreplace(sizes)
+    assert {kind: run_count(kind, layer, 3, assignment) for kind in expected} == expected
+    assert run_count("parameters", layer, 3, assignment) == count_parameters(layer).xreplace(sizes)
 
 
 def test_a_broken_step_of_a_result_is_seen_and_named() -> None:

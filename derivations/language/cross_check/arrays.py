@@ -1,4 +1,4 @@
-"""What array expressions are worth in a world: nested lists, made by loops over whole arrays.
+"""Values of array expressions under an assignment: nested lists, made by loops over whole arrays.
 
 A matrix is a list of rows, a vector a list of numbers, an array of no axis a number.
 """
@@ -25,12 +25,12 @@ from derivations.language.arrays.expression import (
     Variable,
 )
 from derivations.language.arrays.shapes import Axis, total
-from derivations.language.cross_check.world import (
+from derivations.language.cross_check.assignment import (
+    Assignment,
     Hole,
     Meaning,
     Undefined,
     Unfit,
-    World,
     held,
     meaning,
     rule,
@@ -41,13 +41,13 @@ from derivations.language.layers.layer import Equation, _Family
 __all__ = ["bound_to", "deep", "places_of", "sizes_of"]
 
 
-def sizes_of(shape: tuple[Axis, ...]) -> Callable[[World], tuple[int, ...]]:
-    """Return the sizes of the axes as a function of the world."""
+def sizes_of(shape: tuple[Axis, ...]) -> Callable[[Assignment], tuple[int, ...]]:
+    """Return the sizes of the axes as a function of the assignment."""
     axes = [meaning(total(along)) for along in shape]
 
-    def sizes(world: World) -> tuple[int, ...]:
+    def sizes(assignment: Assignment) -> tuple[int, ...]:
         try:
-            found = tuple(whole(size(world)) for size in axes)
+            found = tuple(whole(size(assignment)) for size in axes)
         except Undefined as error:
             raise Unfit(f"a size: {error}") from error
         if any(size < 1 for size in found):
@@ -77,9 +77,9 @@ def places_of(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 @contextmanager
-def bound_to(world: World, symbols: tuple[Symbol, ...]) -> Iterator[dict[Symbol, Any]]:
-    """Yield the values of the world, in which the symbols may be set; afterwards they are what they were."""
-    values = world.values
+def bound_to(assignment: Assignment, symbols: tuple[Symbol, ...]) -> Iterator[dict[Symbol, Any]]:
+    """Yield the values of the assignment, in which the symbols may be set; afterwards they are what they were."""
+    values = assignment.values
     outer = {symbol: values[symbol] for symbol in symbols if symbol in values}
     try:
         yield values
@@ -98,16 +98,20 @@ def _(node: Variable) -> Meaning:
     if rank == 0:
         label = meaning(OnlyEntry(name, real=True) if kind == "real" else node.base.label)
 
-        def scalar(world: World) -> Any:
-            return world.local[name] if world.local is not None and name in world.local else label(world)
+        def scalar(assignment: Assignment) -> Any:
+            return (
+                assignment.local[name]
+                if assignment.local is not None and name in assignment.local
+                else label(assignment)
+            )
 
         return scalar
     sizes = sizes_of(node.shape)
 
-    def value(world: World) -> Any:
-        whole_array = world.array(name, sizes, kind)
-        if world.reads is not None and world.is_drawn(name):
-            world.reads.update((name, places) for places in places_of(sizes(world)))
+    def value(assignment: Assignment) -> Any:
+        whole_array = assignment.array(name, sizes, kind)
+        if assignment.reads is not None and assignment.is_drawn(name):
+            assignment.reads.update((name, places) for places in places_of(sizes(assignment)))
         return whole_array
 
     return value
@@ -125,12 +129,12 @@ def _(node: Equation) -> Meaning:
 def _family(inner: Meaning, index: Symbol, count: Axis) -> Meaning:
     size = meaning(total(count))
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         members = []
-        with bound_to(world, (index,)) as values:
-            for place in range(whole(size(world))):
+        with bound_to(assignment, (index,)) as values:
+            for place in range(whole(size(assignment))):
                 values[index] = place
-                members.append(held(inner, world))
+                members.append(held(inner, assignment))
         return members
 
     return value
@@ -155,8 +159,8 @@ def _(node: Product) -> Meaning:
     left, right = map(meaning, node.args)
     left_rank, right_rank = (len(a.shape) for a in node.args)
 
-    def value(world: World) -> Any:
-        first, second = left(world), right(world)
+    def value(assignment: Assignment) -> Any:
+        first, second = left(assignment), right(assignment)
         rows = first if left_rank == 2 else [first]
         columns = list(zip(*second, strict=True)) if right_rank == 2 else [second]
         if right_rank == 2 and rows and len(rows[0]) != len(second):
@@ -173,7 +177,7 @@ def _(node: Product) -> Meaning:
 def _(node: Plus) -> Meaning:
     left, right = map(meaning, node.args)
     rank = len(node.shape)
-    return lambda world: deep(rank, lambda a, b: a + b, left(world), right(world))
+    return lambda assignment: deep(rank, lambda a, b: a + b, left(assignment), right(assignment))
 
 
 @rule.register
@@ -181,9 +185,9 @@ def _(node: Scaled) -> Meaning:
     factor, inner = map(meaning, node.args)
     rank = len(node.shape)
 
-    def value(world: World) -> Any:
-        scale = factor(world)
-        return deep(rank, lambda a: scale * a, inner(world))
+    def value(assignment: Assignment) -> Any:
+        scale = factor(assignment)
+        return deep(rank, lambda a: scale * a, inner(assignment))
 
     return value
 
@@ -191,27 +195,27 @@ def _(node: Scaled) -> Meaning:
 @rule.register
 def _(node: Transpose) -> Meaning:
     inner = meaning(node.args[0])
-    return lambda world: [list(row) for row in zip(*inner(world), strict=True)]
+    return lambda assignment: [list(row) for row in zip(*inner(assignment), strict=True)]
 
 
 @rule.register
 def _(node: RowBroadcast) -> Meaning:
     inner, size = meaning(node.args[0]), meaning(total(node.args[1]))
-    return lambda world: [inner(world)] * whole(size(world))
+    return lambda assignment: [inner(assignment)] * whole(size(assignment))
 
 
 @rule.register
 def _(node: ColumnBroadcast) -> Meaning:
     inner, size = meaning(node.args[0]), meaning(total(node.args[1]))
-    return lambda world: [[entry] * whole(size(world)) for entry in inner(world)]
+    return lambda assignment: [[entry] * whole(size(assignment)) for entry in inner(assignment)]
 
 
 @rule.register
 def _(node: Member) -> Meaning:
     inner, place = meaning(node.args[0]), meaning(node.args[1])
 
-    def value(world: World) -> Any:
-        array, at = inner(world), whole(place(world))
+    def value(assignment: Assignment) -> Any:
+        array, at = inner(assignment), whole(place(assignment))
         if not 0 <= at < len(array):
             raise Undefined(f"there is no member {at} of {len(array)}")
         return array[at]
@@ -233,8 +237,8 @@ def _all_holes(like: Any, hole: Hole) -> Any:
 def _(node: Concatenate) -> Meaning:
     members, rank = _family(meaning(node.args[0]), *node.args[1:]), len(node.shape)
 
-    def value(world: World) -> Any:
-        blocks = _spread_holes(members(world))
+    def value(assignment: Assignment) -> Any:
+        blocks = _spread_holes(members(assignment))
         if rank == 1:
             return [entry for block in blocks for entry in block]
         return [[entry for row in rows for entry in row] for rows in zip(*blocks, strict=True)]
@@ -245,7 +249,7 @@ def _(node: Concatenate) -> Meaning:
 @rule.register
 def _(node: SumOver) -> Meaning:
     members, rank = _family(meaning(node.args[0]), *node.args[1:]), len(node.shape)
-    return lambda world: deep(rank, lambda *entries: sum(entries), *members(world))
+    return lambda assignment: deep(rank, lambda *entries: sum(entries), *members(assignment))
 
 
 @rule.register
@@ -253,22 +257,22 @@ def _(node: Tabulated) -> Meaning:
     return _table(node.args[0].expr, tuple(node.args[0].variables), sizes_of(node.shape))
 
 
-def _table(formula: Basic, symbols: tuple[Symbol, ...], sizes: Callable[[World], tuple[int, ...]]) -> Meaning:
+def _table(formula: Basic, symbols: tuple[Symbol, ...], sizes: Callable[[Assignment], tuple[int, ...]]) -> Meaning:
     inner = meaning(formula)
 
-    def filled(world: World, lengths: tuple[int, ...], symbols: tuple[Symbol, ...]) -> Any:
+    def filled(assignment: Assignment, lengths: tuple[int, ...], symbols: tuple[Symbol, ...]) -> Any:
         if not symbols:
-            return held(inner, world)
+            return held(inner, assignment)
         members = []
         for place in range(lengths[0]):
-            world.values[symbols[0]] = place
-            members.append(filled(world, lengths[1:], symbols[1:]))
+            assignment.values[symbols[0]] = place
+            members.append(filled(assignment, lengths[1:], symbols[1:]))
         return members
 
-    def value(world: World) -> Any:
-        lengths = sizes(world)
-        with bound_to(world, symbols):
-            return filled(world, lengths, symbols)
+    def value(assignment: Assignment) -> Any:
+        lengths = sizes(assignment)
+        with bound_to(assignment, symbols):
+            return filled(assignment, lengths, symbols)
 
     return value
 
@@ -276,4 +280,4 @@ def _table(formula: Basic, symbols: tuple[Symbol, ...], sizes: Callable[[World],
 @rule.register
 def _(node: Explicit) -> Meaning:
     rows = [[meaning(entry) for entry in row] for row in node.args[0].tolist()]
-    return lambda world: [[entry(world) for entry in row] for row in rows]
+    return lambda assignment: [[entry(assignment) for entry in row] for row in rows]

@@ -1,4 +1,4 @@
-"""What derivatives and limits are worth in a world: central differences, and values far out."""
+"""Values of derivatives and limits under an assignment: central differences, and values far out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import Any
 import sympy
 from sympy import Derivative, Expr, Indexed, Limit, Symbol
 
+from derivations.language.cross_check.assignment import (
+    STEP,
+    Assignment,
+    Meaning,
+    NotCovered,
+    Unfit,
+    meaning,
+    rule,
+    whole,
+)
 from derivations.language.cross_check.real_functions import number
-from derivations.language.cross_check.world import STEP, Meaning, NotCovered, Unfit, World, meaning, rule, whole
 
 __all__ = ["FAR"]
 
@@ -33,15 +42,15 @@ def _difference(inner: Meaning, variable: Expr) -> Meaning:
     name = variable.base.label.name if indexed else variable.name
     entry = meaning(variable)
 
-    def value(world: World) -> Any:
-        if name in world.definitions or world.local is not None:
+    def value(assignment: Assignment) -> Any:
+        if name in assignment.definitions or assignment.local is not None:
             raise NotCovered(f"a derivative by {name}, which is defined")
-        at = tuple(whole(place(world)) for place in places)
-        here = number(entry(world))  # also draws the array
+        at = tuple(whole(place(assignment)) for place in places)
+        here = number(entry(assignment))  # also draws the array
         ends = []
         for step in (STEP, -STEP):
-            arrays = {name: _replaced(world.array(name, _no_shape, "real"), at, here + step)} if indexed else {}
-            other = world.changed((name, at, step), arrays, {} if indexed else {variable: here + step})
+            arrays = {name: _replaced(assignment.array(name, _no_shape, "real"), at, here + step)} if indexed else {}
+            other = assignment.changed((name, at, step), arrays, {} if indexed else {variable: here + step})
             other.differentiating = True
             ends.append(inner(other))
         return (ends[0] - ends[1]) / (2 * STEP)
@@ -49,7 +58,7 @@ def _difference(inner: Meaning, variable: Expr) -> Meaning:
     return value
 
 
-def _no_shape(world: World) -> tuple[int, ...]:
+def _no_shape(assignment: Assignment) -> tuple[int, ...]:
     raise NotCovered("an array that was not drawn")
 
 
@@ -69,9 +78,9 @@ def _(node: Limit) -> Meaning:
     downwards = target == 0 and str(node.args[3]) == "-"
     far = FAR if target == sympy.oo else -FAR if target == -sympy.oo else (-1 if downwards else 1) / FAR
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         distances = (far * 1000, far) if target == 0 else (far / 1000, far)
-        first, second = (inner(world.changed(None, {}, {variable: at})) for at in distances)
+        first, second = (inner(assignment.changed(None, {}, {variable: at})) for at in distances)
         if abs(first - second) > Decimal("1e-4") * (1 + abs(second)):
             raise Unfit("no limit is seen")
         return second

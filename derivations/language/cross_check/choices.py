@@ -1,4 +1,4 @@
-"""What choices are worth in a world: maxima, brackets, deltas, cases; near a kink nothing is differentiated."""
+"""Values of choices under an assignment: maxima, brackets, deltas, cases; nothing is differentiated near a kink."""
 
 from __future__ import annotations
 
@@ -11,9 +11,18 @@ from sympy import Abs, Basic, Heaviside, KroneckerDelta, Max, Min, Mod, Piecewis
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from derivations.language.arrays.scalars import Admitted, Iverson, Rounded, Within
+from derivations.language.cross_check.assignment import (
+    CONTEXT,
+    Assignment,
+    Meaning,
+    Undefined,
+    Unfit,
+    meaning,
+    rule,
+    whole,
+)
 from derivations.language.cross_check.real_functions import number
 from derivations.language.cross_check.scalars import parts_of
-from derivations.language.cross_check.world import CONTEXT, Meaning, Undefined, Unfit, World, meaning, rule, whole
 
 __all__ = ["sign_of"]
 
@@ -21,11 +30,11 @@ _NEAR = Decimal(10) ** -8  # a difference this close to a kink may step over it
 _SAME = Decimal(10) ** -50
 
 
-def sign_of(value: Any, world: World) -> int:
+def sign_of(value: Any, assignment: Assignment) -> int:
     """Return the sign of a number; within a derivative, a number that is 0 or nearly so is a kink."""
     if isinstance(value, int):
         return (value > 0) - (value < 0)
-    if world.differentiating and abs(value) < _NEAR:
+    if assignment.differentiating and abs(value) < _NEAR:
         raise Unfit("a derivative at a kink")
     return 0 if abs(value) < _SAME else 1 if value > 0 else -1
 
@@ -33,11 +42,11 @@ def sign_of(value: Any, world: World) -> int:
 def _extreme(node: Basic, pick: int) -> Meaning:
     parts = parts_of(node)
 
-    def value(world: World) -> Any:
-        best = parts[0](world)
+    def value(assignment: Assignment) -> Any:
+        best = parts[0](assignment)
         for part in parts[1:]:
-            other = part(world)
-            if sign_of(other - best, world) == pick:
+            other = part(assignment)
+            if sign_of(other - best, assignment) == pick:
                 best = other
         return best
 
@@ -58,9 +67,9 @@ def _(node: Min) -> Meaning:
 def _(node: Abs) -> Meaning:
     (part,) = parts_of(node)
 
-    def value(world: World) -> Any:
-        inner = part(world)
-        return inner * sign_of(inner, world)
+    def value(assignment: Assignment) -> Any:
+        inner = part(assignment)
+        return inner * sign_of(inner, assignment)
 
     return value
 
@@ -68,15 +77,15 @@ def _(node: Abs) -> Meaning:
 @rule.register
 def _(node: sign) -> Meaning:
     (part,) = parts_of(node)
-    return lambda world: sign_of(part(world), world)
+    return lambda assignment: sign_of(part(assignment), assignment)
 
 
 @rule.register
 def _(node: Heaviside) -> Meaning:
     part = meaning(node.args[0])
 
-    def value(world: World) -> int:
-        found = sign_of(part(world), world)
+    def value(assignment: Assignment) -> int:
+        found = sign_of(part(assignment), assignment)
         if found == 0:
             raise Unfit("a step at its kink")
         return int(found > 0)
@@ -98,7 +107,7 @@ def _register_relation(kind: Any, test: Callable[[int], bool]) -> None:
     @rule.register(kind)
     def _(node: Basic) -> Meaning:
         left, right = parts_of(node)
-        return lambda world: test(sign_of(left(world) - right(world), world))
+        return lambda assignment: test(sign_of(left(assignment) - right(assignment), assignment))
 
 
 for _kind, _test in _RELATIONS.items():
@@ -108,44 +117,44 @@ for _kind, _test in _RELATIONS.items():
 @rule.register
 def _(node: And) -> Meaning:
     parts = parts_of(node)
-    return lambda world: all(part(world) for part in parts)
+    return lambda assignment: all(part(assignment) for part in parts)
 
 
 @rule.register
 def _(node: Or) -> Meaning:
     parts = parts_of(node)
-    return lambda world: any(part(world) for part in parts)
+    return lambda assignment: any(part(assignment) for part in parts)
 
 
 @rule.register
 def _(node: Not) -> Meaning:
     (part,) = parts_of(node)
-    return lambda world: not part(world)
+    return lambda assignment: not part(assignment)
 
 
 @rule.register(BooleanTrue)
 @rule.register(BooleanFalse)
 def _(node: Basic) -> Meaning:
     truth = bool(node)
-    return lambda world: truth
+    return lambda assignment: truth
 
 
 @rule.register
 def _(node: Iverson) -> Meaning:
     condition = meaning(node.args[0])
-    return lambda world: int(condition(world))
+    return lambda assignment: int(condition(assignment))
 
 
 @rule.register
 def _(node: KroneckerDelta) -> Meaning:
     first, second = map(meaning, node.args[:2])
     if len(node.args) == 2:
-        return lambda world: int(whole(first(world)) == whole(second(world)))
+        return lambda assignment: int(whole(first(assignment)) == whole(second(assignment)))
     low, high = map(meaning, node.args[2])
 
-    def value(world: World) -> int:
-        place = whole(first(world))
-        return int(place == whole(second(world)) and low(world) <= place <= high(world))
+    def value(assignment: Assignment) -> int:
+        place = whole(first(assignment))
+        return int(place == whole(second(assignment)) and low(assignment) <= place <= high(assignment))
 
     return value
 
@@ -154,10 +163,10 @@ def _(node: KroneckerDelta) -> Meaning:
 def _(node: Piecewise) -> Meaning:
     cases = [(meaning(value), meaning(condition)) for value, condition in node.args]
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         for branch, condition in cases:
-            if condition(world):
-                return branch(world)
+            if condition(assignment):
+                return branch(assignment)
         raise Undefined("no case holds")
 
     return value
@@ -166,17 +175,17 @@ def _(node: Piecewise) -> Meaning:
 @rule.register
 def _(node: Mod) -> Meaning:
     first, second = parts_of(node)
-    return lambda world: whole(first(world)) % whole(second(world))
+    return lambda assignment: whole(first(assignment)) % whole(second(assignment))
 
 
 @rule.register
 def _(node: Within) -> Meaning:
     inner, place, size = parts_of(node)
 
-    def value(world: World) -> Any:
-        if not 0 <= whole(place(world)) < whole(size(world)):
+    def value(assignment: Assignment) -> Any:
+        if not 0 <= whole(place(assignment)) < whole(size(assignment)):
             raise Undefined("a place outside of its axis")
-        return inner(world)
+        return inner(assignment)
 
     return value
 
@@ -186,12 +195,12 @@ def _(node: Admitted) -> Meaning:
     inner, put_in = map(meaning, node.args[:2])
     admits = _ADMITS.get(node.args[2].name)
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         if admits is None:
             raise Unfit("a variable that stands for integers alone")
-        if not admits(sign_of(put_in(world), world)):
+        if not admits(sign_of(put_in(assignment), assignment)):
             raise Undefined("a number that the declaration of a variable does not admit")
-        return inner(world)
+        return inner(assignment)
 
     return value
 
@@ -207,7 +216,7 @@ _ADMITS: dict[str, Callable[[int], bool]] = {
 def _(node: Rounded) -> Meaning:
     inner, decimals = parts_of(node)
 
-    def value(world: World) -> Any:
-        return CONTEXT.quantize(number(inner(world)), Decimal(10) ** -whole(decimals(world)))
+    def value(assignment: Assignment) -> Any:
+        return CONTEXT.quantize(number(inner(assignment)), Decimal(10) ** -whole(decimals(assignment)))
 
     return value

@@ -32,9 +32,9 @@ from derivations.language.cross_check import (
     statements,
 )
 from derivations.language.cross_check.arrays import deep
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, Hole, NotCovered, Undefined, Unfit, meaning
 from derivations.language.cross_check.real_functions import number
-from derivations.language.cross_check.sampling import Situation, worlds
-from derivations.language.cross_check.world import CONTEXT, Hole, NotCovered, Undefined, Unfit, World, meaning
+from derivations.language.cross_check.sampling import Situation, assignments
 from derivations.language.results.derivation import Claim, Derivation
 
 __all__ = ["Comparison", "CrossCheck", "StepCheck", "compare", "cross_check", "points_of"]
@@ -123,8 +123,8 @@ def _counts(derivation: Derivation, claim: Claim, links: list[Any], runs: list[i
 
 def points_of(
     derivation: Derivation, claim: Claim, attempts: int, places: int, relaxed: bool = False
-) -> Iterator[World]:
-    """Yield worlds in which the assumptions of a claim hold.
+) -> Iterator[Assignment]:
+    """Yield assignments under which the assumptions of a claim hold.
 
     Raises       NotCovered when not a single one is found
     """
@@ -132,9 +132,9 @@ def points_of(
     for attempt in range(attempts):
         try:
             with localcontext(CONTEXT):
-                for world in worlds(situation, attempt, places):
+                for assignment in assignments(situation, attempt, places):
                     found = True
-                    yield world
+                    yield assignment
         except (NotCovered, Undefined, ArithmeticError) as error:
             reason = str(error)
     if not found:
@@ -149,15 +149,15 @@ class Comparison:
     reason: str = ""
 
 
-def _links(points: Iterable[World], links: list[Any], chosen: list[int]) -> dict[int, StepCheck]:
+def _links(points: Iterable[Assignment], links: list[Any], chosen: list[int]) -> dict[int, StepCheck]:
     counts, reasons, failed = dict.fromkeys(chosen, 0), dict.fromkeys(chosen, "no point was reached"), dict[int, str]()
     try:
-        for world in points:
+        for assignment in points:
             with localcontext(CONTEXT):
                 kept: dict[Basic, Any] = {}
                 for i in chosen:
                     left, relation, right = links[i]
-                    result = compare(left, relation, right, world, kept)
+                    result = compare(left, relation, right, assignment, kept)
                     if result.verdict == "agree":
                         counts[i] += 1
                     elif result.verdict == "differ" or result.verdict == "undefined":
@@ -176,13 +176,15 @@ def _links(points: Iterable[World], links: list[Any], chosen: list[int]) -> dict
     }
 
 
-def compare(left: Basic, relation: str, right: Basic, world: World, kept: dict[Basic, Any] | None = None) -> Comparison:
-    """Compare two sides in a world, in the decimal context; `kept` keeps the values of this world."""
+def compare(
+    left: Basic, relation: str, right: Basic, assignment: Assignment, kept: dict[Basic, Any] | None = None
+) -> Comparison:
+    """Compare two sides under an assignment, in the decimal context; `kept` keeps the values under it."""
     values = []
     kept = {} if kept is None else kept
     for side in (left, right):
         if side not in kept:
-            kept[side] = _worth(side, world)
+            kept[side] = _value(side, assignment)
         if isinstance(kept[side], NotCovered | ShapeError):
             return Comparison("open", str(kept[side]))
         values.append(kept[side])
@@ -193,26 +195,26 @@ def compare(left: Basic, relation: str, right: Basic, world: World, kept: dict[B
         side, value = ("left", values[0]) if undefined[0] else ("right", values[1])
         if isinstance(value, Unfit):
             return Comparison("open", str(value))
-        return Comparison("undefined", f"at {_told(world)} the {side} side is undefined: {value}")
-    return _compared(left, relation, right, world, *values)
+        return Comparison("undefined", f"at {_told(assignment)} the {side} side is undefined: {value}")
+    return _compared(left, relation, right, assignment, *values)
 
 
-def _worth(side: Basic, world: World) -> Any:
-    world.values = dict(world.base)
+def _value(side: Basic, assignment: Assignment) -> Any:
+    assignment.values = dict(assignment.base)
     try:
-        return meaning(side)(world)
+        return meaning(side)(assignment)
     except (Undefined, ArithmeticError, NotCovered, ShapeError) as error:
         return error
     except (TypeError, ValueError, IndexError, KeyError, RecursionError) as error:  # arrays whose sizes do not fit
         return NotCovered(f"{type(error).__name__}: {error}")
 
 
-def _compared(left: Basic, relation: str, right: Basic, world: World, a: Any, b: Any) -> Comparison:
+def _compared(left: Basic, relation: str, right: Basic, assignment: Assignment, a: Any, b: Any) -> Comparison:
     if isinstance(a, list) != isinstance(b, list):
         return Comparison("differ", "an array and a scalar")
     if isinstance(a, list):
         if _sizes(a) != _sizes(b):
-            return Comparison("differ", f"at {_told(world)} the sizes are {_sizes(a)} and {_sizes(b)}")
+            return Comparison("differ", f"at {_told(assignment)} the sizes are {_sizes(a)} and {_sizes(b)}")
         rank = len(left.shape) if isinstance(left, Array) else len(_sizes(a))
         pairs = list(_flat(deep(rank, lambda x, y: (x, y), a, b))) if a else []
     else:
@@ -220,7 +222,7 @@ def _compared(left: Basic, relation: str, right: Basic, world: World, a: Any, b:
     for x, y in pairs:
         if isinstance(x, Hole) != isinstance(y, Hole):
             lacking, hole = ("left", x) if isinstance(x, Hole) else ("right", y)
-            return Comparison("undefined", f"at {_told(world)} the {lacking} side is undefined: {hole.reason}")
+            return Comparison("undefined", f"at {_told(assignment)} the {lacking} side is undefined: {hole.reason}")
     defined = [(x, y) for x, y in pairs if not isinstance(x, Hole)]
     if pairs and not defined:
         return Comparison("open", "no entry is defined")
@@ -228,7 +230,9 @@ def _compared(left: Basic, relation: str, right: Basic, world: World, a: Any, b:
     verdicts = [_relation(relation, x, y, left.has(Limit) or right.has(Limit)) for x, y in pairs]
     for verdict, (x, y) in zip(verdicts, pairs, strict=True):
         if verdict == "differ":
-            return Comparison("differ", f"at {_told(world)} the left side is {_short(x)}, the right side {_short(y)}")
+            return Comparison(
+                "differ", f"at {_told(assignment)} the left side is {_short(x)}, the right side {_short(y)}"
+            )
     if "open" in verdicts:
         return Comparison("open", "the two sides are too close to tell")
     return Comparison("agree")
@@ -260,9 +264,9 @@ def _relation(relation: str, a: Any, b: Any, coarse: bool) -> str:
     return "agree"
 
 
-def _told(world: World) -> str:
-    named = sorted((symbol.name, value) for symbol, value in world.base.items())
-    return ", ".join(f"{name} = {_short(value)}" for name, value in named[:12]) + f" (drawn from {world.seed!r})"
+def _told(assignment: Assignment) -> str:
+    named = sorted((symbol.name, value) for symbol, value in assignment.base.items())
+    return ", ".join(f"{name} = {_short(value)}" for name, value in named[:12]) + f" (drawn from {assignment.seed!r})"
 
 
 def _short(value: Any) -> str:

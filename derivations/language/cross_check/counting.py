@@ -46,8 +46,8 @@ from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pi
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import Count
 from derivations.language.cross_check.arrays import bound_to, places_of, sizes_of
+from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, meaning, rule, whole
 from derivations.language.cross_check.formulas import Formula
-from derivations.language.cross_check.world import Meaning, NotCovered, World, meaning, rule, whole
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
 __all__ = ["run_count"]
@@ -59,14 +59,14 @@ Tokens = dict[tuple[int, ...], int]  # the token at every place of an array
 @rule.register
 def _(node: Count) -> Meaning:
     batch = meaning(total(node.batch))
-    return lambda world: run_count(node.what, node.layer, whole(batch(world)), world)
+    return lambda assignment: run_count(node.what, node.layer, whole(batch(assignment)), assignment)
 
 
-def run_count(what: str, layer: Layer, batch: int, world: World) -> Any:
-    """Return one count of a layer at the sizes of a world."""
+def run_count(what: str, layer: Layer, batch: int, assignment: Assignment) -> Any:
+    """Return one count of a layer at the sizes of an assignment."""
     if what == "parameters":
-        return sum(prod(sizes) for sizes in _weights(layer, "", world).values())
-    run = _Run(world, batch)
+        return sum(prod(sizes) for sizes in _weights(layer, "", assignment).values())
+    run = _Run(assignment, batch)
     run.layer(layer, {variable.name: (run.fresh(variable), True) for variable in layer.inputs})
     if what == "FLOPs":
         return sum(run.spent.values())
@@ -76,14 +76,16 @@ def run_count(what: str, layer: Layer, batch: int, world: World) -> Any:
     return run.spent[kind] + (run.spent["activation"] if kind == "elementwise" else 0)
 
 
-def _weights(layer: Layer, path: str, world: World) -> dict[str, tuple[int, ...]]:
+def _weights(layer: Layer, path: str, assignment: Assignment) -> dict[str, tuple[int, ...]]:
     """The sizes of every weight, by its full name: a part that is applied twice has its weights once."""
-    found = {path + p.name: sizes_of(p.shape)(world) for p in layer.parameters}
+    found = {path + p.name: sizes_of(p.shape)(assignment) for p in layer.parameters}
     for equation in layer.equations:
         for part in _applied(equation.value):
-            copies = [f"{k}." for k in range(whole(meaning(part.count)(world)))] if isinstance(part, Repeat) else [""]
+            copies = (
+                [f"{k}." for k in range(whole(meaning(part.count)(assignment)))] if isinstance(part, Repeat) else [""]
+            )
             for copy in copies:
-                inside = _weights(part.layer, f"{path}{part.name}.{copy}", world)
+                inside = _weights(part.layer, f"{path}{part.name}.{copy}", assignment)
                 bound = {f"{path}{part.name}.{copy}{name}" for name in part.bound}
                 found |= {name: sizes for name, sizes in inside.items() if name not in bound}
     return found
@@ -114,8 +116,8 @@ def _takes_mean(node: Basic) -> bool:
 class _Run:
     """One run: what was spent, by kind; an array is its tokens and whether it depends on an input."""
 
-    def __init__(self, world: World, batch: int) -> None:
-        self.world, self.batch = world, batch
+    def __init__(self, assignment: Assignment, batch: int) -> None:
+        self.assignment, self.batch = assignment, batch
         self.spent: Counter[str] = Counter()
         self.names = count()
         self.known: dict[str, tuple[Tokens, bool]] = {}
@@ -123,7 +125,7 @@ class _Run:
 
     def fresh(self, node: Array) -> Tokens:
         """Return new tokens for every entry of an array of this node's shape."""
-        sizes = sizes_of(node.shape)(self.world)
+        sizes = sizes_of(node.shape)(self.assignment)
         self.done += prod(sizes)
         if self.done > _LARGEST:
             raise NotCovered("a count at sizes too large to run")
@@ -151,8 +153,8 @@ class _Run:
         """Run the members of a family one after the other; the index is the leading axis."""
         tokens: Tokens = {}
         varies = False
-        with bound_to(self.world, (index,)) as values:
-            for member in range(whole(meaning(total(size))(self.world))):
+        with bound_to(self.assignment, (index,)) as values:
+            for member in range(whole(meaning(total(size))(self.assignment))):
                 values[index] = member
                 inside, depends = self.value(body)
                 varies |= depends
@@ -185,7 +187,7 @@ class _Run:
         given, first = self.given(node), node.layer.inputs[0].name
         inputs = {variable.name for variable in node.layer.inputs}
         depends = any(varies for name, (_, varies) in given.items() if name in inputs)
-        for _ in range(whole(meaning(node.count)(self.world))):
+        for _ in range(whole(meaning(node.count)(self.assignment))):
             given = {**given, first: (given[first][0], depends)}
             given[first] = self.layer(node.layer, given)
         return given[first]
@@ -206,25 +208,25 @@ class _Run:
     @value.register(RowBroadcast)
     def _(self, node: RowBroadcast) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        rows = range(whole(meaning(total(node.args[1]))(self.world)))
+        rows = range(whole(meaning(total(node.args[1]))(self.assignment)))
         return {(row, *place): token for row in rows for place, token in tokens.items()}, varies
 
     @value.register(ColumnBroadcast)
     def _(self, node: ColumnBroadcast) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        columns = range(whole(meaning(total(node.args[1]))(self.world)))
+        columns = range(whole(meaning(total(node.args[1]))(self.assignment)))
         return {(*place, column): token for column in columns for place, token in tokens.items()}, varies
 
     @value.register(Member)
     def _(self, node: Member) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        at = whole(meaning(node.args[1])(self.world))
+        at = whole(meaning(node.args[1])(self.assignment))
         return {place[1:]: token for place, token in tokens.items() if place[0] == at}, varies
 
     @value.register(Concatenate)
     def _(self, node: Concatenate) -> tuple[Tokens, bool]:
         tokens, varies = self.family(*node.args)
-        width = whole(meaning(total(node.args[0].shape[-1]))(self.world))
+        width = whole(meaning(total(node.args[0].shape[-1]))(self.assignment))
         return {(*rest, block * width + column): t for (block, *rest, column), t in tokens.items()}, varies
 
     @value.register(Interleave)
@@ -236,21 +238,21 @@ class _Run:
     @value.register(RowRange)
     def _(self, node: RowRange) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        sizes_of(node.shape)(self.world)  # rows whose number is no integer are no layer, of which nothing is said
-        start, number, step = (whole(meaning(total(part))(self.world)) for part in node.args[1:])
+        sizes_of(node.shape)(self.assignment)  # rows whose number is no integer are no layer, of which nothing is said
+        start, number, step = (whole(meaning(total(part))(self.assignment)) for part in node.args[1:])
         rows = {start + step * row: row for row in range(number)}
         return {(rows[row], *rest): token for (row, *rest), token in tokens.items() if row in rows}, varies
 
     @value.register(Stacked)
     def _(self, node: Stacked) -> tuple[Tokens, bool]:
         (above, first), (below, second) = map(self.value, node.args)
-        last = sizes_of(node.args[0].shape)(self.world)[0]
+        last = sizes_of(node.args[0].shape)(self.assignment)[0]
         return above | {(last + row, *rest): token for (row, *rest), token in below.items()}, first or second
 
     @value.register(PlacedRows)
     def _(self, node: PlacedRows) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        start, step = (whole(meaning(number)(self.world)) for number in (node.args[1], node.args[3]))
+        start, step = (whole(meaning(number)(self.assignment)) for number in (node.args[1], node.args[3]))
         placed: Tokens = {(start + step * r, c): token for (r, c), token in tokens.items()}
         return {**self.fresh(node), **placed}, varies
 
@@ -270,7 +272,7 @@ class _Run:
     @value.register(Windows)
     def _(self, node: Windows) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        starts, columns = sizes_of(node.shape)(self.world)
+        starts, columns = sizes_of(node.shape)(self.assignment)
         width = len({place[1] for place in tokens})
         places = places_of((starts, columns))
         return {(s, c): tokens[s + c // width, c % width] for s, c in places}, varies
@@ -301,7 +303,7 @@ class _Run:
     @value.register(RoutedProduct)
     def _(self, node: RoutedProduct) -> tuple[Tokens, bool]:
         varies = self.run_parts(node)
-        result, inner = self.fresh(node), sizes_of(node.args[0].shape)(self.world)[1]
+        result, inner = self.fresh(node), sizes_of(node.args[0].shape)(self.assignment)[1]
         for _ in result:
             self.spend("matmul", 2 * inner, varies)  # each row meets one matrix
         return result, varies
@@ -363,7 +365,7 @@ class _Run:
         function, *arrays = node.args
         values = [self.value(array) for array in arrays]
         varies = any(v for _, v in values)
-        sizes = sizes_of(node.shape)(self.world)
+        sizes = sizes_of(node.shape)(self.assignment)
         columns = {
             symbol: [tokens.get(place, tokens.get(())) for place in places_of(sizes)]
             for symbol, (tokens, _) in zip(function.formula.variables, values, strict=True)
@@ -373,7 +375,7 @@ class _Run:
 
     @value.register(Tabulated)
     def _(self, node: Tabulated) -> tuple[Tokens, bool]:
-        sizes = sizes_of(node.shape)(self.world)
+        sizes = sizes_of(node.shape)(self.assignment)
         symbols = node.args[0].variables
         columns = {symbol: [place[axis] for place in places_of(sizes)] for axis, symbol in enumerate(symbols)}
         return self.formula("elementwise", node.args[0].expr, columns, sizes, False), False

@@ -15,8 +15,8 @@ from typing import Any
 from sympy import Expr
 
 from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.cross_check.assignment import Assignment, Cell, Meaning, NotCovered, Undefined, meaning, rule
 from derivations.language.cross_check.real_functions import number
-from derivations.language.cross_check.world import Cell, Meaning, NotCovered, Undefined, World, meaning, rule
 
 __all__ = ["Law", "support"]
 
@@ -25,7 +25,7 @@ _LARGEST = 1500  # outcomes of one expectation
 
 @dataclass(frozen=True)
 class Law:
-    """How an entry is distributed: its mean and variance as functions of the world and the places, and the shape."""
+    """How an entry is distributed: its mean and variance as functions of assignment and places, and the shape."""
 
     mean: Any
     variance: Any
@@ -33,14 +33,14 @@ class Law:
     boolean: bool = False
 
 
-def support(law: Law, world: World, places: tuple[int, ...]) -> list[tuple[Any, Decimal]]:
+def support(law: Law, assignment: Assignment, places: tuple[int, ...]) -> list[tuple[Any, Decimal]]:
     """Return the values of an entry, each with its probability."""
-    mean = number(law.mean(world, places))
+    mean = number(law.mean(assignment, places))
     if law.boolean and not 0 <= mean <= 1:
         raise Undefined("a mask whose mean is no probability")
     if law.boolean:
         return [(1, mean), (0, 1 - mean)]
-    variance = number(law.variance(world, places))
+    variance = number(law.variance(assignment, places))
     if variance < 0:
         raise Undefined("a negative variance")
     if 0 < mean < 1 and abs(variance - (mean - mean * mean)) < Decimal(10) ** -40:
@@ -59,16 +59,16 @@ def support(law: Law, world: World, places: tuple[int, ...]) -> list[tuple[Any, 
 @rule.register
 def _(node: Expectation) -> Meaning:
     inner = meaning(node.args[0])
-    return _kept(node, lambda world: _mean(inner, world))
+    return _kept(node, lambda assignment: _mean(inner, assignment))
 
 
 @rule.register
 def _(node: Variance) -> Meaning:
     inner = meaning(node.args[0])
 
-    def value(world: World) -> Any:
-        mean = _mean(inner, world)
-        return _mean(lambda other: (inner(other) - mean) ** 2, world)
+    def value(assignment: Assignment) -> Any:
+        mean = _mean(inner, assignment)
+        return _mean(lambda other: (inner(other) - mean) ** 2, assignment)
 
     return _kept(node, value)
 
@@ -77,18 +77,18 @@ def _kept(node: Expr, found: Meaning) -> Meaning:
     """Compute a moment once for the same indices."""
     symbols = sorted(node.free_symbols, key=str)
 
-    def value(world: World) -> Any:
-        key = (node, *(world.values.get(symbol) for symbol in symbols))
-        if key not in world.moments:
-            world.moments[key] = found(world)
-        return world.moments[key]
+    def value(assignment: Assignment) -> Any:
+        key = (node, *(assignment.values.get(symbol) for symbol in symbols))
+        if key not in assignment.moments:
+            assignment.moments[key] = found(assignment)
+        return assignment.moments[key]
 
     return value
 
 
-def _mean(inner: Meaning, world: World) -> Any:
-    cells = _random_cells(inner, world)
-    choices = [support(world.laws[name], world, places) for name, places in cells]
+def _mean(inner: Meaning, assignment: Assignment) -> Any:
+    cells = _random_cells(inner, assignment)
+    choices = [support(assignment.laws[name], assignment, places) for name, places in cells]
     count = 1
     for choice in choices:
         count *= len(choice)
@@ -96,26 +96,26 @@ def _mean(inner: Meaning, world: World) -> Any:
         raise NotCovered(f"{count} outcomes are too many")
     total: Any = 0
     for outcome in product(*choices):
-        weight, arrays = Decimal(1), {name: _copy(world.array(name, _drawn, "real")) for name, _ in cells}
+        weight, arrays = Decimal(1), {name: _copy(assignment.array(name, _drawn, "real")) for name, _ in cells}
         for (name, places), (value, probability) in zip(cells, outcome, strict=True):
             weight *= probability
             inside = arrays[name]
             for place in places[:-1]:
                 inside = inside[place]
             inside[places[-1]] = value
-        total += weight * inner(world.changed(None, arrays, {}))
+        total += weight * inner(assignment.changed(None, arrays, {}))
     return total
 
 
-def _random_cells(inner: Meaning, world: World) -> list[Cell]:
-    probe = world.changed(None, {}, {})
+def _random_cells(inner: Meaning, assignment: Assignment) -> list[Cell]:
+    probe = assignment.changed(None, {}, {})
     probe.forget()
     probe.reads = set()
     inner(probe)
-    return sorted((name, places) for name, places in probe.reads if places and name in world.laws)
+    return sorted((name, places) for name, places in probe.reads if places and name in assignment.laws)
 
 
-def _drawn(world: World) -> tuple[int, ...]:
+def _drawn(assignment: Assignment) -> tuple[int, ...]:
     raise NotCovered("an array that was not drawn")
 
 

@@ -10,7 +10,7 @@ from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
-from derivations.language.cross_check.world import NotCovered
+from derivations.language.cross_check.assignment import NotCovered
 
 __all__ = ["Formula"]
 

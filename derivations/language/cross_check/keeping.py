@@ -45,7 +45,7 @@ from derivations.language.arrays.selection import Chosen, EveryOther, Pick, Rela
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.memory_counts import KeptCount
 from derivations.language.cross_check.arrays import sizes_of
-from derivations.language.cross_check.world import Meaning, NotCovered, World, meaning, rule, whole
+from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, meaning, rule, whole
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
 __all__ = ["run_kept"]
@@ -54,12 +54,16 @@ __all__ = ["run_kept"]
 @rule.register
 def _(node: KeptCount) -> Meaning:
     batch = meaning(total(node.batch))
-    return lambda world: run_kept(node.what, node.layer, whole(batch(world)), world, frozenset(node.recomputed))
+    return lambda assignment: run_kept(
+        node.what, node.layer, whole(batch(assignment)), assignment, frozenset(node.recomputed)
+    )
 
 
-def run_kept(what: str, layer: Layer, batch: int, world: World, recomputed: frozenset[str] = frozenset()) -> int:
-    """Return one count of what a layer keeps at the sizes of a world."""
-    run = _Forward(world, recomputed)
+def run_kept(
+    what: str, layer: Layer, batch: int, assignment: Assignment, recomputed: frozenset[str] = frozenset()
+) -> int:
+    """Return one count of what a layer keeps at the sizes of an assignment."""
+    run = _Forward(assignment, recomputed)
     given = {v.name: run.made(v.shape, v.kind, varies=True, has_slope=v.kind == "real") for v in layer.inputs}
     run.layer(layer, given, layer.name)
     bytes_of = {"kept bytes": {"real": 2, "boolean": 1, "integer": 8}, "kept numbers": {"real": 1}}
@@ -80,15 +84,15 @@ class _Held:
 class _Forward:
     """One forward pass: the arrays that its operations save, each once."""
 
-    def __init__(self, world: World, recomputed: frozenset[str]) -> None:
-        self.world, self.recomputed = world, recomputed
+    def __init__(self, assignment: Assignment, recomputed: frozenset[str]) -> None:
+        self.assignment, self.recomputed = assignment, recomputed
         self.saved: set[_Held] = set()
         self.known: Mapping[str, _Held] = {}
         self.members = 1  # of the families around
 
     def made(self, shape: Shape, kind: str = "real", *, varies: bool, has_slope: bool) -> _Held:
         """Return a new array."""
-        return _Held(self.members * prod(sizes_of(shape)(self.world)), kind, varies, has_slope)
+        return _Held(self.members * prod(sizes_of(shape)(self.assignment)), kind, varies, has_slope)
 
     def save(self, *arrays: _Held) -> None:
         """Keep arrays; weights and tables are there in any case."""
@@ -122,7 +126,7 @@ class _Forward:
     def family(self, body: Array, size: Expr | int) -> _Held:
         """Run all members of a family at once."""
         outside = self.members
-        self.members *= whole(meaning(total(size))(self.world)) if size != 1 else 1
+        self.members *= whole(meaning(total(size))(self.assignment)) if size != 1 else 1
         held = self.value(body)
         self.members = outside
         return held
@@ -233,7 +237,7 @@ class _Forward:
     @value.register
     def _(self, node: Repeat) -> _Held:
         given, first = self.given(node), node.layer.inputs[0].name
-        for _ in range(whole(meaning(node.count)(self.world))):
+        for _ in range(whole(meaning(node.count)(self.assignment))):
             given = {**given, first: self.layer(node.layer, given, node.name)}
         return given[first]
 

@@ -12,32 +12,34 @@ from sympy import Basic, Eq, Indexed, Mul, Ne, Pow, Symbol
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Iverson, Variance
 from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.assignment import Assignment, meaning
 from derivations.language.cross_check.expectations import Law
 from derivations.language.cross_check.real_functions import number
-from derivations.language.cross_check.world import World, meaning
 from derivations.language.results.derivation import Assumption
 
 __all__ = ["set_laws"]
 
 
-def set_laws(assumptions: tuple[Assumption, ...], statements: Iterable[Basic], world: World, shape: str) -> None:
+def set_laws(
+    assumptions: tuple[Assumption, ...], statements: Iterable[Basic], assignment: Assignment, shape: str
+) -> None:
     """Give every array a distribution with the assumed mean and variance of its entries; what is free may be fixed."""
     names: dict[str, Symbol] = {}
     for part in statements:
         names |= {node.base.label.name: node.base.label for node in part.atoms(Indexed)}
         names |= {node.name: node.base.label for node in part.atoms(Array) if hasattr(node, "base")}
     for name, label in names.items():
-        if name in world.definitions or (label.is_integer and not label.is_nonnegative):
+        if name in assignment.definitions or (label.is_integer and not label.is_nonnegative):
             continue
         mean = _assumed(assumptions, name, 1)
         second, variance = _assumed(assumptions, name, 2), _assumed(assumptions, name, "variance")
         if label.is_integer:  # a mask is random where its mean is assumed
             if mean is not None:
-                world.laws[name] = Law(mean, None, boolean=True)
+                assignment.laws[name] = Law(mean, None, boolean=True)
             continue
-        world.laws[name] = _law(mean, second, variance, shape, random.Random(f"{world.seed} {name} law"))
+        assignment.laws[name] = _law(mean, second, variance, shape, random.Random(f"{assignment.seed} {name} law"))
         if second is not None:
-            world.laws[name] = _by_second_moment(name, mean, second, shape)
+            assignment.laws[name] = _by_second_moment(name, mean, second, shape)
 
 
 def _law(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) -> Law:
@@ -47,32 +49,38 @@ def _law(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) 
         spread = Decimal(0)
     if shape == "unit":
         middle, spread = Decimal("0.6"), Decimal("0.64")
-    mean = mean or (lambda world, places: middle)
-    return Law(mean, variance or (lambda world, places: spread), shape == "symmetric")
+    mean = mean or (lambda assignment, places: middle)
+    return Law(mean, variance or (lambda assignment, places: spread), shape == "symmetric")
 
 
 def _by_second_moment(name: str, mean: Any, second: Any, shape: str) -> Law:
     """A law with an assumed mean square, which may be stated by means of the mean."""
 
-    def square(world: World, places: tuple[int, ...]) -> Any:
-        law, known = world.laws[name], world.moments
-        world.moments = {}  # what is computed under the law without spread holds for no other
-        world.laws[name] = Law(mean or (lambda world, places: Decimal(0)), lambda world, places: Decimal(0))
+    def square(assignment: Assignment, places: tuple[int, ...]) -> Any:
+        law, known = assignment.laws[name], assignment.moments
+        assignment.moments = {}  # what is computed under the law without spread holds for no other
+        assignment.laws[name] = Law(
+            mean or (lambda assignment, places: Decimal(0)), lambda assignment, places: Decimal(0)
+        )
         try:
-            return second(world, places)
+            return second(assignment, places)
         finally:
-            world.laws[name], world.moments = law, known
+            assignment.laws[name], assignment.moments = law, known
 
-    def middle(world: World, places: tuple[int, ...]) -> Any:
+    def middle(assignment: Assignment, places: tuple[int, ...]) -> Any:
         if mean is not None:
-            return mean(world, places)
-        return Decimal(0) if shape in ("symmetric", "fixed") else abs(number(square(world, places))).sqrt() * 3 / 5
+            return mean(assignment, places)
+        return Decimal(0) if shape in ("symmetric", "fixed") else abs(number(square(assignment, places))).sqrt() * 3 / 5
 
-    return Law(middle, lambda world, places: square(world, places) - middle(world, places) ** 2, shape == "symmetric")
+    return Law(
+        middle,
+        lambda assignment, places: square(assignment, places) - middle(assignment, places) ** 2,
+        shape == "symmetric",
+    )
 
 
 def _assumed(assumptions: tuple[Assumption, ...], name: str, moment: int | str) -> Any:
-    """Return the assumed moment of the entries of an array, as a function of the world and the places."""
+    """Return the assumed moment of the entries of an array, as a function of the assignment and the places."""
     for assumption in assumptions:
         statement = assumption.statement
         if not isinstance(statement, Eq) or not isinstance(statement.lhs, Expectation | Variance):
@@ -105,13 +113,13 @@ def _entry(factor: Basic) -> Indexed | None:
 def _at_places(value: Any, entries: list[tuple[Basic, ...]], ranged: tuple[Symbol, ...]) -> Any:
     """The moment of an entry: of a product of two, where both have the same places."""
 
-    def moment(world: World, places: tuple[int, ...]) -> Any:
-        with bound_to(world, ranged) as values:
+    def moment(assignment: Assignment, places: tuple[int, ...]) -> Any:
+        with bound_to(assignment, ranged) as values:
             for index, place in ((index, place) for e in entries for index, place in zip(e, places, strict=True)):
                 if index in ranged:
                     values[index] = place
             for index in ranged:
                 values.setdefault(index, 0)
-            return value(world)
+            return value(assignment)
 
     return moment

@@ -1,4 +1,4 @@
-"""What an applied layer is worth in a world: its equations run in order, with its own weights.
+"""Values of an applied layer under an assignment: its equations run in order, with its own weights.
 
 The weights of a part are named `part.weight`, those of a repetition `part.0.weight`, `part.1.weight`, ...
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from derivations.language.cross_check.arrays import deep, sizes_of
-from derivations.language.cross_check.world import STEP, Meaning, NotCovered, World, meaning, rule, whole
+from derivations.language.cross_check.assignment import STEP, Assignment, Meaning, NotCovered, meaning, rule, whole
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
@@ -19,43 +19,43 @@ __all__: list[str] = []
 @rule.register
 def _(node: Apply) -> Meaning:
     run = _layer(node)
-    return lambda world: run(world, f"{world.path}{node.name}.", _given(node, world))
+    return lambda assignment: run(assignment, f"{assignment.path}{node.name}.", _given(node, assignment))
 
 
 @rule.register
 def _(node: Repeat) -> Meaning:
     run, count, first = _layer(node), meaning(node.count), node.layer.inputs[0].name
 
-    def value(world: World) -> Any:
-        given = _given(node, world)
-        for copy in range(whole(count(world))):
-            given = {**given, first: run(world, f"{world.path}{node.name}.{copy}.", given)}
+    def value(assignment: Assignment) -> Any:
+        given = _given(node, assignment)
+        for copy in range(whole(count(assignment))):
+            given = {**given, first: run(assignment, f"{assignment.path}{node.name}.{copy}.", given)}
         return given[first]
 
     return value
 
 
-def _given(node: Apply, world: World) -> dict[str, Any]:
+def _given(node: Apply, assignment: Assignment) -> dict[str, Any]:
     inputs = zip(node.layer.inputs, node.arguments, strict=True)
-    known = {variable.name: meaning(array)(world) for variable, array in inputs}
-    return known | {name: meaning(array)(world) for name, array in node.bound.items()}
+    known = {variable.name: meaning(array)(assignment) for variable, array in inputs}
+    return known | {name: meaning(array)(assignment) for name, array in node.bound.items()}
 
 
-def _layer(node: Apply) -> Callable[[World, str, dict[str, Any]], Any]:
+def _layer(node: Apply) -> Callable[[Assignment, str, dict[str, Any]], Any]:
     layer: Layer = node.layer
     weights = [(p.name, sizes_of(p.shape), p.kind) for p in layer.parameters if p.name not in node.bound]
 
-    def run(world: World, path: str, given: dict[str, Any]) -> Any:
+    def run(assignment: Assignment, path: str, given: dict[str, Any]) -> Any:
         local = dict(given)
         for name, sizes, kind in weights:
-            local[name] = world.drawn(path + name, sizes, kind)
-        outside = (world.local, world.path)
-        world.local, world.path = local, path
+            local[name] = assignment.drawn(path + name, sizes, kind)
+        outside = (assignment.local, assignment.path)
+        assignment.local, assignment.path = local, path
         try:
             for equation in layer.equations:
-                local[equation.variable.name] = meaning(equation)(world)
+                local[equation.variable.name] = meaning(equation)(assignment)
         finally:
-            world.local, world.path = outside
+            assignment.local, assignment.path = outside
         return local[layer.output.name]
 
     return run
@@ -67,19 +67,23 @@ def _(node: Pullback) -> Meaning:
     run, cotangent, name = _layer(node.applied), meaning(node.cotangent), node.name
     sizes, rank = sizes_of(node.shape), len(node.applied.shape)
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         if isinstance(node.applied, Repeat):
             raise NotCovered("the pullback of a repetition")
-        given, weights, path = _given(node.applied, world), cotangent(world), f"{world.path}{node.applied.name}."
+        given, weights, path = (
+            _given(node.applied, assignment),
+            cotangent(assignment),
+            f"{assignment.path}{node.applied.name}.",
+        )
         if name not in given:
             raise NotCovered(f"the pullback to {name}, which is not given")
 
         def slope(places: tuple[int, ...]) -> Any:
-            ends = [run(world, path, {**given, name: _moved(given[name], places, step)}) for step in (STEP, -STEP)]
+            ends = [run(assignment, path, {**given, name: _moved(given[name], places, step)}) for step in (STEP, -STEP)]
             parts = deep(rank, lambda g, up, down: g * (up - down) / (2 * STEP), weights, *ends)
             return _added(parts)
 
-        return _table_of(sizes(world), slope)
+        return _table_of(sizes(assignment), slope)
 
     return value
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from derivations.language.cross_check.world import CONTEXT, Hole, Undefined
+from derivations.language.cross_check.assignment import CONTEXT, Hole, Undefined
 
 __all__ = [
     "cosine",

@@ -1,8 +1,8 @@
-"""Worlds in which the assumptions of a derivation hold: sizes are tried, arrays are drawn and then repaired.
+"""Assignments under which the assumptions of a derivation hold: sizes are tried, arrays are drawn and then repaired.
 
 An assumed equation or inequality that fails is repaired at one of the values that it reads: a mask or a number of a
 token is drawn again, an entry is solved for, or all entries that it reads are multiplied by one factor. At the end
-every assumption is checked as it stands; a world that fails is thrown away.
+every assumption is checked as it stands; an assignment that fails is thrown away.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 from sympy import Basic, Eq, Mod, Symbol
 
 from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, meaning, whole
 from derivations.language.cross_check.laws import set_laws
 from derivations.language.cross_check.repair import holds, repair
-from derivations.language.cross_check.world import NotCovered, Undefined, World, meaning, whole
 from derivations.language.results.derivation import Assumption, Claim, Derivation
 
-__all__ = ["Situation", "worlds"]
+__all__ = ["Situation", "assignments"]
 
 _TRIES_OF_SIZES = 400
 _TRIES = 6
@@ -80,8 +80,8 @@ def _is_size(symbol: Basic) -> bool:
     return isinstance(symbol, Symbol) and bool(symbol.is_integer and symbol.is_positive)
 
 
-def worlds(situation: Situation, attempt: int, places: int) -> Iterator[World]:
-    """Yield worlds of one attempt, for up to `places` choices of the indices of the statement.
+def assignments(situation: Situation, attempt: int, places: int) -> Iterator[Assignment]:
+    """Yield assignments of one attempt, for up to `places` choices of the indices of the statement.
 
     Raises       NotCovered when no values are found that meet the assumptions
     """
@@ -89,13 +89,13 @@ def worlds(situation: Situation, attempt: int, places: int) -> Iterator[World]:
     sizes = _sizes(situation, attempt, source)
     choices = _choices(situation, sizes, places, source)
     if not situation.uses_indices and choices:
-        world = _repaired(situation, sizes, choices[0], attempt, source)
+        assignment = _repaired(situation, sizes, choices[0], attempt, source)
         for choice in choices:
-            world.base |= choice
-            world.values |= choice
-            for other in world._children.values():
+            assignment.base |= choice
+            assignment.values |= choice
+            for other in assignment._children.values():
                 other.base |= choice
-            yield world
+            yield assignment
         return
     for choice in choices:
         yield _repaired(situation, sizes, choice, attempt, source)
@@ -125,7 +125,7 @@ def _choice(
         ready = next((index for index, size in ranges.items() if not size.free_symbols & ranges.keys()), None)
         if ready is None:
             raise NotCovered("indices range over one another")
-        count = whole(meaning(ranges.pop(ready))(World({**sizes, **chosen}, {}, "")))
+        count = whole(meaning(ranges.pop(ready))(Assignment({**sizes, **chosen}, {}, "")))
         if count < 1:
             return None
         chosen[ready] = pick(count)
@@ -164,7 +164,7 @@ def _fix(sizes: dict[Symbol, Any], about: list[Assumption]) -> bool:
             statement = assumption.statement
             if isinstance(statement, Eq) and _is_size(statement.lhs) and not statement.rhs.has(statement.lhs):
                 try:
-                    value = whole(meaning(statement.rhs)(World(sizes, {}, "")))
+                    value = whole(meaning(statement.rhs)(Assignment(sizes, {}, "")))
                 except Undefined:
                     return False
                 if value < 1:
@@ -174,7 +174,7 @@ def _fix(sizes: dict[Symbol, Any], about: list[Assumption]) -> bool:
                 symbol, divisor = statement.lhs.args
                 if divisor.is_Integer:
                     sizes[symbol] += -sizes[symbol] % int(divisor)
-    return all(meaning(assumption.statement)(World(sizes, {}, "")) for assumption in about)
+    return all(meaning(assumption.statement)(Assignment(sizes, {}, "")) for assumption in about)
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -182,10 +182,10 @@ def _fix(sizes: dict[Symbol, Any], about: list[Assumption]) -> bool:
 
 def _repaired(
     situation: Situation, sizes: dict[Symbol, Any], choice: dict[Symbol, int], attempt: int, source: random.Random
-) -> World:
+) -> Assignment:
     reason = "no values are found that meet the assumptions"
     for trial in range(_TRIES):
-        world = _drawn(
+        assignment = _drawn(
             situation, {**sizes, **choice}, attempt, f"{attempt} {trial} {sorted(map(str, choice.items()))}", source
         )
         try:
@@ -193,21 +193,21 @@ def _repaired(
                 set_laws(
                     situation.assumptions,
                     situation.statements,
-                    world,
+                    assignment,
                     ("skew", "symmetric", "fixed", "unit")[trial % 4],
                 )
             for _ in range(2):
                 for assumption in situation.assumptions:
-                    repair(assumption, world, source)
-            world.forget()
-            if all(holds(assumption, world) for assumption in situation.assumptions):
-                return world
+                    repair(assumption, assignment, source)
+            assignment.forget()
+            if all(holds(assumption, assignment) for assumption in situation.assumptions):
+                return assignment
         except Undefined as error:
             reason = f"the assumptions are undefined: {error}"
     raise NotCovered(reason)
 
 
-def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: str, source: random.Random) -> World:
+def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: str, source: random.Random) -> Assignment:
     special = attempt % 3 == 2  # entries and scalars that coincide, or are 0
     for symbol in situation.symbols:
         if symbol not in base:
@@ -217,7 +217,7 @@ def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: st
             if value is not None:
                 base[symbol] = value
     derivation = situation.derivation
-    world = World(base, {e.variable.name: e for e in derivation.definitions}, f"{derivation.id} {seed}")
+    assignment = Assignment(base, {e.variable.name: e for e in derivation.definitions}, f"{derivation.id} {seed}")
     largest = max((value for symbol, value in base.items() if _is_size(symbol)), default=2)
 
     def draw(name: str, kind: str, own: random.Random) -> Any:
@@ -227,12 +227,12 @@ def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: st
             return own.randrange(largest if largest < 4 else 4)
         return Decimal(own.randint(-1, 1)) if special else Decimal(own.randint(-24, 24)) / 8
 
-    world.draw = draw
+    assignment.draw = draw
     for name, inverse, size in derivation.bijections:
-        order = list(range(whole(meaning(size)(world))))
+        order = list(range(whole(meaning(size)(assignment))))
         source.shuffle(order)
-        world.bijections |= {name: order, inverse: [order.index(place) for place in range(len(order))]}
-    return world
+        assignment.bijections |= {name: order, inverse: [order.index(place) for place in range(len(order))]}
+    return assignment
 
 
 def _scalar(symbol: Symbol, source: random.Random, special: bool) -> Any:

@@ -1,4 +1,4 @@
-"""What scalar expressions are worth in a world: numbers, arithmetic, entries of arrays, sums by loops."""
+"""Values of scalar expressions under an assignment: numbers, arithmetic, entries of arrays, sums by loops."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from sympy import Add, Basic, Expr, Indexed, Mul, Pow, Rational, Sum, Symbol, co
 from sympy.core.function import AppliedUndef
 from sympy.core.numbers import Exp1, Float, Integer, Pi
 
+from derivations.language.cross_check.assignment import (
+    CONTEXT,
+    Assignment,
+    Hole,
+    Meaning,
+    NotCovered,
+    Undefined,
+    meaning,
+    rule,
+    whole,
+)
 from derivations.language.cross_check.real_functions import (
     cosine,
     error_function,
@@ -22,17 +33,6 @@ from derivations.language.cross_check.real_functions import (
     power,
     root,
     sine,
-)
-from derivations.language.cross_check.world import (
-    CONTEXT,
-    Hole,
-    Meaning,
-    NotCovered,
-    Undefined,
-    World,
-    meaning,
-    rule,
-    whole,
 )
 
 __all__ = ["parts_of"]
@@ -49,43 +49,43 @@ def parts_of(node: Basic) -> list[Meaning]:
 @rule.register
 def _(node: Integer) -> Meaning:
     value = int(node)
-    return lambda world: value
+    return lambda assignment: value
 
 
 @rule.register
 def _(node: Rational) -> Meaning:
     value = CONTEXT.divide(Decimal(int(node.p)), Decimal(int(node.q)))
-    return lambda world: value
+    return lambda assignment: value
 
 
 @rule.register
 def _(node: Float) -> Meaning:
     value = CONTEXT.create_decimal(str(node))
-    return lambda world: value
+    return lambda assignment: value
 
 
 @rule.register
 def _(node: Pi) -> Meaning:
-    return lambda world: +pi()
+    return lambda assignment: +pi()
 
 
 @rule.register
 def _(node: Exp1) -> Meaning:
-    return lambda world: exponential(1)
+    return lambda assignment: exponential(1)
 
 
 @rule.register
 def _(node: Symbol) -> Meaning:
     name, may_be_defined = node.name, bool(node.is_real and not node.is_integer)
 
-    def value(world: World) -> Any:
-        if may_be_defined and name in world.definitions:
-            return world.array(name, lambda _: (), "real")
-        found = world.values.get(node)
+    def value(assignment: Assignment) -> Any:
+        if may_be_defined and name in assignment.definitions:
+            return assignment.array(name, lambda _: (), "real")
+        found = assignment.values.get(node)
         if found is None:
             raise NotCovered(f"no value for {name}")
-        if world.reads is not None:
-            world.reads.add((name, ()))
+        if assignment.reads is not None:
+            assignment.reads.add((name, ()))
         return found
 
     return value
@@ -98,10 +98,10 @@ def _(node: Symbol) -> Meaning:
 def _(node: Add) -> Meaning:
     parts = parts_of(node)
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         total: Any = 0
         for part in parts:
-            total += part(world)
+            total += part(assignment)
         return total
 
     return value
@@ -111,10 +111,10 @@ def _(node: Add) -> Meaning:
 def _(node: Mul) -> Meaning:
     parts = parts_of(node)
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         product: Any = 1
         for part in parts:
-            product *= part(world)
+            product *= part(assignment)
         return product
 
     return value
@@ -124,14 +124,14 @@ def _(node: Mul) -> Meaning:
 def _(node: Pow) -> Meaning:
     base, exponent = parts_of(node)
     if node.exp == -1:
-        return lambda world: 1 / number(base(world))
+        return lambda assignment: 1 / number(base(assignment))
     if node.exp == 2:
-        return lambda world: base(world) ** 2
+        return lambda assignment: base(assignment) ** 2
     if node.exp == Rational(1, 2):
-        return lambda world: root(number(base(world)))
+        return lambda assignment: root(number(base(assignment)))
     if node.exp == Rational(-1, 2):
-        return lambda world: 1 / root(number(base(world)))
-    return lambda world: power(base(world), exponent(world))
+        return lambda assignment: 1 / root(number(base(assignment)))
+    return lambda assignment: power(base(assignment), exponent(assignment))
 
 
 _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
@@ -152,7 +152,7 @@ def _register(kind: Any, function: Callable[[Any], Any]) -> None:
         if len(node.args) != 1:
             raise NotCovered(f"no rule for {node}")
         (part,) = parts_of(node)
-        return lambda world: function(part(world))
+        return lambda assignment: function(part(assignment))
 
 
 for _kind, _function in _FUNCTIONS.items():
@@ -164,18 +164,18 @@ def _(node: AppliedUndef) -> Meaning:
     name, parts = node.func.__name__, parts_of(node)
     restricted = node.is_nonnegative or node.is_nonpositive or not (node.is_real or node.is_integer)
 
-    def value(world: World) -> Any:
-        arguments = [part(world) for part in parts]
-        if name in world.bijections:
+    def value(assignment: Assignment) -> Any:
+        arguments = [part(assignment) for part in parts]
+        if name in assignment.bijections:
             place = whole(arguments[0])
-            if not 0 <= place < len(world.bijections[name]):
+            if not 0 <= place < len(assignment.bijections[name]):
                 raise Undefined(f"{name} of {place}")
-            return world.bijections[name][place]
+            return assignment.bijections[name][place]
         if restricted:
             raise NotCovered(f"no value for the function {name}")
         total: Any = 0
         for k, argument in enumerate(arguments):
-            digest = sha256(f"{world.seed} {name} {k}".encode()).digest()
+            digest = sha256(f"{assignment.seed} {name} {k}".encode()).digest()
             a, b, c, d = (byte % 7 - 3 for byte in digest[:4])
             total += (a or 1) * argument**3 + b * argument**2 + (c or 2) * argument + d
         return total
@@ -192,25 +192,25 @@ def _(node: Indexed) -> Meaning:
     sizes = [meaning(size) for size in node.base.shape or ()]
     name, kind = label.name, _kind_of(label)
 
-    def shape(world: World) -> tuple[int, ...]:
+    def shape(assignment: Assignment) -> tuple[int, ...]:
         if not sizes:
             raise NotCovered(f"{name} has no shape")
-        return tuple(whole(size(world)) for size in sizes)
+        return tuple(whole(size(assignment)) for size in sizes)
 
-    def value(world: World) -> Any:
+    def value(assignment: Assignment) -> Any:
         at = []
         for place in places:  # all places first: to find one may read other arrays
-            number = place(world)
+            number = place(assignment)
             at.append(number if type(number) is int else whole(number))
-        inner = world.array(name, shape, kind)
+        inner = assignment.array(name, shape, kind)
         for number in at:
             if not 0 <= number < len(inner):
                 raise Undefined(f"place {number} of {name}, which has {len(inner)}")
             inner = inner[number]
         if type(inner) is Hole:
             raise Undefined(str(inner.reason))
-        if world.reads is not None and world.is_drawn(name):
-            world.reads.add((name, tuple(at)))
+        if assignment.reads is not None and assignment.is_drawn(name):
+            assignment.reads.add((name, tuple(at)))
         return inner
 
     return value
@@ -231,13 +231,13 @@ def _(node: Sum) -> Meaning:
 
 
 def _sum(inner: Meaning, symbol: Symbol, low: Meaning, high: Meaning) -> Meaning:
-    def value(world: World) -> Any:
-        first, last, outer = whole(low(world)), whole(high(world)), world.values.get(symbol)
-        values, total = world.values, 0
+    def value(assignment: Assignment) -> Any:
+        first, last, outer = whole(low(assignment)), whole(high(assignment)), assignment.values.get(symbol)
+        values, total = assignment.values, 0
         try:
             for place in range(first, last + 1):
                 values[symbol] = place
-                total += inner(world)
+                total += inner(assignment)
         finally:
             if outer is None:
                 values.pop(symbol, None)

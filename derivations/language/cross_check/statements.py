@@ -1,4 +1,4 @@
-"""What the statements about matrices and functions are worth: rank, null space, norm, supremum, conformability.
+"""Values of what statements about matrices and functions name: rank, null space, norm, supremum, conformability.
 
 A space is the reduced echelon form of a basis, which is the same for every basis of it. A spectral norm comes from the
 eigenvalues of A^T A by Jacobi's rotations, a supremum from a grid that is refined around its largest values.
@@ -11,8 +11,8 @@ from typing import Any
 
 from derivations.language.arrays.shapes import total
 from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, Undefined, meaning, rule, whole
 from derivations.language.cross_check.real_functions import number
-from derivations.language.cross_check.world import Meaning, NotCovered, Undefined, World, meaning, rule, whole
 from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
 
 __all__: list[str] = []
@@ -25,7 +25,7 @@ Rows = list[list[Decimal]]
 @rule.register
 def _(node: Conformable) -> Meaning:
     left, right = (meaning(total(axis)) for axis in (node.args[0].shape[-1], node.args[1].shape[0]))
-    return lambda world: int(whole(left(world)) == whole(right(world)))
+    return lambda assignment: int(whole(left(assignment)) == whole(right(assignment)))
 
 
 def _matrix(value: Any) -> Rows:
@@ -53,15 +53,15 @@ def _echelon(rows: Rows) -> tuple[Rows, list[int]]:
 @rule.register
 def _(node: Rank) -> Meaning:
     inner = meaning(node.args[0])
-    return lambda world: len(_echelon(_matrix(inner(world)))[1])
+    return lambda assignment: len(_echelon(_matrix(inner(assignment)))[1])
 
 
 @rule.register
 def _(node: NullSpace) -> Meaning:
     inner = meaning(node.args[0])
 
-    def value(world: World) -> Rows:
-        matrix = _matrix(inner(world))
+    def value(assignment: Assignment) -> Rows:
+        matrix = _matrix(inner(assignment))
         reduced, pivots = _echelon(matrix)
         basis = []
         for free in (c for c in range(len(matrix[0])) if c not in pivots):
@@ -78,10 +78,10 @@ def _(node: NullSpace) -> Meaning:
 def _(node: Span) -> Meaning:
     parts = [(meaning(array), len(array.shape)) for array in node.args]
 
-    def value(world: World) -> Rows:
+    def value(assignment: Assignment) -> Rows:
         vectors: Rows = []
         for inner, rank in parts:
-            array = inner(world)
+            array = inner(assignment)
             vectors += _matrix([array] if rank == 1 else zip(*array, strict=True))
         return _echelon(vectors)[0]
 
@@ -92,8 +92,8 @@ def _(node: Span) -> Meaning:
 def _(node: SpectralNorm) -> Meaning:
     inner = meaning(node.args[0])
 
-    def value(world: World) -> Decimal:
-        columns = list(zip(*_matrix(inner(world)), strict=True))
+    def value(assignment: Assignment) -> Decimal:
+        columns = list(zip(*_matrix(inner(assignment)), strict=True))
         square = [[sum((a * b for a, b in zip(x, y, strict=True)), Decimal(0)) for y in columns] for x in columns]
         return max(_eigenvalues(square)).sqrt()
 
@@ -133,13 +133,13 @@ def _(node: Supremum) -> Meaning:
         raise NotCovered("a supremum with parameters")
     ends = [meaning(end) if end.is_finite else None for end in (low, high)]
 
-    def value(world: World) -> Any:
-        first, last = (number(end(world)) if end else sign * _END for end, sign in zip(ends, (-1, 1), strict=True))
-        with bound_to(world, (node.variable,)) as values:
+    def value(assignment: Assignment) -> Any:
+        first, last = (number(end(assignment)) if end else sign * _END for end, sign in zip(ends, (-1, 1), strict=True))
+        with bound_to(assignment, (node.variable,)) as values:
 
             def at(t: Decimal) -> Any:
                 values[node.variable] = t
-                return inner(world)
+                return inner(assignment)
 
             grid = [first + (last - first) * k / _GRID for k in range(_GRID + 1)]
             heights = [at(t) for t in grid]

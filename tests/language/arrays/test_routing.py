@@ -11,7 +11,7 @@ from derivations.language.arrays.routing import EachTransposed, RoutedOuter, Rou
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.operations import node_operations
-from derivations.language.cross_check.world import CONTEXT, Undefined, World, meaning
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, Undefined, meaning
 from derivations.language.differentiation.adjoints import adjoints
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import latex_of
@@ -36,7 +36,7 @@ def test_the_largest_entries_come_in_order_and_ties_go_to_the_smaller_place() ->
     found = [[entries.entry(s, r).doit().xreplace(given).doit() for r in range(2)] for s in range(3)]
     assert found == PLACES
     with localcontext(CONTEXT):
-        assert meaning(TopK(array("S", 2, 5), 3))(world(S=decimals(SCORES))) == PLACES
+        assert meaning(TopK(array("S", 2, 5), 3))(assignment(S=decimals(SCORES))) == PLACES
 
 
 def test_more_than_there_are_cannot_be_chosen() -> None:
@@ -45,12 +45,12 @@ def test_more_than_there_are_cannot_be_chosen() -> None:
     with pytest.raises(ValueError, match="the 7 largest entries of a row are asked for, and a row has 5"):
         top_k(np.array(SCORES), 7)
     with localcontext(CONTEXT), pytest.raises(Undefined, match="a row of 5 has no 7 largest entries"):
-        meaning(TopK(array("S", 2, 5), K))(world({K: 7}, S=decimals(SCORES)))
+        meaning(TopK(array("S", 2, 5), K))(assignment({K: 7}, S=decimals(SCORES)))
 
 
-def world(sizes: dict[Symbol, int] | None = None, **arrays: object) -> World:
-    """A world with given sizes and arrays."""
-    made = World(sizes or {}, {}, "by hand")
+def assignment(sizes: dict[Symbol, int] | None = None, **arrays: object) -> Assignment:
+    """An assignment with given sizes and arrays."""
+    made = Assignment(sizes or {}, {}, "by hand")
     made.arrays |= arrays
     return made
 
@@ -79,7 +79,7 @@ GIVEN = {"X": ROWS, "G": OTHERS, "W": FAMILY, "numbers": TOKENS}
 def test_a_node_is_what_it_is_by_hand(name: str) -> None:
     node, expected = NODES[name][0].xreplace(SIZES), NODES[name][1]
     with localcontext(CONTEXT):
-        assert meaning(node)(world(**{key: decimals(value) for key, value in GIVEN.items()})) == expected
+        assert meaning(node)(assignment(**{key: decimals(value) for key, value in GIVEN.items()})) == expected
     entries = {}
     for variable in (X, G, W, numbers):
         fixed = variable.xreplace(SIZES)

@@ -13,7 +13,7 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, stri
 from derivations.language.arrays.selection import AddedEntries, Chosen, RelativeBuckets, bucket
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
-from derivations.language.cross_check.world import CONTEXT, World, meaning
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, meaning
 from derivations.language.differentiation.claims import local_claims
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.judge.proof import judge
@@ -216,7 +216,7 @@ BY_HAND = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_value_is_what_it_is_by_hand(name: str) -> None:
     node, expected = BY_HAND[name]
-    given = World({}, {}, "by hand")
+    given = Assignment({}, {}, "by hand")
     given.arrays |= HELD
     with localcontext(CONTEXT):
         assert meaning(node)(given) == expected

@@ -26,8 +26,8 @@ from derivations.language.counting.memory_counts import (
     partitioned_state_bytes,
     training_state_bytes,
 )
+from derivations.language.cross_check.assignment import Assignment
 from derivations.language.cross_check.keeping import run_kept
-from derivations.language.cross_check.world import World
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.linear.linear import linear
 from derivations.normalisation.layer_norm import layer_norm
@@ -260,22 +260,22 @@ SUBJECTS |= {"learned_queries": learned_queries()}
 def test_what_the_backward_pass_reads_is_what_the_forward_pass_saves(name: str, what: str) -> None:
     layer = SUBJECTS[name]
     sizes = sizes_of(layer)
-    world = World(sizes, {}, "")
+    assignment = Assignment(sizes, {}, "")
     inner = sorted({applied.layer.name for applied in layer.parts.values()})
     for recomputed in ([], [layer.name], *([one] for one in inner)):
         counted = KeptCount(what, layer, 3, recomputed).value().xreplace(sizes)
-        assert counted == run_kept(what, layer, 3, world, frozenset(recomputed)), recomputed
+        assert counted == run_kept(what, layer, 3, assignment, frozenset(recomputed)), recomputed
 
 
 def test_a_wrong_count_is_told_from_the_right_one() -> None:
-    layer, world = feed_forward(gelu), World({n: 2, d_model: 3, d_ff: 5}, {}, "")
-    right = run_kept("kept bytes", layer, 1, world)
+    layer, assignment = feed_forward(gelu), Assignment({n: 2, d_model: 3, d_ff: 5}, {}, "")
+    right = run_kept("kept bytes", layer, 1, assignment)
     assert right == 2 * (2 * 3 + 2 * 2 * 5)
     kept = kept_activations(layer)
     fewer = Kept(kept.storages[:-1])
     twice = Kept(tuple(replace(s, copies=Integer(2)) for s in kept.storages))
     for wrong in (fewer, twice):
-        assert wrong.bytes().xreplace(world.base) != right
+        assert wrong.bytes().xreplace(assignment.base) != right
 
 
 # --- the count as a term --------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""Where an expression has a value: concrete sizes, places, scalars and arrays of numbers of 60 digits.
+"""Assignments: numbers for sizes, indices, scalars and arrays, under which an expression has a value.
 
-`meaning(node)` turns a node into a function of a `World`; the rules for scalars stand in `scalars`, those for arrays
-in `arrays`. Arrays are nested lists; an equation is evaluated once for the whole array, never entry by entry on demand.
-Nothing of the judge is used: no normal form, no interval, no entry rule of a node.
+`meaning(node)` turns a node into a function of an `Assignment`; `scalars` holds the rules for scalars, `arrays` those
+for arrays. Numbers have 60 digits. Arrays are nested lists; an equation is evaluated once for the whole array, never
+entry by entry on demand. Nothing of the judge is used: no normal form, no interval, no entry rule of a node.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from derivations.language.layers.layer import Apply, Equation
 __all__ = [
     "CONTEXT",
     "STEP",
+    "Assignment",
     "Cell",
     "Hole",
     "Meaning",
     "NotCovered",
     "Undefined",
     "Unfit",
-    "World",
     "held",
     "meaning",
     "rule",
@@ -39,7 +39,7 @@ _LARGEST = 4000  # entries of an array that is drawn
 STEP = Decimal(10) ** -14  # of a central difference: its error is of the order of the square
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation, DivisionByZero, Overflow])
 
-Meaning: TypeAlias = Callable[["World"], Any]  # what an expression is worth in a world: a number, or nested lists
+Meaning: TypeAlias = Callable[["Assignment"], Any]  # the value of an expression: a number, or nested lists
 Cell: TypeAlias = tuple[str, tuple[int, ...]]  # an entry of an array; with no place, a scalar
 
 
@@ -52,7 +52,7 @@ class Undefined(ArithmeticError):
 
 
 class Unfit(Undefined):
-    """A world that says nothing of a statement: a kink in a derivative, a size that is no integer >= 0."""
+    """An assignment that says nothing of a statement: a kink in a derivative, a size that is no integer >= 0."""
 
 
 class Hole:
@@ -90,7 +90,7 @@ def rule(node: Basic) -> Meaning:
 
 @lru_cache(maxsize=20_000)
 def meaning(node: Basic) -> Meaning:
-    """Return the function that evaluates an expression in a world."""
+    """Return the function that evaluates an expression under an assignment."""
     return rule(node)
 
 
@@ -106,13 +106,13 @@ def whole(value: Any) -> int:
     return nearest
 
 
-class World:
+class Assignment:
     """Values for everything free: `base` the symbols, `arrays` what was drawn, `definitions` the equations by name."""
 
     def __init__(self, base: Mapping[Symbol, Any], definitions: Mapping[str, Equation], seed: str) -> None:
         self.base, self.values = dict(base), dict(base)
         self.definitions, self.seed = definitions, seed
-        self.arrays: dict[str, Any] = {}  # what was drawn, shared by all worlds that come from this one
+        self.arrays: dict[str, Any] = {}  # what was drawn, shared by all assignments that come from this one
         self.masks: set[str] = set()  # the names of those that are masks
         self.draw: Callable[[str, str, random.Random], Any] = _draw
         self.bijections: dict[str, list[int]] = {}
@@ -124,11 +124,11 @@ class World:
         self.reads: set[Cell] | None = None
         self._changed: dict[str, Any] = {}
         self._known: dict[str, Any] = {}
-        self._children: dict[Any, World] = {}
+        self._children: dict[Any, Assignment] = {}
 
     # --- arrays ---
 
-    def array(self, name: str, shape: Callable[[World], tuple[int, ...]], kind: str) -> Any:
+    def array(self, name: str, shape: Callable[[Assignment], tuple[int, ...]], kind: str) -> Any:
         """Return a whole array: of the layer at hand, changed, defined, or drawn at the first use."""
         if self.local is not None and name in self.local:
             return self.local[name]
@@ -138,7 +138,7 @@ class World:
             return self._defined(name)
         return self.drawn(name, shape, kind)
 
-    def drawn(self, name: str, shape: Callable[[World], tuple[int, ...]], kind: str) -> Any:
+    def drawn(self, name: str, shape: Callable[[Assignment], tuple[int, ...]], kind: str) -> Any:
         """Return an array that nothing defines, its entries drawn once."""
         if name in self._changed:
             return self._changed[name]
@@ -173,16 +173,16 @@ class World:
         """Drop what was computed from the arrays, which have changed."""
         self._known, self._children, self.moments = {}, {}, {}
 
-    # --- other worlds ---
+    # --- changed assignments ---
 
-    def changed(self, key: Any, arrays: Mapping[str, Any], symbols: Mapping[Symbol, Any]) -> World:
-        """Return this world with some arrays and scalars replaced; what does not depend on them is not computed again.
+    def changed(self, key: Any, arrays: Mapping[str, Any], symbols: Mapping[Symbol, Any]) -> Assignment:
+        """Return this assignment with some arrays and scalars replaced; what does not depend on them stays computed.
 
-        Worlds are kept by `key`; with None, the world is a passing one.
+        An assignment is kept under its `key`; with None it is not kept.
         """
         other = self._children.get(key)
         if other is None:
-            other = World(self.base, self.definitions, self.seed)
+            other = Assignment(self.base, self.definitions, self.seed)
             other.arrays, other.masks, other.draw = self.arrays, self.masks, self.draw
             other.bijections, other.laws = self.bijections, self.laws
             other.local, other.path = self.local, self.path
