@@ -23,6 +23,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "second_route": "cross_check",
     },
     "derivations.language.cross_check.assignment": {"World": "Assignment"},
+    "derivations.language.cross_check.distributions": {"set_laws": "set_distributions"},
+    "derivations.language.cross_check.expectations": {"Law": "Distribution"},
     "derivations.language.cross_check.sampling": {"worlds": "assignments"},
     "derivations.language.cross_check.comparison": {
         "SecondRoute": "CrossCheck",

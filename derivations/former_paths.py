@@ -128,6 +128,7 @@ MOVED = {
     "derivations.language.rules": "derivations.language.judge.rules",
     "derivations.language.scalars": "derivations.language.arrays.scalars",
     "derivations.language.second_route": "derivations.language.cross_check",
+    "derivations.language.second_route.laws": "derivations.language.cross_check.distributions",
     "derivations.language.second_route.route": "derivations.language.cross_check.comparison",
     "derivations.language.second_route.world": "derivations.language.cross_check.assignment",
     "derivations.language.selection": "derivations.language.arrays.selection",

@@ -116,7 +116,7 @@ class Assignment:
         self.masks: set[str] = set()  # the names of those that are masks
         self.draw: Callable[[str, str, random.Random], Any] = _draw
         self.bijections: dict[str, list[int]] = {}
-        self.laws: dict[str, Any] = {}  # how the entries of random arrays are distributed
+        self.distributions: dict[str, Any] = {}  # how the entries of random arrays are distributed
         self.moments: dict[Any, Any] = {}
         self.local: dict[str, Any] | None = None  # the arrays of the layer that is being evaluated
         self.path = ""  # what the names of its weights begin with
@@ -184,7 +184,7 @@ class Assignment:
         if other is None:
             other = Assignment(self.base, self.definitions, self.seed)
             other.arrays, other.masks, other.draw = self.arrays, self.masks, self.draw
-            other.bijections, other.laws = self.bijections, self.laws
+            other.bijections, other.distributions = self.bijections, self.distributions
             other.local, other.path = self.local, self.path
             other.differentiating, other.reads = self.differentiating, self.reads
             other._changed = {**self._changed, **arrays}

@@ -18,13 +18,13 @@ from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.cross_check.assignment import Assignment, Cell, Meaning, NotCovered, Undefined, meaning, rule
 from derivations.language.cross_check.real_functions import number
 
-__all__ = ["Law", "support"]
+__all__ = ["Distribution", "support"]
 
 _LARGEST = 1500  # outcomes of one expectation
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """How an entry is distributed: its mean and variance as functions of assignment and places, and the shape."""
 
     mean: Any
@@ -33,14 +33,14 @@ class Law:
     boolean: bool = False
 
 
-def support(law: Law, assignment: Assignment, places: tuple[int, ...]) -> list[tuple[Any, Decimal]]:
+def support(distribution: Distribution, assignment: Assignment, places: tuple[int, ...]) -> list[tuple[Any, Decimal]]:
     """Return the values of an entry, each with its probability."""
-    mean = number(law.mean(assignment, places))
-    if law.boolean and not 0 <= mean <= 1:
+    mean = number(distribution.mean(assignment, places))
+    if distribution.boolean and not 0 <= mean <= 1:
         raise Undefined("a mask whose mean is no probability")
-    if law.boolean:
+    if distribution.boolean:
         return [(1, mean), (0, 1 - mean)]
-    variance = number(law.variance(assignment, places))
+    variance = number(distribution.variance(assignment, places))
     if variance < 0:
         raise Undefined("a negative variance")
     if 0 < mean < 1 and abs(variance - (mean - mean * mean)) < Decimal(10) ** -40:
@@ -48,7 +48,7 @@ def support(law: Law, assignment: Assignment, places: tuple[int, ...]) -> list[t
     deviation = variance.sqrt()
     if variance == 0:
         return [(mean, Decimal(1))]
-    if law.symmetric:
+    if distribution.symmetric:
         far = deviation * Decimal(2).sqrt()
         quarter = Decimal(1) / 4
         return [(mean - far, quarter), (mean, 2 * quarter), (mean + far, quarter)]
@@ -88,7 +88,7 @@ def _kept(node: Expr, found: Meaning) -> Meaning:
 
 def _mean(inner: Meaning, assignment: Assignment) -> Any:
     cells = _random_cells(inner, assignment)
-    choices = [support(assignment.laws[name], assignment, places) for name, places in cells]
+    choices = [support(assignment.distributions[name], assignment, places) for name, places in cells]
     count = 1
     for choice in choices:
         count *= len(choice)
@@ -112,7 +112,7 @@ def _random_cells(inner: Meaning, assignment: Assignment) -> list[Cell]:
     probe.forget()
     probe.reads = set()
     inner(probe)
-    return sorted((name, places) for name, places in probe.reads if places and name in assignment.laws)
+    return sorted((name, places) for name, places in probe.reads if places and name in assignment.distributions)
 
 
 def _drawn(assignment: Assignment) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from sympy import Basic, Eq, Mod, Symbol
 
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, meaning, whole
-from derivations.language.cross_check.laws import set_laws
+from derivations.language.cross_check.distributions import set_distributions
 from derivations.language.cross_check.repair import holds, repair
 from derivations.language.results.derivation import Assumption, Claim, Derivation
 
@@ -190,7 +190,7 @@ def _repaired(
         )
         try:
             if situation.random_arrays:
-                set_laws(
+                set_distributions(
                     situation.assumptions,
                     situation.statements,
                     assignment,

@@ -13,14 +13,14 @@ from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Iverson, Variance
 from derivations.language.cross_check.arrays import bound_to
 from derivations.language.cross_check.assignment import Assignment, meaning
-from derivations.language.cross_check.expectations import Law
+from derivations.language.cross_check.expectations import Distribution
 from derivations.language.cross_check.real_functions import number
 from derivations.language.results.derivation import Assumption
 
-__all__ = ["set_laws"]
+__all__ = ["set_distributions"]
 
 
-def set_laws(
+def set_distributions(
     assumptions: tuple[Assumption, ...], statements: Iterable[Basic], assignment: Assignment, shape: str
 ) -> None:
     """Give every array a distribution with the assumed mean and variance of its entries; what is free may be fixed."""
@@ -35,44 +35,45 @@ def set_laws(
         second, variance = _assumed(assumptions, name, 2), _assumed(assumptions, name, "variance")
         if label.is_integer:  # a mask is random where its mean is assumed
             if mean is not None:
-                assignment.laws[name] = Law(mean, None, boolean=True)
+                assignment.distributions[name] = Distribution(mean, None, boolean=True)
             continue
-        assignment.laws[name] = _law(mean, second, variance, shape, random.Random(f"{assignment.seed} {name} law"))
+        own = random.Random(f"{assignment.seed} {name} law")  # this text decides which values are drawn
+        assignment.distributions[name] = _distribution(mean, second, variance, shape, own)
         if second is not None:
-            assignment.laws[name] = _by_second_moment(name, mean, second, shape)
+            assignment.distributions[name] = _by_second_moment(name, mean, second, shape)
 
 
-def _law(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) -> Law:
-    """A law with the assumed mean and variance; what is free is drawn, or such that the mean square is 1."""
+def _distribution(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) -> Distribution:
+    """A distribution with the assumed mean and variance; what is free is drawn, or such that the mean square is 1."""
     middle, spread = Decimal(own.randint(-8, 8)) / 8, Decimal(own.randint(1, 16)) / 8
     if shape == "fixed":
         spread = Decimal(0)
     if shape == "unit":
         middle, spread = Decimal("0.6"), Decimal("0.64")
     mean = mean or (lambda assignment, places: middle)
-    return Law(mean, variance or (lambda assignment, places: spread), shape == "symmetric")
+    return Distribution(mean, variance or (lambda assignment, places: spread), shape == "symmetric")
 
 
-def _by_second_moment(name: str, mean: Any, second: Any, shape: str) -> Law:
-    """A law with an assumed mean square, which may be stated by means of the mean."""
+def _by_second_moment(name: str, mean: Any, second: Any, shape: str) -> Distribution:
+    """A distribution with an assumed mean square, which may be stated by means of the mean."""
 
     def square(assignment: Assignment, places: tuple[int, ...]) -> Any:
-        law, known = assignment.laws[name], assignment.moments
-        assignment.moments = {}  # what is computed under the law without spread holds for no other
-        assignment.laws[name] = Law(
+        distribution, known = assignment.distributions[name], assignment.moments
+        assignment.moments = {}  # what is computed under the distribution without spread holds for no other
+        assignment.distributions[name] = Distribution(
             mean or (lambda assignment, places: Decimal(0)), lambda assignment, places: Decimal(0)
         )
         try:
             return second(assignment, places)
         finally:
-            assignment.laws[name], assignment.moments = law, known
+            assignment.distributions[name], assignment.moments = distribution, known
 
     def middle(assignment: Assignment, places: tuple[int, ...]) -> Any:
         if mean is not None:
             return mean(assignment, places)
         return Decimal(0) if shape in ("symmetric", "fixed") else abs(number(square(assignment, places))).sqrt() * 3 / 5
 
-    return Law(
+    return Distribution(
         middle,
         lambda assignment, places: square(assignment, places) - middle(assignment, places) ** 2,
         shape == "symmetric",
