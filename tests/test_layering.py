@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-LAMBDIFY_HOME = Path("numeric/codegen/compile.py")
+LAMBDIFY_HOME = Path("numeric/codegen/functions.py")
 HEAVY = {"numeric", "numpy", "scipy", "torch", "jax"}
 
 

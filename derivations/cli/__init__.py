@@ -98,4 +98,7 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("derivations: stopped", err=True)
+        # CPython notes an interruption inside `exec` of a text, such as that of a dataclass, as one that nobody caught,
+        # and at the end kills itself with the signal; the next text clears the note.
+        exec("")  # noqa: S102 - a constant
         sys.exit(130)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from textwrap import TextWrapper
 from typing import TypeAlias
 
+from numeric.codegen.syntax import statements
+
 __all__ = ["WIDTH", "folded", "wrapped"]
 
 WIDTH = 112  # of the emitted lines, shapes apart
@@ -28,7 +30,7 @@ def folded(line: str, width: int = WIDTH) -> str:
         return line
     text = line.lstrip()
     indent = line[: -len(text)]
-    statement = ast.parse(text).body[0]
+    statement = statements(text)[0]
     for layout in _layouts(statement, text, indent, width):
         if all(len(each) <= width for each in layout.splitlines()):
             return layout

@@ -7,7 +7,6 @@ broadcasting, unless its full shape is asked for. Scalars of sizes are Python nu
 float32 what it is.
 """
 
-import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +35,7 @@ from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 from numeric.codegen.formula_printer import CompileError, FormulaPrinter, quotient
+from numeric.codegen.syntax import names_in, tidied
 from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["AxisLength", "Call", "NumPyLayerPrinter", "Verbatim"]
@@ -101,7 +101,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         if isinstance(expr, str | Verbatim):
             return str(expr)
         self._taken = set(self._reserved)
-        return ast.unparse(ast.parse(self._print(expr), mode="eval"))
+        return tidied(self._print(expr))
 
     def _print(self, expr: Any, **settings: Any) -> str:
         if isinstance(expr, Array) and not self._casting and expr.kind == "real" and self._is_constant(expr):
@@ -480,7 +480,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Repeat(self, node: Repeat) -> str:
         first, *rest = (self._exact(a) for a in node.arguments)
-        used = {name.id for text in rest for name in ast.walk(ast.parse(text)) if isinstance(name, ast.Name)}
+        used = names_in("\n".join(rest))
         value = self._target if self._target not in used else self._fresh(node.layer.inputs[0].name)
         weights = self._fresh("weights")
         if weight_tree(node.layer, frozenset(node.bound)):
@@ -512,7 +512,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         with self._with(_family=equation.over[0] if equation.over else None):
             texts = [self._summed(term, len(equation.variable.shape)) for term in _terms(equation.value)]
         self._taken = set(self._reserved)
-        return _tidy(" + ".join(texts))
+        return tidied(" + ".join(texts))
 
     def _summed(self, term: Array, rank: int) -> str:
         factor, array = term.args if isinstance(term, Scaled) else (Integer(1), term)
@@ -544,9 +544,9 @@ class NumPyLayerPrinter(FormulaPrinter):
             if isinstance(node, Repeat):
                 stack = identifier(node.name) if own else f"[{{}}] * {self._scalar.whole(node.count)}"
                 given = [call.name, arguments[0], stack, *arguments[1:], *self._named(node, call, True)]
-                return _tidy(f"forward_through({', '.join(given)})")
+                return tidied(f"forward_through({', '.join(given)})")
             weights = [f"**{identifier(node.name)}"] if own else []
-            return _tidy(f"{call.name}({', '.join([*arguments, *weights, *self._named(node, call, True)])})")
+            return tidied(f"{call.name}({', '.join([*arguments, *weights, *self._named(node, call, True)])})")
 
     def backward_call(self, node: Pulled, over: Symbol | None) -> str:
         """Return the call of the backward pass of an applied layer, which returns all of its gradients."""
@@ -555,11 +555,11 @@ class NumPyLayerPrinter(FormulaPrinter):
             own = bool(weight_tree(node.layer, frozenset(node.bound)))
             if node.count:
                 stack = identifier(node.part) if own else f"[{{}}] * {self._scalar.whole(node.count)}"
-                return _tidy(
+                return tidied(
                     f"backward_through({', '.join([call.name, *given, stack, *self._named(node, call, True)])})"
                 )
             weights = [f"**{identifier(node.part)}"] if own else []
-            return _tidy(f"{call.name}({', '.join([*given, *weights, *self._named(node, call, True)])})")
+            return tidied(f"{call.name}({', '.join([*given, *weights, *self._named(node, call, True)])})")
 
     def _print_Pulled(self, node: Pulled) -> str:
         return self.results[node]
@@ -568,10 +568,6 @@ class NumPyLayerPrinter(FormulaPrinter):
 def _terms(value: Array) -> list[Array]:
     """Return the terms of a sum."""
     return [term for part in value.args for term in _terms(part)] if isinstance(value, Plus) else [value]
-
-
-def _tidy(text: str) -> str:
-    return ast.unparse(ast.parse(text, mode="eval"))
 
 
 def _is_ones(node: Basic) -> bool:

@@ -27,7 +27,7 @@ from tests.broken import broken_steps, is_refused, with_step
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in RESULTS if RESULTS[name].__module__.endswith("attention_symmetries")]
+    "name", [name for name in RESULTS if RESULTS[name].__module__ == "derivations.attention.symmetries"]
 )
 def test_every_result_is_proved(name: str) -> None:
     evidence = judge(RESULTS[name]())

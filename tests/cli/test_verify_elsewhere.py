@@ -74,6 +74,20 @@ def _children(listed: Path) -> int:
         return 0
 
 
+def test_an_interruption_inside_of_generated_code_is_one_too(tmp_path, repository):
+    """Where a dataclass is being made: Python's own exit would be that of a process which the signal has killed."""
+    script = """from derivations import cli
+def interrupted(**options):
+    exec("raise KeyboardInterrupt")
+cli.cli = interrupted
+cli.main()
+"""
+    (tmp_path / "interrupted.py").write_text(script, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), str(repository)])
+    ended = subprocess.run([sys.executable, "-m", "interrupted"], env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert ended.returncode == 130
+
+
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="sees the workers through /proc")
 @pytest.mark.parametrize("wait", [0, 0.01, 0.02, 0.05, 0.2])

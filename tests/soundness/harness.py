@@ -234,5 +234,5 @@ def judged(mutant: Mutant, seconds: float = 60) -> str:
             raise Undecided("no time is left")
         spend(context, terms)
 
-    with patch.object(proof, "find_witness", lambda *arguments: None), patch.object(Context, "spend", in_time):
+    with patch.object(proof, "find_counterexample", lambda *arguments: None), patch.object(Context, "spend", in_time):
         return str(proof.judge(mutant.alone).level)

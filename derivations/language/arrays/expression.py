@@ -79,18 +79,29 @@ def require(condition: bool, message: Callable[[], str]) -> None:
         raise ShapeError(message())
 
 
+def _new_node(kind: type[Array], *args: Any) -> Array:
+    node = Basic.__new__(kind, *args)
+    node._shape = node._infer()
+    return node
+
+
+# The same parts give the same object, so whatever compares nodes finds most of them to be one.
+_node: Callable[..., Array] = lru_cache(maxsize=1 << 15, typed=True)(_new_node)
+
+
 class Array(Displayed, Basic):
     """An expression for an array of rank 0, 1 or 2 (or more, for families) with a symbolic shape."""
 
     def __new__(cls, *args: Any) -> Array:
-        """Build the node and check its shape."""
-        node = super().__new__(cls, *args)
+        """Build the node and check its shape; the same parts give the same object."""
         try:
-            node._shape = node._infer()
+            try:
+                return _node(cls, *args)
+            except TypeError:  # a part that is no key of a table, such as a list
+                return _new_node(cls, *args)
         except AttributeError as error:  # a part that is no array has no shape
             given = ", ".join(f"{part} of type {type(part).__name__}" for part in args)
             raise ShapeError(f"{cls.__name__} is built from arrays and expressions, not from {given}") from error
-        return node
 
     @property
     def shape(self) -> Shape:
@@ -277,7 +288,7 @@ class Variable(Array):
     def _entry(self, *places: Place) -> Expr:
         if not places and self.kind == "real":
             return OnlyEntry(self.name, real=True)
-        entry = Indexed(self.base, *map(flat, places)) if places else self.base.label
+        entry = _indexed(self.base, *map(flat, places)) if places else self.base.label
         return Iverson(Ne(entry, 0, evaluate=False)) if self.kind == "boolean" else entry
 
 
@@ -285,6 +296,12 @@ class Variable(Array):
 def _base(name: str, kind: str, sizes: tuple[Expr, ...]) -> IndexedBase:
     declared = {"real": {"real": True}, "integer": {"integer": True}, "boolean": MASK}[kind]
     return IndexedBase(Symbol(name, **declared), shape=sizes)
+
+
+@lru_cache(maxsize=1 << 14)
+def _indexed(base: IndexedBase, *places: Expr) -> Indexed:
+    """Return the entry of a base: SymPy deduces what it is anew each time, and the same entries come up often."""
+    return Indexed(base, *places)
 
 
 def array(name: str, *shape: Sized) -> Variable:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+@lru_cache(maxsize=1 << 12)
 def declared_real(expression: Basic) -> bool:
     """Say whether every symbol, array and function in an expression was declared real, and I does not occur."""
     named = expression.atoms(Symbol, AppliedUndef)

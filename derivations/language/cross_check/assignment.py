@@ -29,10 +29,18 @@ __all__ = [
     "Undefined",
     "Unfit",
     "held",
+    "inside",
     "meaning",
     "rule",
     "whole",
 ]
+
+
+@lru_cache(maxsize=1 << 14)
+def inside(node: Basic, kind: type[Basic]) -> frozenset[Any]:
+    """Return the parts of an expression that are of a kind; found once, for the same ones are asked for many times."""
+    return frozenset(node.atoms(kind))
+
 
 DIGITS = 60
 _LARGEST = 4000  # entries of an array that is drawn

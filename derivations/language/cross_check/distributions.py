@@ -12,7 +12,7 @@ from sympy import Basic, Eq, Indexed, Mul, Ne, Pow, Symbol
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Iverson, Variance
 from derivations.language.cross_check.arrays import bound_to
-from derivations.language.cross_check.assignment import Assignment, meaning
+from derivations.language.cross_check.assignment import Assignment, inside, meaning
 from derivations.language.cross_check.expectations import Distribution
 from derivations.language.cross_check.real_functions import number
 from derivations.language.results.derivation import Assumption
@@ -26,8 +26,8 @@ def set_distributions(
     """Give every array a distribution with the assumed mean and variance of its entries; what is free may be fixed."""
     names: dict[str, Symbol] = {}
     for part in statements:
-        names |= {node.base.label.name: node.base.label for node in part.atoms(Indexed)}
-        names |= {node.name: node.base.label for node in part.atoms(Array) if hasattr(node, "base")}
+        names |= {node.base.label.name: node.base.label for node in inside(part, Indexed)}
+        names |= {node.name: node.base.label for node in inside(part, Array) if hasattr(node, "base")}
     for name, label in names.items():
         if name in assignment.definitions or (label.is_integer and not label.is_nonnegative):
             continue

@@ -16,7 +16,7 @@ from typing import Any
 from sympy import Basic, Eq, Mod, Symbol
 
 from derivations.language.arrays.scalars import Expectation, Variance
-from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, meaning, whole
+from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, inside, meaning, whole
 from derivations.language.cross_check.distributions import set_distributions
 from derivations.language.cross_check.repair import holds, repair
 from derivations.language.results.derivation import Assumption, Claim, Derivation
@@ -58,14 +58,14 @@ class Situation:
         statements = [claim.lhs, *(s.expression for s in claim.steps), *derivation.ranges.values()]
         statements += [size for _, _, size in derivation.bijections]
         context = [*derivation.definitions, *(part for a in assumptions for part in (a.statement, *a.ranges.values()))]
-        symbols = {symbol for part in (*statements, *context) for symbol in part.atoms(Symbol)}
+        symbols = {symbol for part in (*statements, *context) for symbol in inside(part, Symbol)}
         indices = set(derivation.ranges)
-        mentioned = {symbol for part in context for symbol in part.atoms(Symbol)}
+        mentioned = {symbol for part in context for symbol in inside(part, Symbol)}
         return Situation(
             derivation,
             assumptions,
             tuple(sorted(symbols, key=str)),
-            any(part.has(Expectation, Variance) for part in (*statements, *context)),
+            any(inside(part, Expectation) or inside(part, Variance) for part in (*statements, *context)),
             bool(indices & mentioned),
         )
 
@@ -139,7 +139,9 @@ def _sizes(situation: Situation, attempt: int, source: random.Random) -> dict[Sy
     """Return sizes that meet the assumptions on sizes: distinct primes first, all 1, then anything small."""
     names = [symbol for symbol in situation.symbols if _is_size(symbol)]
     about = [
-        a for a in situation.assumptions if a.statement.atoms(Symbol) and all(map(_is_size, a.statement.atoms(Symbol)))
+        a
+        for a in situation.assumptions
+        if inside(a.statement, Symbol) and all(map(_is_size, inside(a.statement, Symbol)))
     ]
     about = [a for a in about if not a.ranges and not a.statement.has(Expectation, Variance)]
     primes = [2, 1, 2] if situation.random_arrays else list(_PRIMES if attempt else _PRIMES[:-1])

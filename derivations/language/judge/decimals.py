@@ -10,6 +10,7 @@ Assumes      a decimal that was written has no more digits than that: 15 digits 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from sympy import Basic, Float, Rational
 
@@ -23,7 +24,7 @@ _DIGITS = 12  # a number with more of them may be the result of rounding
 
 def exact(expression: Basic) -> Basic:
     """Return the expression with every floating-point number as the decimal that it shows."""
-    if not isinstance(expression, Basic) or not expression.has(Float):
+    if not isinstance(expression, Basic) or not _has_decimals(expression):
         return expression
     numbers = {each: Rational(str(each)) for each in expression.atoms(Float) if each.is_finite}
     return expression.xreplace(numbers)
@@ -31,8 +32,13 @@ def exact(expression: Basic) -> Basic:
 
 def rounded_by_arithmetic(expression: Basic) -> bool:
     """Say whether a number has so many digits that it may be rounded, as that of 1 - 0.9999: it refutes nothing."""
-    numbers = expression.atoms(Float) if isinstance(expression, Basic) and expression.has(Float) else ()
+    numbers = expression.atoms(Float) if isinstance(expression, Basic) and _has_decimals(expression) else ()
     return any(len(str(each).partition("e")[0].replace(".", "").strip("-0")) > _DIGITS for each in numbers)
+
+
+@lru_cache(maxsize=1 << 12)
+def _has_decimals(expression: Basic) -> bool:
+    return bool(expression.has(Float))
 
 
 def exact_step(step: Step) -> Step:

@@ -2,8 +2,8 @@
 
 SymPy cancels what it multiplies and adds: an entry of `x * (1/x)` is 1, and nothing is left that says x_i != 0. So the
 judge also reads, by themselves, the parts of an array that are not defined everywhere, at the places that the entry
-depends on. Entries that wait (`deferred`) cancel only where a node forgets an operand; that much is looked for inside
-layers, too.
+depends on. Where entries wait (`deferred`) and the entry itself is read, that of a transparent node holds those of its
+operands as leaves, which are read with it; then parts are read by themselves only below a node that may forget one.
 """
 
 from __future__ import annotations
@@ -40,17 +40,21 @@ __all__ = ["partial_entries"]
 Fresh = Callable[[Axis], Any]  # a place on an axis that occurs nowhere else
 
 
-def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh) -> Iterator[Expr]:
-    """Yield the entries, inside an entry of an array, of parts whose formula has a quotient, a root or a logarithm."""
-    if not _has_partial(array):
+def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh, read: bool = False) -> Iterator[Expr]:
+    """Yield the entries, inside an entry of an array, of parts whose formula has a quotient, a root or a logarithm.
+
+    With `read` those are left out that are met where the entry itself is read, leaf by leaf.
+    """
+    if not (_may_lose(array) if read else _has_partial(array)):
         return
-    if _is_partial(array):
+    if _is_partial(array) and not (read and isinstance(array, _TRANSPARENT)):
         yield array.entry(*places)
     yield from _new_places(array, places)
     if _forgets_operands(array):
+        read = False
         yield from (part.entry(*at) for part, at in _parts(array, places, fresh))
     for part, at in _parts(array, places, fresh):
-        yield from partial_entries(part, at, fresh)
+        yield from partial_entries(part, at, fresh, read)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -65,6 +69,34 @@ def _has_partial(node: Basic) -> bool:
         or isinstance(node, Concatenate | ColumnBlock | Interleave | Member | PlacedBlock)
         or any(_has_partial(part) for part in node.args)
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_lose(node: Basic) -> bool:
+    """Say whether an entry of a node whose operands wait may leave out something that is not defined everywhere."""
+    if getattr(node, "closed", False):
+        return False
+    if _unfolds(node):
+        return _may_lose(_unfolded(node))
+    if (isinstance(node, Array) and not isinstance(node, _TRANSPARENT)) or _forgets_operands(node):
+        return _has_partial(node)
+    return any(_may_lose(part) for part in node.args)
+
+
+_TRANSPARENT = (
+    Apply,
+    ColumnBroadcast,
+    Elementwise,
+    Explicit,
+    Hadamard,
+    Plus,
+    Product,
+    RowBroadcast,
+    Scaled,
+    Tabulated,
+    Transpose,
+    Variable,
+)  # an entry of these holds one of every operand as a leaf, at the places that it depends on
 
 
 def _unfolds(node: Basic) -> bool:

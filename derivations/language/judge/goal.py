@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Mod, Ne, Symbol, true
 
 from derivations.language.arrays.binding import free_symbols, replace_free
 from derivations.language.arrays.declarations import at_places
+from derivations.language.arrays.deferred import is_deferring
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.internal import Internal
 from derivations.language.arrays.scalars import Within, declared_real
@@ -115,8 +116,12 @@ class Goal:
         return equation.value_at(*pairs)
 
     def keep_domains(self, array: Array, *places: Any) -> None:
-        """Keep the conditions under which an entry, or a general one, is defined that may have cancelled out of it."""
-        for part in partial_entries(array, places or tuple(places_of(self, *array.shape)), self.fresh):
+        """Keep the conditions under which an entry, or a general one, is defined that may have cancelled out of it.
+
+        An entry at places that are given is also read by itself; a general one need not be.
+        """
+        at, read_too = places or tuple(places_of(self, *array.shape)), bool(places) and is_deferring()
+        for part in partial_entries(array, at, self.fresh, read_too):
             read(part, self.context)
 
     def require_real(self, *parts: Basic) -> None:
@@ -168,8 +173,7 @@ class Goal:
         """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
         for index in assumption.ranges:
             at_places(index, {index: index})  # its declaration must admit all of its values
-        anything = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
-        statement, context = replace_free(assumption.statement, anything), self.context
+        (statement, anything), context = _general(assumption), self.context
         if statement == true:
             return
         if type(statement) not in _SIGNS and not isinstance(statement, Eq):
@@ -258,6 +262,13 @@ class Goal:
                 self.context.facts.append(Condition("positive", single(atom)))
             elif is_nonnegative(body, self.context):
                 self.context.facts.append(Condition("nonnegative", single(atom)))
+
+
+@lru_cache(maxsize=1 << 10)
+def _general(assumption: Assumption) -> tuple[Basic, dict[Symbol, Symbol]]:
+    """Return the statement of an assumption with its indices named apart from all that a person writes."""
+    anything: dict[Symbol, Symbol] = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
+    return replace_free(assumption.statement, anything), anything
 
 
 def _covered(condition: Condition, context: Context) -> bool:

@@ -139,7 +139,7 @@ def _names(expression: Basic) -> Names:
             found[node] = _array(node.name, node)
         elif isinstance(node, Apply):
             found |= {(path, weight): _array(path, weight) for path, weight in _weights(node, "")}
-    return tuple((_key(name), name) for name in found.values())
+    return tuple((symbol_atom(thing) if type(thing) is Symbol else _key(name), name) for thing, name in found.items())
 
 
 def _key(name: _Name) -> tuple[str, ...]:

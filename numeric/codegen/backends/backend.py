@@ -17,6 +17,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from numeric.codegen.printer import NumPyLayerPrinter
+from numeric.codegen.syntax import statements
 
 __all__ = ["Backend", "Texts", "functions_of", "texts_of"]
 
@@ -84,7 +85,7 @@ def _namespace(backend: Backend) -> dict[str, Any]:
 
 def _imported(line: str) -> Any:
     """Return what an import line binds."""
-    statement = ast.parse(line).body[0]
+    statement = statements(line)[0]
     if isinstance(statement, ast.ImportFrom):
         module = import_module(str(statement.module))
         name = statement.names[0].name
@@ -126,6 +127,6 @@ def functions_of(texts: Mapping[str, str], modules: Mapping[str, Any], place: st
 
 def _defaults(text: str) -> tuple[Any, ...]:
     """Return the values that the last arguments of a function have when they are left out: plain constants."""
-    definition = ast.parse(text).body[0]
+    definition = statements(text)[0]
     assert isinstance(definition, ast.FunctionDef)
     return tuple(ast.literal_eval(default) for default in definition.args.defaults)

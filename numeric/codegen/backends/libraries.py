@@ -14,6 +14,7 @@ from numeric.codegen.backends.backend import Backend, Texts, texts_of
 from numeric.codegen.backends.jax_printer import JaxLayerPrinter
 from numeric.codegen.backends.torch_printer import TorchLayerPrinter
 from numeric.codegen.printer import NumPyLayerPrinter
+from numeric.codegen.syntax import nodes
 from numeric.runtime import primitives
 
 __all__ = ["BACKENDS", "backend_called"]
@@ -36,7 +37,7 @@ def for_sizes() -> dict[str, str]:
 
 def traceable(texts: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that neither write in place nor call one that does."""
-    left = {name: text for name, text in texts.items() if not any(map(_writes, ast.walk(ast.parse(text))))}
+    left = {name: text for name, text in texts.items() if not any(map(_writes, nodes(text)))}
     missing = texts.keys() - left.keys()
     while gone := {name for name, text in left.items() if any(re.search(rf"\b{m}\(", text) for m in missing)}:
         left, missing = {name: text for name, text in left.items() if name not in gone}, missing | gone

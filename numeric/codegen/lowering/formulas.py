@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 from numeric.codegen.lowering.operands import InDouble, Operand
 from numeric.codegen.lowering.registers import Layout, Register
+from numeric.codegen.syntax import expression_tree, tidied
 
 __all__ = ["FormulaWriter"]
 
@@ -39,7 +40,7 @@ class FormulaWriter:
 
     def write(self, text: str) -> Register | str:
         """Return the register of a formula's value, or its text where it holds no array of the tile."""
-        body = ast.parse(text, mode="eval").body
+        body = expression_tree(text)
         self.last = body
         return self._held(self._value(body), last=True)
 
@@ -109,14 +110,14 @@ class FormulaWriter:
             value = self._ufunc("np.multiply", (value, self._value(factor)))
         for factor in (factor for factor in below if self._arrays(factor)):
             value = self._ufunc("np.divide", (value, self._value(factor)))
-        return self._ufunc("np.multiply", (value, ast.unparse(ast.parse(number, mode="eval"))), last=last)
+        return self._ufunc("np.multiply", (value, tidied(number)), last=last)
 
     def _opaque(self, node: ast.expr) -> Register:
         names = [name for name in dict.fromkeys(self._arrays(node)) if not self._is_bound_inside(node, name)]
         registers = [self.operands[name] for name in names]
         text = ast.unparse(node)
         for name, register in zip(names, registers, strict=True):
-            text = ast.unparse(_Renamed(name, register.name).visit(ast.parse(text, mode="eval")))
+            text = ast.unparse(_Renamed(name, register.name).visit(expression_tree(text)))
         return self.opaque(text, registers)
 
     def _is_bound_inside(self, node: ast.expr, name: str) -> bool:
@@ -144,4 +145,4 @@ class _Renamed(ast.NodeTransformer):
         self.old, self.new = old, new
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.parse(self.new, mode="eval").body if node.id == self.old else node
+        return expression_tree(self.new) if node.id == self.old else node

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-
 from numeric.codegen.lowering.locality import Phase
 from numeric.codegen.lowering.memory import Pieces
 from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.registers import Body, Layout, Loop, LoopEnd, Operation, Register
+from numeric.codegen.syntax import names_in
 
 __all__ = ["LoopText"]
 
@@ -24,7 +23,7 @@ class LoopText:
         """Return the lines, without indentation."""
         inner = self._inner(body)
         text = "\n".join(inner)
-        names = {each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)}
+        names = names_in(text)
         n = self.program.whole(self.phase.size)
         head = []
         loops = [op for op in body if isinstance(op, Loop)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,8 +19,9 @@ from numeric.codegen.lowering.expressions import variables_of
 from numeric.codegen.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
 from numeric.codegen.lowering.names import OWN, all_rows_of, names_of, of_items, with_derived
 from numeric.codegen.lowering.registers import Layout
-from numeric.codegen.lowering.tile_printer import TilePrinter, tidy
+from numeric.codegen.lowering.tile_printer import TilePrinter
 from numeric.codegen.printer import Call
+from numeric.codegen.syntax import names_in, tidied
 
 __all__ = ["Program", "Unsupported"]
 
@@ -187,15 +187,15 @@ class Program:
 
     def whole(self, size: Any) -> str:
         """Return a size as text, an integer."""
-        return tidy(self.printer.size(total(size)))
+        return tidied(self.printer.size(total(size)))
 
     def scalar(self, expr: Expr) -> str:
         """Return a scalar as text."""
-        return tidy(self.printer.scalar(expr))
+        return tidied(self.printer.scalar(expr))
 
     def formula(self, formula: Lambda, texts: list[str]) -> str:
         """Return a formula of entries, with texts for its variables."""
-        return tidy(self.printer.formula(formula, texts))
+        return tidied(self.printer.formula(formula, texts))
 
     def printed(self, node: Array, over: Symbol | None) -> str:
         """Return the text of what reads no input."""
@@ -208,7 +208,7 @@ class Program:
     def printed_in_tile(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str], size: Any) -> str:
         """Return the text of an expression over arrays of the tile."""
         text = self.printer.in_family(node, over, arrays)
-        if self.names[size] in {each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)}:
+        if self.names[size] in names_in(text):
             raise Unsupported(node)
         return text
 

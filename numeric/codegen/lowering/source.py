@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from itertools import count, groupby
 from typing import Any
@@ -24,6 +23,7 @@ from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.registers import Layout
 from numeric.codegen.lowering.whole_text import WholeText
 from numeric.codegen.printer import AxisLength, Call
+from numeric.codegen.syntax import names_in
 from numeric.runtime.structure import identifier
 
 __all__ = ["FunctionSource"]
@@ -56,7 +56,7 @@ class FunctionSource:
         self.stacks = {identifier(node.name): node for node in repeated}
         self.scalars = sorted((names[s] for s in layer.scalars), key=lambda each: (each in DEFAULTS, each))
         lines = self._lines(bodies)
-        used = _names("\n".join(["def f():", *lines]))
+        used = names_in("\n".join(["def f():", *lines]))
         lengths = _lengths(self.program)
         self.sizes = {names[s]: s for s in layer.sizes if names[s] in used and s not in lengths}
         measured = [f"    {names[s]} = {text}" for s, text in lengths.items() if names[s] in used]
@@ -181,7 +181,3 @@ def _lengths(program: Program) -> dict[Basic, str]:
                 place = number - len(variable.shape)
                 lengths[along] = program.printer.doprint(AxisLength(variable, Integer(place)))
     return lengths
-
-
-def _names(text: str) -> set[str]:
-    return {each.id for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name)}

@@ -11,8 +11,9 @@ from derivations.language.arrays.expression import Array, Transpose, Variable
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equation
 from numeric.codegen.printer import NumPyLayerPrinter
+from numeric.codegen.syntax import expression_tree, tidied
 
-__all__ = ["TilePrinter", "tidy"]
+__all__ = ["TilePrinter"]
 
 
 class TilePrinter(NumPyLayerPrinter):
@@ -48,13 +49,13 @@ class TilePrinter(NumPyLayerPrinter):
         """Return the text of a member of a family, all members together; `exact` where nothing is left to broadcast."""
         with self._with(_family=over, _names={**self._names, **(arrays or {})}):
             self._taken = set(self._reserved)
-            return tidy(self._exact(node) if arrays or exact else self._print(node))
+            return tidied(self._exact(node) if arrays or exact else self._print(node))
 
     def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
         """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""
         with self._with(_names={**self._names, **arrays}, _target=self._names[equation.variable]):
             text = self.summed_over_batch(equation) if summed else self.doprint(equation)
-            return ast.unparse(_OnThreads().visit(ast.parse(text, mode="eval"))) if self.of_gradient else text
+            return ast.unparse(_OnThreads().visit(expression_tree(text))) if self.of_gradient else text
 
     def size(self, size: Expr) -> str:
         """Return a size as an integer."""
@@ -91,8 +92,3 @@ class _OnThreads(ast.NodeTransformer):
 
 def _called(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), [*arguments, ast.Name("threads", ast.Load())], [])
-
-
-def tidy(text: str) -> str:
-    """Return an expression without needless brackets."""
-    return ast.unparse(ast.parse(text, mode="eval"))

@@ -5,14 +5,15 @@ import re
 from collections.abc import Iterable, Mapping
 
 from numeric.codegen.compile import PRIMITIVES, CompiledLayer
+from numeric.codegen.syntax import names_in, statements
 
-__all__ = ["definitions", "names_in", "needed", "renamed"]
+__all__ = ["definitions", "needed", "renamed"]
 
 
 def definitions(text: str) -> dict[str, str]:
     """Return the statements of a module but its imports by the name that they bind; `if` stands for what binds none."""
     lines, found = text.splitlines(keepends=True), dict[str, str]()
-    for node in ast.parse(text).body:
+    for node in statements(text):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 first = min((d.lineno for d in node.decorator_list), default=node.lineno)
@@ -29,24 +30,20 @@ def definitions(text: str) -> dict[str, str]:
 
 def needed(texts: Mapping[str, str], readers: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return those of some texts, by name, that others call, and what they call in turn; and what prepares them."""
-    kept, waiting = set[str](), [name for each in readers for name in names_in(each.values()) if name in texts]
+    kept = set[str]()
+    waiting = [name for each in readers for text in each.values() for name in names_in(text) if name in texts]
     while waiting:
         name = waiting.pop()
         if name not in kept:
             kept.add(name)
-            waiting += [each for each in names_in([texts[name]]) if each in texts]
+            waiting += [each for each in names_in(texts[name]) if each in texts]
             waiting += [each for each in texts if each.startswith("if ") and kept & _reached(texts, each)]
     return {name: text for name, text in texts.items() if name in kept}
 
 
 def _reached(texts: Mapping[str, str], name: str) -> set[str]:
-    called = {each for each in names_in([texts[name]]) if each in texts}
-    return called | {each for one in called for each in names_in([texts[one]]) if each in texts}
-
-
-def names_in(texts: Iterable[str]) -> set[str]:
-    """Return the names that some texts read or bind."""
-    return {node.id for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    called = {each for each in names_in(texts[name]) if each in texts}
+    return called | {each for one in called for each in names_in(texts[one]) if each in texts}
 
 
 def renamed(compiled: CompiledLayer, name: str) -> dict[str, str]:

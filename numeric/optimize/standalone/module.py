@@ -21,8 +21,9 @@ from derivations.language.layers.layer import Layer
 from numeric.codegen.compile import PRIMITIVES
 from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.lowering.module import LoweredLayer, lowered
+from numeric.codegen.syntax import names_in, statements
 from numeric.optimize import optimize
-from numeric.optimize.standalone.definitions import definitions, names_in, needed, renamed
+from numeric.optimize.standalone.definitions import definitions, needed, renamed
 from numeric.optimize.standalone.weights import WeightsSource
 from numeric.runtime import blas_threads, tiles
 from numeric.runtime.structure import identifier
@@ -53,7 +54,7 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
         raise CompileError(f"layer {layer.name}: {twice[0]} is the name of a helper of its code; rename the layer")
     sections = [*(text for part in (*own, primitives) for text in part.values()), *_grouped(machinery)]
     text = "\n\n".join(sections)
-    return f"{_head(layer, code, weights)}\n\n{_imports(names_in([text]))}\n\n{text}"
+    return f"{_head(layer, code, weights)}\n\n{_imports(names_in(text))}\n\n{text}"
 
 
 def _machinery() -> dict[str, str]:
@@ -83,7 +84,7 @@ def _imports(used: set[str]) -> str:
     for is_standard, lines in ((True, STANDARD), (False, LIBRARIES)):
         found[is_standard] |= {line for name, line in lines.items() if name in used}
     members: dict[str, set[str]] = {}
-    for node in (each for module in MACHINERY for each in ast.parse(inspect.getsource(module)).body):
+    for node in (each for module in MACHINERY for each in statements(inspect.getsource(module))):
         match node:
             case ast.Import(names=names):
                 kept = [each for each in names if (each.asname or each.name) in used]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from warnings import catch_warnings, simplefilter
 
-from onnx import helper
-from onnx.backend.test.case.node import collect_testcases
+import pytest
 
 from tests.numeric.verification.agreement.onnx_cases.activations import FORMULAS, ROWS, activation, of_rows
 from tests.numeric.verification.agreement.onnx_cases.attention import attention, rotary
@@ -15,6 +14,9 @@ from tests.numeric.verification.agreement.onnx_cases.losses import LOSSES, loss
 from tests.numeric.verification.agreement.onnx_cases.norms import NORMS
 
 __all__ = ["WRITERS", "cases"]
+
+helper = pytest.importorskip("onnx.helper")
+collect_testcases = pytest.importorskip("onnx.backend.test.case.node").collect_testcases
 
 WRITERS: dict[str, Callable[[Given], Written]] = {
     **dict.fromkeys(FORMULAS, activation),

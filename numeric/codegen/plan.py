@@ -1,0 +1,116 @@
+"""Which functions a layer is compiled to: one for each distinct layer in it, each after those that it calls."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from derivations.language.arrays.expression import Variable
+from derivations.language.differentiation.preparation import prepared
+from derivations.language.differentiation.tape import (
+    Pulled,
+    Tape,
+    backward_pass,
+    forward_pass,
+    is_gradient,
+    pulled,
+    with_tapes,
+)
+from derivations.language.layers.layer import Apply, Layer
+from numeric.runtime.structure import WeightTree, applications, applied_in, instance, weight_tree
+
+__all__ = ["Plan", "Unit", "plan_of"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A function to print: a layer, or one of the two passes of the gradient of a layer that is applied in another."""
+
+    of: Layer
+    role: str = "whole"  # or "forward", "backward"
+
+    @property
+    def layer(self) -> Layer:
+        """The layer whose equations are printed."""
+        return self._halves[0]
+
+    @property
+    def kept(self) -> tuple[Variable, ...]:
+        """What the forward pass leaves to the backward pass."""
+        return self._halves[1]
+
+    @cached_property
+    def _halves(self) -> tuple[Layer, tuple[Variable, ...]]:
+        if self.role == "whole":
+            return (with_tapes(self.of) if is_gradient(self.of) else self.of), ()
+        return forward_pass(self.of) if self.role == "forward" else backward_pass(self.of)
+
+    @property
+    def inputs(self) -> tuple[Variable, ...]:
+        """The arrays that a caller gives one by one."""
+        kept = set(self.kept) if self.role == "backward" else set()
+        return tuple(v for v in self.layer.inputs if v not in kept)
+
+    @property
+    def tree(self) -> WeightTree:
+        """The weights that a caller gives."""
+        return weight_tree(self.of)
+
+    @cached_property
+    def taped(self) -> set[Apply]:
+        """The layers applied whose forward pass is run, as their gradient is asked for."""
+        return {e.value.applied for e in self.layer.equations if isinstance(e.value, Tape)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The functions to print, each after those that it calls; for each layer applied the one that is printed for it.
+
+    Layers that differ only in their sizes are printed once, as the most general of them.
+    """
+
+    units: tuple[Unit, ...]
+    general: Mapping[Layer, Layer]
+
+    def callee(self, caller: Unit, node: Apply | Pulled) -> Unit:
+        """Return the function that runs a layer where it is applied, or pulled back."""
+        role = "backward" if isinstance(node, Pulled) else "forward" if node in caller.taped else "whole"
+        return Unit(self.general[node.layer], role)
+
+    def callees(self, caller: Unit) -> list[Unit]:
+        """Return the functions that a function calls."""
+        found: list[Unit] = []
+        for equation in caller.layer.equations:
+            roots = [] if isinstance(equation.value, Tape) else applied_in(equation.value)
+            found += [self.callee(caller, node) for node in (*roots, *(node for node, _ in pulled(equation.value)))]
+        return list(dict.fromkeys(found))
+
+
+def plan_of(layer: Layer) -> Plan:
+    """Return the functions to print for a layer; its own comes last."""
+    plan = Plan((), _most_general(list(dict.fromkeys(_applied(layer)))))
+    order: dict[Unit, None] = {}
+
+    def visit(unit: Unit) -> None:
+        for callee in plan.callees(unit):
+            visit(callee)
+        order[unit] = None
+
+    visit(Unit(layer))
+    return Plan(tuple(order), plan.general)
+
+
+def _most_general(applied: list[Layer]) -> dict[Layer, Layer]:
+    """Return for each layer that of which it is an instance, with other sizes."""
+    kept: list[Layer] = []
+    for each in applied:
+        if any(instance(other, each) is not None and instance(each, other) is None for other in kept):
+            continue
+        kept = [*(other for other in kept if instance(each, other) is None), each]
+    return {each: next(other for other in kept if instance(other, each) is not None) for each in applied}
+
+
+def _applied(layer: Layer) -> Iterator[Layer]:
+    for node in applications(layer):
+        yield from _applied(node.layer)
+        yield from _applied(prepared(node.layer)) if is_gradient(layer) else ()
+        yield node.layer
