@@ -17,6 +17,7 @@ __all__ = ["RENAMED", "RenamedModule", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.catalogue": {"Verdict.second_route": "cross_check", "verify.second": "cross_checked"},
+    "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
     "derivations.language.cross_check": {
         "SecondRoute": "CrossCheck",
         "StepRoute": "StepCheck",

@@ -264,7 +264,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         first, end = (self._scalar.whole(number) for number in (start, expand(start + total(along))))
         return f"{self._exact(matrix)}[..., {first}:{end}]"
 
-    def _print_Beside(self, node: Array) -> str:
+    def _print_ColumnConcatenation(self, node: Array) -> str:
         return f"put_beside({', '.join(map(self._exact, node.args))})"
 
     def _print_Interleave(self, node: Array) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Lambda, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Tabulated
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.shapes import Axis, Blocks, total
 from derivations.language.layers.layer import Equation
@@ -90,5 +90,5 @@ def _name(weights: list[Array]) -> str:
 
 
 def _beside(draft: Draft, wanted: str, parts: list[Array]) -> Equation:
-    value = parts[0] if len(parts) == 1 else Beside(*parts)
+    value = parts[0] if len(parts) == 1 else ColumnConcatenation(*parts)
     return Equation(Variable(draft.fresh(wanted), value.shape), value)

@@ -19,7 +19,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import (
     Array,
@@ -146,7 +146,18 @@ def node_operations(node: Array) -> Flops:
 
 
 _REPEATED = (RowBroadcast, ColumnBroadcast)
-_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup, Beside, ColumnRange)
+_MOVED = (
+    Variable,
+    Explicit,
+    Member,
+    Transpose,
+    Concatenate,
+    ColumnBlock,
+    Interleave,
+    Lookup,
+    ColumnConcatenation,
+    ColumnRange,
+)
 _CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
 _ROUTED = (TopK, EachTransposed)

@@ -353,7 +353,7 @@ class ArrayPrinter(ScalarPrinter):
         places = f"{columns},:" if whole else f":,{columns}"
         return self.subscripted(self.wrapped(self._print(matrix), "[]"), places if len(expr.shape) == 2 else columns)
 
-    def _print_Beside(self, expr: Basic) -> str:
+    def _print_ColumnConcatenation(self, expr: Basic) -> str:
         between = r" \\ " if self.notation.columns else " & "
         return r"\begin{bmatrix} " + between.join(map(self._print, expr.args)) + r" \end{bmatrix}"
 
