@@ -17,7 +17,9 @@ __all__ = ["RENAMED", "RenamedModule", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.catalogue": {"Verdict.second_route": "cross_check", "verify.second": "cross_checked"},
+    "derivations.attention.latent": {"beside": "column_concatenation"},
     "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
+    "derivations.language.arrays.routing": {"EachTransposed": "BatchTranspose"},
     "derivations.language.cross_check": {
         "SecondRoute": "CrossCheck",
         "StepRoute": "StepCheck",
@@ -40,6 +42,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
     "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
+    "numeric.runtime.primitives": {"put_beside": "concatenate_columns"},
     "numeric.verification.job": {"Proof.second_route": "cross_check"},
 }
 

@@ -265,7 +265,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(matrix)}[..., {first}:{end}]"
 
     def _print_ColumnConcatenation(self, node: Array) -> str:
-        return f"put_beside({', '.join(map(self._exact, node.args))})"
+        return f"concatenate_columns({', '.join(map(self._exact, node.args))})"
 
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"
@@ -338,7 +338,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         scores, count = node.args
         return f"top_k({self._exact(scores)}, {self._scalar.whole(total(count))})"
 
-    def _print_EachTransposed(self, node: Array) -> str:
+    def _print_BatchTranspose(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}.mT"
 
     def _print_RoutedProduct(self, node: Array) -> str:

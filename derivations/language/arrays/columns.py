@@ -43,7 +43,7 @@ class ColumnConcatenation(Array):
         return (*first.shape[:-1], expand(Add(*(total(part.shape[-1]) for part in self.args))))
 
     def _sympystr(self, printer: StrPrinter) -> str:
-        return f"column_concatenation({', '.join(map(str, self.args))})"
+        return f"ColumnConcat({', '.join(map(str, self.args))})"
 
     def _entry(self, *places: Place) -> Expr:
         column = flat(places[-1])

@@ -28,7 +28,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
 
@@ -74,7 +74,7 @@ operand_axes.register(OneHot, lambda node: {0: (0,)})
 operand_axes.register(Pick, lambda node: {0: (0, None), 1: (0,)})
 operand_axes.register(TopK, lambda node: {0: (1, None)})
 operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
-operand_axes.register(EachTransposed, lambda node: {0: (0, 2, 1)})
+operand_axes.register(BatchTranspose, lambda node: {0: (0, 2, 1)})
 operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
 
 

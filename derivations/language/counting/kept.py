@@ -26,7 +26,7 @@ from derivations.language.arrays.expression import (
     Variable,
 )
 from derivations.language.arrays.functions import Elementwise, Hadamard, Named, RowLogSumExp, RowMean, RowSum
-from derivations.language.arrays.routing import EachTransposed
+from derivations.language.arrays.routing import BatchTranspose
 from derivations.language.arrays.rows import PlacedRows, RowRange
 from derivations.language.arrays.selection import EveryOther, Windows
 from derivations.language.counting.operations import entries
@@ -42,7 +42,7 @@ __all__ = ["Storage", "Treatment", "is_normalisation", "storages"]
 _STATISTICS = (RowMean, RowSum, RowLogSumExp)  # one number for each row
 _ENTRY_BY_ENTRY = (Plus, Scaled, Hadamard, Elementwise, RowBroadcast, ColumnBroadcast, Transpose)
 _VIEWS = (  # of what they are made from; also rows that a convolution reads, which it does not write out
-    *(Transpose, EachTransposed, Member, RowBroadcast, ColumnBroadcast, ColumnBlock, RowRange, EveryOther),
+    *(Transpose, BatchTranspose, Member, RowBroadcast, ColumnBroadcast, ColumnBlock, RowRange, EveryOther),
     *(Windows, PlacedRows),
 )
 _x = Symbol("x", real=True)

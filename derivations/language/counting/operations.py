@@ -44,7 +44,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
@@ -160,7 +160,7 @@ _MOVED = (
 )
 _CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
-_ROUTED = (TopK, EachTransposed)
+_ROUTED = (TopK, BatchTranspose)
 for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
     node_operations.register(_free, lambda node: Flops())
 

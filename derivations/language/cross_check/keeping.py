@@ -38,7 +38,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
@@ -145,7 +145,7 @@ class _Forward:
         return self.known[node.name]
 
     @value.register(Transpose)
-    @value.register(EachTransposed)
+    @value.register(BatchTranspose)
     @value.register(Member)
     @value.register(RowBroadcast)
     @value.register(ColumnBroadcast)

@@ -23,7 +23,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
     AddedEntries,
@@ -232,7 +232,7 @@ def _(node: TopK) -> Meaning:
 
 
 @rule.register
-def _(node: EachTransposed) -> Meaning:
+def _(node: BatchTranspose) -> Meaning:
     family = meaning(node.args[0])
     return lambda assignment: [[list(column) for column in zip(*matrix, strict=True)] for matrix in family(assignment)]
 

@@ -295,12 +295,12 @@ class ArrayPrinter(ScalarPrinter):
         name = self.subscripted(self.function_name("top"), self._print(total(count)))
         return self.applied(name, [self._print(scores)])
 
-    def _print_EachTransposed(self, expr: Basic) -> str:
+    def _print_BatchTranspose(self, expr: Basic) -> str:
         return self.transposed(self.operand(expr.args[0], ATOM), expr.args[0])
 
     def _print_RoutedProduct(self, expr: Basic) -> str:
         rows, matrices, numbers = expr.args
-        turned = matrices.func.__name__ == "EachTransposed"
+        turned = matrices.func.__name__ == "BatchTranspose"
         family = matrices.args[0] if turned else matrices
         number = self._print(numbers)
         if isinstance(family, Variable):

@@ -41,7 +41,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import (
     PlacedRows,
     RowRange,
@@ -427,7 +427,7 @@ def _(node: TopK, scope: _Scope) -> Value:
 
 
 @_value.register
-def _(node: EachTransposed, scope: _Scope) -> Value:
+def _(node: BatchTranspose, scope: _Scope) -> Value:
     return tuple(matrix.T for matrix in _value(node.args[0], scope))
 
 

@@ -31,7 +31,7 @@ def says(left: Array | Expr, right: Array | Expr, **given: object) -> str:
 @pytest.mark.parametrize(
     ("node", "shape", "text", "latex"),
     [
-        (WIDE, "(d_model, d + d_k + d_v)", "beside(A, B, C)", r"\begin{bmatrix} A & B & C \end{bmatrix}"),
+        (WIDE, "(d_model, d + d_k + d_v)", "ColumnConcat(A, B, C)", r"\begin{bmatrix} A & B & C \end{bmatrix}"),
         (ColumnRange(X, 3, d), "(n, d)", "X[:, 3:d + 3]", "[X]_{:,4:d + 3}"),
         (ColumnRange(array("b", d), 2, 3), "(3,)", "b[2:5]", "[b]_{3:5}"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from sympy import Expr, Integer, Symbol, sympify
 
 from derivations.language.arrays.expression import Array, array, token_array
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.operations import node_operations
@@ -70,7 +70,7 @@ SIZES = {n: Integer(3), a: Integer(2), b: Integer(3), E: Integer(4)}
 NODES = {
     "product": (RoutedProduct(X, W, numbers), PRODUCT),
     "outer": (RoutedOuter(X, G, numbers, E), OUTER),
-    "transposed": (EachTransposed(W), TURNED),
+    "transposed": (BatchTranspose(W), TURNED),
 }
 GIVEN = {"X": ROWS, "G": OTHERS, "W": FAMILY, "numbers": TOKENS}
 
@@ -130,21 +130,21 @@ def test_a_product_costs_one_matrix_for_each_row() -> None:
     assert node_operations(RoutedProduct(X, W, numbers)).matmul == 2 * n * a * b
     assert node_operations(RoutedOuter(X, G, numbers, E)).matmul == 2 * n * a * b
     assert node_operations(TopK(S, K)).total == 0
-    assert node_operations(EachTransposed(W)).total == 0
+    assert node_operations(BatchTranspose(W)).total == 0
 
 
 def test_the_rules_of_differentiation() -> None:
     g, of_matrices = array("g", n, b), array("g", E, a, b)
     product, outer = RoutedProduct(X, W, numbers), RoutedOuter(X, G, numbers, E)
     assert dict(adjoints(product, g, product)) == {
-        X: RoutedProduct(g, EachTransposed(W), numbers),
+        X: RoutedProduct(g, BatchTranspose(W), numbers),
         W: RoutedOuter(X, g, numbers, E),
     }
     assert dict(adjoints(outer, of_matrices, outer)) == {
-        X: RoutedProduct(G, EachTransposed(of_matrices), numbers),
+        X: RoutedProduct(G, BatchTranspose(of_matrices), numbers),
         G: RoutedProduct(X, of_matrices, numbers),
     }
-    assert dict(adjoints(EachTransposed(W), EachTransposed(W), W)) == {W: W}
+    assert dict(adjoints(BatchTranspose(W), BatchTranspose(W), W)) == {W: W}
     assert dict(adjoints(TopK(S, K), array("g", K, n), S)) == {}
 
 
@@ -152,13 +152,13 @@ def test_how_they_print() -> None:
     text = TextPrinter("ours", "", None).doprint
     assert latex_of(TopK(S, K)) == r"\operatorname{top}_{K}(S)"
     assert text(RoutedProduct(X, W, numbers)) == "X W_numbers"
-    assert text(RoutedProduct(G + G, EachTransposed(W), numbers)) == "(G + G) W_numbers^T"
+    assert text(RoutedProduct(G + G, BatchTranspose(W), numbers)) == "(G + G) W_numbers^T"
     assert text(RoutedOuter(X, G, numbers, E)) == "outer_numbers(X, G)"
-    assert str(RoutedProduct(G, EachTransposed(W), numbers)) == "G @ W.T[numbers]"
+    assert str(RoutedProduct(G, BatchTranspose(W), numbers)) == "G @ W.T[numbers]"
 
 
 def test_entries_are_ordinary_sympy() -> None:
-    assert EachTransposed(W).entry(k, i, j) == W[k, j, i]
+    assert BatchTranspose(W).entry(k, i, j) == W[k, j, i]
     assert RoutedProduct(X, W, numbers).entry(i, j).args[1:] == (numbers[i], E)
     assert TopK(S, K).kind == "integer"
     assert TopK(S, K)[k].shape == (n,)
@@ -169,7 +169,7 @@ def test_entries_are_ordinary_sympy() -> None:
     [
         (lambda: TopK(array("S", n), 2), "a matrix of reals is needed, not .n,"),
         (lambda: TopK(token_array("S", n, m), 2), "of kind integer"),
-        (lambda: EachTransposed(X), "a family of matrices is needed"),
+        (lambda: BatchTranspose(X), "a family of matrices is needed"),
         (lambda: RoutedProduct(X, W, array("v", n)), "must hold integers"),
         (lambda: RoutedProduct(X, W, token_array("v", m)), "needs one number for each row"),
         (lambda: RoutedProduct(G, W, numbers), "do not fit"),

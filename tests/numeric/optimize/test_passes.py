@@ -113,8 +113,8 @@ def test_cross_attention_makes_keys_and_values_at_once() -> None:
 def test_a_wide_product_has_its_columns_in_the_order_of_the_equations() -> None:
     packed = {e.variable.name: str(e.value) for e in optimize(BIASED).packing.equations}
     queries, keys, values = (f"Concat(i < h: attention.W_{name}[i])" for name in ("Q_scaled", "K", "V"))
-    assert packed["attention.W_QKV"] == f"beside({queries}, {keys}, {values})"
-    assert packed["attention.QKV_bias"] == "beside(Concat(i < h: attention.b_Q_scaled[i]), [0], [0])"
+    assert packed["attention.W_QKV"] == f"ColumnConcat({queries}, {keys}, {values})"
+    assert packed["attention.QKV_bias"] == "ColumnConcat(Concat(i < h: attention.b_Q_scaled[i]), [0], [0])"
     assert "feed_forward.W_gate_up" in {r.packed[0].variable.name for r in _wide(model("llama-2-7b"))}
 
 
