@@ -27,7 +27,7 @@ from derivations.language.arrays.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.arrays.functions import BandMask, Both, Elementwise, Hadamard
+from derivations.language.arrays.functions import BandMask, Elementwise, Hadamard, MaskConjunction
 from derivations.language.arrays.routing import RoutedOuter
 from derivations.language.arrays.scalars import brackets
 from derivations.language.arrays.selection import ScatterRows
@@ -40,7 +40,7 @@ from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["AxisLength", "Call", "NumPyLayerPrinter", "Verbatim"]
 
-ELEMENTWISE = (Scaled, Plus, Hadamard, Both, Elementwise)
+ELEMENTWISE = (Scaled, Plus, Hadamard, MaskConjunction, Elementwise)
 
 
 class AxisLength(Basic):
@@ -406,7 +406,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     _print_CausalMask = _print_WindowMask = _print_BandMask
 
-    def _print_Both(self, node: Array) -> str:
+    def _print_MaskConjunction(self, node: Array) -> str:
         return f"({self._print(node.args[0])} & {self._print(node.args[1])})"
 
     # Entries: functions and tables given by a formula

@@ -50,12 +50,12 @@ from derivations.language.arrays.shapes import (
 
 __all__ = [
     "BandMask",
-    "Both",
     "CausalMask",
     "Elementwise",
     "Hadamard",
     "Interleave",
     "Lookup",
+    "MaskConjunction",
     "Named",
     "RowLogSumExp",
     "RowMean",
@@ -195,7 +195,7 @@ class Hadamard(Array):
         return _at(self.args[0], places) * _at(self.args[1], places)
 
 
-class Both(Array):
+class MaskConjunction(Array):
     """The entrywise conjunction of two masks."""
 
     binding = 2

@@ -18,11 +18,11 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -57,7 +57,7 @@ def _same(node: Array) -> dict[int, Axes]:
     return {k: tuple(range(len(a.shape))) for k, a in operands(node)}
 
 
-for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
+for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
     operand_axes.register(_entrywise, _same)
 for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
     operand_axes.register(_columns, _same)

@@ -34,11 +34,11 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -158,7 +158,7 @@ _MOVED = (
     ColumnConcatenation,
     ColumnRange,
 )
-_CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
+_CHOSEN = (BandMask, MaskConjunction, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
 _ROUTED = (TopK, BatchTranspose)
 for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
@@ -304,7 +304,7 @@ def _axes(node: Array) -> Axes:
         return frozenset(k + 1 for k in _axes(node.args[0]))
     if isinstance(node, ColumnBroadcast):
         return _axes(node.args[0])
-    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | Both):
+    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | MaskConjunction):
         return frozenset().union(*(_axes(operand) for operand in node.args if isinstance(operand, Array)))
     return frozenset(range(len(node.shape)))
 

@@ -16,7 +16,7 @@ from sympy import Expr, Integer, Min
 
 from derivations.language.arrays.arrangements import SumOver
 from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Transpose, Variable
-from derivations.language.arrays.functions import Both, Elementwise, Hadamard, RowSoftmax
+from derivations.language.arrays.functions import Elementwise, Hadamard, MaskConjunction, RowSoftmax
 from derivations.language.arrays.masks import as_band, intersection
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
@@ -38,7 +38,7 @@ def visible_pairs(mask: Array) -> Expr | None:
 
 
 @visible_pairs.register
-def _(mask: Both) -> Expr | None:
+def _(mask: MaskConjunction) -> Expr | None:
     """What both show: two bands are one; else no more than either, and one that is unknown hides nothing."""
     bands = [band for part in mask.args if (band := as_band(part)) is not None]
     if len(bands) == 2 and (both := intersection(*bands)) is not None:
@@ -91,9 +91,9 @@ class Sight:
             return self.masks.get(node)
         if isinstance(node, Member):
             return self.mask(node.args[0])
-        if isinstance(node, Both):
+        if isinstance(node, MaskConjunction):
             known = [part for part in map(self.mask, node.args) if part is not None]
-            return Both(*known) if len(set(known)) == 2 else known[0] if known else None
+            return MaskConjunction(*known) if len(set(known)) == 2 else known[0] if known else None
         return node if visible_pairs(node) is not None else None
 
     def of_softmax(self, node: RowSoftmax) -> Visible | None:

@@ -30,11 +30,11 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -264,7 +264,7 @@ class _Run:
     @value.register(TopK)
     @value.register(ColumnBlock)
     @value.register(PlacedBlock)
-    @value.register(Both)
+    @value.register(MaskConjunction)
     def _(self, node: Array) -> tuple[Tokens, bool]:
         varies = self.run_parts(node)
         return self.fresh(node), varies

@@ -28,11 +28,11 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -171,7 +171,7 @@ class _Forward:
     @value.register(PlacedBlock)
     @value.register(Stacked)
     @value.register(TopK)
-    @value.register(Both)
+    @value.register(MaskConjunction)
     @value.register(Tabulated)
     @value.register(Explicit)
     @value.register(BandMask)

@@ -13,11 +13,11 @@ from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -71,7 +71,7 @@ def _(node: Elementwise) -> Meaning:
 
 
 @rule.register(Hadamard)
-@rule.register(Both)
+@rule.register(MaskConjunction)
 def _(node: Array) -> Meaning:
     left, right = map(meaning, node.args)
     left_rank, right_rank = (len(a.shape) for a in node.args)

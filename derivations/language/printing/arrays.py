@@ -28,7 +28,7 @@ _LEVELS = {
     "Product": PRODUCT,
     "Normalised": PRODUCT,
     "Hadamard": PRODUCT,
-    "Both": PRODUCT,
+    "MaskConjunction": PRODUCT,
 }
 
 
@@ -139,7 +139,9 @@ class ArrayPrinter(ScalarPrinter):
         return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])
 
     def _factor(self, operand: Array, least: int) -> str:
-        mixed = operand.func.__name__ in ("Hadamard", "Both") or (self.slashed() and operand.func.__name__ == "Scaled")
+        mixed = operand.func.__name__ in ("Hadamard", "MaskConjunction") or (
+            self.slashed() and operand.func.__name__ == "Scaled"
+        )
         return self.wrapped(self._print(operand)) if mixed else self.operand(operand, least)
 
     def _print_Plus(self, expr: Basic) -> str:
@@ -202,7 +204,7 @@ class ArrayPrinter(ScalarPrinter):
             return self.juxtaposed([self.operand(expr.args[0], ATOM), self._print(expr.args[1])])
         return self._alike(expr, self.hadamard)
 
-    def _print_Both(self, expr: Basic) -> str:
+    def _print_MaskConjunction(self, expr: Basic) -> str:
         return self._alike(expr, self.relations["and"])
 
     def _alike(self, expr: Basic, sign: str) -> str:

@@ -31,11 +31,11 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
@@ -299,7 +299,7 @@ def _(node: Elementwise, scope: _Scope) -> Value:
 
 
 @_value.register(Hadamard)
-@_value.register(Both)
+@_value.register(MaskConjunction)
 def _(node: Array, scope: _Scope) -> Value:
     return _each(partial(_entrywise, mul), *(_value(a, scope) for a in node.args))
 

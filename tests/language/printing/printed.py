@@ -31,10 +31,10 @@ from sympy import (
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
 from derivations.language.arrays.expression import array, mask_array, token_array
 from derivations.language.arrays.functions import (
-    Both,
     CausalMask,
     Hadamard,
     Lookup,
+    MaskConjunction,
     RowMean,
     gelu,
     named,
@@ -186,7 +186,12 @@ ARRAYS = [  # LaTeX, text, and LaTeX with column vectors
     (opaque("phi")(X @ W), r"\phi(X W)", "phi(X W)", r"\phi(W X)"),
     (opaque("activation")(X) @ W, r"\operatorname{activation}(X) W", None, r"W \operatorname{activation}(X)"),
     (Hadamard(X, X) @ W, r"(X \odot X) W", "(X o X) W", r"W (X \odot X)"),
-    (Both(CausalMask(n), mask_array("D", n, n)), r"\operatorname{Causal}(n) \wedge D", "Causal(n) and D", None),
+    (
+        MaskConjunction(CausalMask(n), mask_array("D", n, n)),
+        r"\operatorname{Causal}(n) \wedge D",
+        "Causal(n) and D",
+        None,
+    ),
     (RowMean(X), r"\operatorname{rowmean}(X)", "rowmean(X)", None),
     (
         Concatenate(head[i], i, h),

@@ -13,7 +13,7 @@ from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import Array, Product, array, mask_array
-from derivations.language.arrays.functions import Both, CausalMask, RowSoftmax, WindowMask
+from derivations.language.arrays.functions import CausalMask, MaskConjunction, RowSoftmax, WindowMask
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.layers.names import subexpressions
@@ -171,7 +171,7 @@ def test_factors_that_a_caller_gives_are_not_packed() -> None:
 
 def test_biases_of_values_stay_under_a_mask_that_may_hide_all_keys() -> None:
     assert made(optimize(attention(mask=M)))["value_bias"] == 0
-    assert made(optimize(attention(mask=Both(M, CausalMask(n)))))["value_bias"] == 0
+    assert made(optimize(attention(mask=MaskConjunction(M, CausalMask(n)))))["value_bias"] == 0
 
 
 @pytest.mark.parametrize(
