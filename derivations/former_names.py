@@ -19,7 +19,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.catalogue": {"Verdict.second_route": "cross_check", "verify.second": "cross_checked"},
     "derivations.attention.latent": {"beside": "column_concatenation"},
     "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
-    "derivations.language.arrays.functions": {"Both": "MaskConjunction"},
+    "derivations.language.arrays.functions": {"Both": "MaskConjunction", "opaque": "uninterpreted_function"},
     "derivations.language.arrays.routing": {"EachTransposed": "BatchTranspose"},
     "derivations.language.cross_check": {
         "SecondRoute": "CrossCheck",

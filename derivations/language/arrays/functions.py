@@ -65,9 +65,9 @@ __all__ = [
     "band_mask",
     "gelu",
     "named",
-    "opaque",
     "relu",
     "row_softmax",
+    "uninterpreted_function",
 ]
 
 
@@ -117,8 +117,8 @@ def _check_name(function: Named) -> None:
         raise ValueError(f"there is a function {function.name!r} with another formula; choose another name")
 
 
-def opaque(name: str) -> Named:
-    """Return an elementwise function of which nothing is known: what is proved of it holds for every function."""
+def uninterpreted_function(name: str) -> Named:
+    """Return an uninterpreted elementwise function: what is proved of it holds for every function."""
     return named(name, Function(name, real=True)(_x), _x)
 
 

@@ -47,10 +47,10 @@ from derivations.language.arrays.functions import (
     RowMean,
     RowSum,
     gelu,
-    opaque,
     relu,
     row_softmax,
     square,
+    uninterpreted_function,
 )
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.arrays.shapes import Blocks
@@ -311,7 +311,10 @@ true(
     "2 x 2 product",
     lambda: (Explicit([[1, 2], [3, 5]]) @ Explicit([[7, 11], [13, 17]]), Explicit([[33, 45], [86, 118]])),
 )
-true("an opaque function entry by entry", lambda: (opaque("act")(W).T, opaque("act")(W.T)))
+true(
+    "an uninterpreted function entry by entry",
+    lambda: (uninterpreted_function("act")(W).T, uninterpreted_function("act")(W.T)),
+)
 true(
     "entrywise product of outer products",
     lambda: (
