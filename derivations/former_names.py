@@ -21,6 +21,11 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
     "derivations.language.arrays.functions": {"Both": "MaskConjunction", "opaque": "uninterpreted_function"},
     "derivations.language.arrays.routing": {"EachTransposed": "BatchTranspose"},
+    "derivations.language.counting.mask_sparsity": {
+        "Sight": "MaskSparsity",
+        "look": "sparsity_of_layer",
+        "look_at": "sparsity_of_equations",
+    },
     "derivations.language.cross_check": {
         "SecondRoute": "CrossCheck",
         "StepRoute": "StepCheck",

@@ -140,7 +140,7 @@ MOVED = {
     "derivations.language.suprema": "derivations.language.judge.suprema",
     "derivations.language.text_situations": "derivations.language.decoding.text_situations",
     "derivations.language.thorough": "derivations.language.judge.thorough",
-    "derivations.language.visibility": "derivations.language.counting.visibility",
+    "derivations.language.visibility": "derivations.language.counting.mask_sparsity",
     "derivations.language.witness": "derivations.language.judge.counterexample",
     "derivations.language.written": "derivations.language.results.written",
     "numeric.agreement": "numeric.verification.agreement",

@@ -14,7 +14,7 @@ from derivations.language.arrays.masks import BandMask, as_band, band_mask
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import ShapeError
-from derivations.language.counting.visibility import visible_pairs
+from derivations.language.counting.mask_sparsity import visible_pairs
 from derivations.language.decoding.positions import looks_back
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equations, Layer

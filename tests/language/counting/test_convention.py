@@ -24,7 +24,7 @@ from derivations.language.counting.costs import (
     count_training_flops,
     flops_by_part,
 )
-from derivations.language.counting.visibility import visible_pairs
+from derivations.language.counting.mask_sparsity import visible_pairs
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.normalisation.batch_norm import batch_norm
 from derivations.normalisation.layer_norm import layer_norm

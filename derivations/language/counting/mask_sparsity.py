@@ -1,7 +1,7 @@
-"""Which pairs of positions a mask lets through, and which values are needed at those pairs only.
+"""Mask sparsity: which pairs of positions a mask shows, and which values are needed at those pairs only.
 
-A causal mask is made in one place, handed down through layers and read by a softmax in another. `look` follows it
-through the equations of a layer and through the layers applied there: which variables are masks that are known, which
+A causal mask is made in one place, handed down through layers and read by a softmax in another. `sparsity_of_layer`
+follows it through the equations of a layer and through the layers applied there: which variables are known masks, which
 arrays are 0 at hidden pairs (attention weights, and the gradients of scores), and which are read at visible pairs alone
 (scores, and the gradients of weights).
 """
@@ -21,7 +21,15 @@ from derivations.language.arrays.masks import as_band, intersection
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 
-__all__ = ["Known", "Sight", "Visible", "look", "look_at", "operands", "visible_pairs"]
+__all__ = [
+    "Known",
+    "MaskSparsity",
+    "Visible",
+    "operands",
+    "sparsity_of_equations",
+    "sparsity_of_layer",
+    "visible_pairs",
+]
 
 
 # --- masks ----------------------------------------------------------------------------------------------------------
@@ -78,7 +86,7 @@ class Known:
 
 
 @dataclass
-class Sight:
+class MaskSparsity:
     """What is known of the variables of some equations: masks, zeros at hidden pairs, and where they are asked for."""
 
     masks: dict[Variable, Array] = field(default_factory=dict)
@@ -116,7 +124,7 @@ class Sight:
             inner = self.visible(node.args[0])
             return inner and inner.T
         if isinstance(node, Apply) and not isinstance(node, Repeat):
-            return look(node.layer, self.known(node, None)).zeros.get(node.layer.output)
+            return sparsity_of_layer(node.layer, self.known(node, None)).zeros.get(node.layer.output)
         if isinstance(node, Member | SumOver):
             return self.visible(node.args[0])
         return self.visible(node.args[1]) if isinstance(node, Scaled) else None
@@ -139,7 +147,7 @@ class Sight:
             yield left, self.visible(right) or asked
             yield right, self.visible(left) or asked
         elif isinstance(node, Apply):
-            inside = look(node.layer, self.known(node, asked)).asked
+            inside = sparsity_of_layer(node.layer, self.known(node, asked)).asked
             inputs = [inside.get(v) for v in node.layer.inputs]
             places = [*([None] * len(inputs) if isinstance(node, Repeat) else inputs), *([None] * len(node.bound))]
             yield from zip(operands(node), places, strict=True)
@@ -160,35 +168,37 @@ def operands(node: Array) -> tuple[Array, ...]:
 
 
 @lru_cache(maxsize=1024)
-def look(layer: Layer, known: Known) -> Sight:
+def sparsity_of_layer(layer: Layer, known: Known) -> MaskSparsity:
     """Return what is known of the variables of a layer."""
-    return look_at(layer.equations, known, layer.outputs)
+    return sparsity_of_equations(layer.equations, known, layer.outputs)
 
 
-def look_at(equations: Iterable[Equation], known: Known, outputs: Iterable[Variable]) -> Sight:
+def sparsity_of_equations(equations: Iterable[Equation], known: Known, outputs: Iterable[Variable]) -> MaskSparsity:
     """Return what is known of the variables of some equations: zeros in their order, readers from the last one back."""
-    sight = Sight(dict(known.masks), dict(known.zeros))
+    sparsity = MaskSparsity(dict(known.masks), dict(known.zeros))
     ordered = tuple(equations)
     for equation in ordered:
         if equation.variable.is_mask:
-            mask = sight.mask(equation.value)
-            sight.masks |= {equation.variable: mask} if mask is not None else {}
-        elif (zeros := sight.visible(equation.value)) is not None:
-            sight.zeros[equation.variable] = zeros
+            mask = sparsity.mask(equation.value)
+            sparsity.masks |= {equation.variable: mask} if mask is not None else {}
+        elif (zeros := sparsity.visible(equation.value)) is not None:
+            sparsity.zeros[equation.variable] = zeros
     uses: dict[Variable, set[Visible | None]] = {output: {known.asked} for output in outputs}
     for equation in reversed(ordered):
         asked = _agreed(uses.get(equation.variable))
-        sight.asked[equation.variable] = asked
-        _collect(equation.value, asked, sight, uses)
-    return replace(sight, asked=sight.asked | {v: _agreed(read) for v, read in uses.items()})
+        sparsity.asked[equation.variable] = asked
+        _collect(equation.value, asked, sparsity, uses)
+    return replace(sparsity, asked=sparsity.asked | {v: _agreed(read) for v, read in uses.items()})
 
 
-def _collect(node: Array, asked: Visible | None, sight: Sight, uses: dict[Variable, set[Visible | None]]) -> None:
+def _collect(
+    node: Array, asked: Visible | None, sparsity: MaskSparsity, uses: dict[Variable, set[Visible | None]]
+) -> None:
     if isinstance(node, Variable):
         uses.setdefault(node, set()).add(asked)
         return
-    for operand, at in sight.reads(node, asked):
-        _collect(operand, at, sight, uses)
+    for operand, at in sparsity.reads(node, asked):
+        _collect(operand, at, sparsity, uses)
 
 
 def _agreed(uses: set[Visible | None] | None) -> Visible | None:
