@@ -25,6 +25,7 @@ from derivations.costs.memory import pre_norm_layer
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.mixture_of_experts import mixture_of_experts
+from derivations.former_names import current
 from derivations.language.arrays.functions import gelu
 from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
@@ -168,6 +169,7 @@ def layer(name: str) -> Layer:
 def _known(name: str, known: list[str], kind: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"the name of a {kind} is a text, such as {known[0]!r}, not {name!r}")
+    name = current(name)
     if name not in known:
         near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
         raise LookupError(f"there is no {kind} called {name!r}; the nearest are {', '.join(near)}")

@@ -2,7 +2,8 @@
 
 `from derivations.language.judge.goal import Case` gives the class `Goal` itself. A name with a dot belongs to a class
 or to a function: `Rule.method` is the attribute `method`, and the argument `method` where the call takes one. The
-modules do not mention their former names; the import adds them from this table.
+modules do not mention their former names; the import adds them from this table. `current` does the same for names
+that are texts: ids of results, passes, counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,9 +14,10 @@ from types import ModuleType
 from typing import Any
 from warnings import warn
 
-__all__ = ["RENAMED", "RenamedModule", "with_former_names"]
+__all__ = ["RENAMED", "TEXTS", "RenamedModule", "current", "with_former_names"]
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "derivations.attention.rewrites": {"late_division": "deferred_normalisation"},
     "derivations.catalogue": {"Verdict.second_route": "cross_check", "verify.second": "cross_checked"},
     "derivations.attention.latent": {"beside": "column_concatenation"},
     "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
@@ -48,9 +50,23 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
     "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
+    "numeric.optimize.deferred_normalisation": {"late_division": "deferred_normalisation"},
     "numeric.runtime.primitives": {"put_beside": "concatenate_columns"},
     "numeric.verification.job": {"Proof.second_route": "cross_check"},
 }
+
+TEXTS: Mapping[str, str] = {
+    "attention.late_division": "attention.deferred_normalisation",
+    "late_division": "deferred_normalisation",
+}
+
+
+def current(name: str) -> str:
+    """Return what an id, a pass or a count is called now."""
+    new = TEXTS.get(name, name)
+    if new != name:
+        _warn(repr(name), repr(new))
+    return new
 
 
 class RenamedModule(ModuleType):

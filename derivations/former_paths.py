@@ -158,6 +158,7 @@ MOVED = {
     "numeric.load": "numeric.models.load",
     "numeric.lowering": "numeric.codegen.lowering",
     "numeric.optimiser": "numeric.models.optimiser",
+    "numeric.optimize.late_division": "numeric.optimize.deferred_normalisation",
     "numeric.own_memory": "numeric.runtime.own_memory",
     "numeric.padding": "numeric.models.padding",
     "numeric.pieces": "numeric.models.pieces",

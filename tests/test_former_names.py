@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import derivations
-from derivations import former_names
-from derivations.former_names import RENAMED, with_former_names
+from derivations import former_names, get, layer, layers, names
+from derivations.former_names import RENAMED, TEXTS, with_former_names
+from numeric.optimize import PASSES, optimize
 
 ROOT = Path(derivations.__file__).parents[1]
 ALL = [(module, former, new) for module, names in RENAMED.items() for former, new in names.items()]
@@ -37,6 +38,25 @@ def test_what_a_former_member_stands_for_is_there(module: str, former: str, new:
         assert new in {*dir(owner), *getattr(owner, "__annotations__", {})}
     else:
         assert new in owner.__wrapped__.__annotations__
+
+
+def test_a_former_id_gives_the_result_and_warns() -> None:
+    with pytest.warns(
+        DeprecationWarning, match="^'attention.late_division' is now 'attention.deferred_normalisation':"
+    ):
+        found = get("attention.late_division")
+    assert found is get("attention.deferred_normalisation")
+
+
+def test_a_former_pass_can_be_left_out() -> None:
+    with pytest.warns(DeprecationWarning, match="^'late_division' is now 'deferred_normalisation': use that name$"):
+        named = optimize(layer("scaled_dot_product_attention"), without="late_division")
+    assert named is optimize(layer("scaled_dot_product_attention"), without="deferred_normalisation")
+
+
+@pytest.mark.parametrize("former", TEXTS)
+def test_no_former_text_is_a_name_of_now(former: str) -> None:
+    assert former not in {*names(), *layers(), *PASSES}
 
 
 def test_an_unknown_name_is_still_unknown() -> None:

@@ -57,7 +57,7 @@ def test_the_rewritings_are_explained():
 
 def test_the_rewritings_as_json_cite_results_and_hold_equations():
     found = json.loads(printed("encoder", "--optimized", "--explain", "--json"))
-    assert {each["pass"] for each in found} >= {"late_division", "scaled_queries", "wide_projections"}
+    assert {each["pass"] for each in found} >= {"deferred_normalisation", "scaled_queries", "wide_projections"}
     for each in found:
         assert each["part"] == "layers"
         assert each["theorem"] in names() and each["evidence"] == "proved" and each["reason"] == ""

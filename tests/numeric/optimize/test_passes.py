@@ -42,7 +42,7 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
         bias_and_residual=1,
         key_bias=1,
         value_bias=1,
-        late_division=1,
+        deferred_normalisation=1,
         base_two=1,
         scaled_queries=1,
         wide_projections=1,
@@ -62,16 +62,16 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
 @pytest.mark.parametrize(
     ("subject", "expected"),
     [
-        (encoder_layer(biases=True, masked=True), {"key_bias": 1, "late_division": 1, "wide_projections": 1}),
-        (decoder_layer(), {"late_division": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
+        (encoder_layer(biases=True, masked=True), {"key_bias": 1, "deferred_normalisation": 1, "wide_projections": 1}),
+        (decoder_layer(), {"deferred_normalisation": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
         (layer("gated_feed_forward_with_biases"), {"wide_projections": 1}),
-        (layer("grouped_query_attention"), {"late_division": 1, "scaled_queries": 1, "wide_projections": 2}),
-        (layer("alibi_attention"), {"late_division": 1, "scaled_queries": 1, "base_two": 0}),
+        (layer("grouped_query_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "wide_projections": 2}),
+        (layer("alibi_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "base_two": 0}),
         (pre_norm_layer(dropping=False), {"folded_norm": 2, "value_bias": 1, "wide_projections": 1}),
         (model("gpt2"), {"folded_norm": 2, "key_bias": 1, "value_bias": 1, "base_two": 1, "wide_projections": 1}),
         (model("llama-2-7b"), {"folded_norm": 3, "scaled_queries": 1, "common_subexpressions": 1}),
         (model("gpt-j-6b"), {"folded_norm": 2, "scaled_queries": 1, "common_subexpressions": 3}),
-        (model("t5-small"), {"late_division": 3, "wide_projections": 4}),
+        (model("t5-small"), {"deferred_normalisation": 3, "wide_projections": 4}),
     ],
     ids=lambda value: value.name if isinstance(value, Layer) else "",
 )
@@ -177,7 +177,7 @@ def test_biases_of_values_stay_under_a_mask_that_may_hide_all_keys() -> None:
 @pytest.mark.parametrize(
     ("read", "absent"),
     [
-        ("A", ("late_division", "base_two")),  # the weights themselves are asked for
+        ("A", ("deferred_normalisation", "base_two")),  # the weights themselves are asked for
         ("S", ("key_bias", "base_two")),
         ("K", ("key_bias",)),
         ("V", ("value_bias",)),
@@ -262,10 +262,10 @@ def test_every_theorem_that_is_cited_is_in_the_catalogue() -> None:
 def test_rewritings_explain_themselves() -> None:
     found = optimize(BIASED)
     text = found.explain()
-    assert "late_division, by attention.late_division: proved" in text
+    assert "deferred_normalisation, by attention.deferred_normalisation: proved" in text
     assert " -> attention.head_plain[i] = attention.attention.U[i] / attention.attention.l[i]  for i < h" in text
     assert "attention.b_O_all = Concat(i < h: attention.b_V[i]) @ attention.W_O + attention.b_O" in text
-    (late,) = [r for r in found.rewrites if r.name == "late_division"]
+    (late,) = [r for r in found.rewrites if r.name == "deferred_normalisation"]
     assert late.derivation is not None
     assert r"\operatorname{diag}" in late.derivation.latex()
     assert isinstance(late.after[-1].value, Normalised)

@@ -1,8 +1,8 @@
-"""The division of softmax comes after the product with the values, and powers of two take the place of exponentials.
+"""Deferred normalisation: softmax divides after the product with the values; powers of two replace exponentials.
 
 Definition   softmax(S) V becomes (E V) / (E 1) with E = exp(S - r 1^T), r the largest visible entry of each row; then
              E = 2^(S' - r' 1^T) with S' = S / ln 2
-Source       attention.late_division, attention.powers_of_two
+Source       attention.deferred_normalisation, attention.powers_of_two
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from numeric.optimize.draft import Draft
 from numeric.optimize.patterns import at_index, defined, named_variable
 from numeric.optimize.rewrite import TWO_EXCEEDS_ONE, Proposal, sees_a_key
 
-__all__ = ["base_two", "late_division"]
+__all__ = ["base_two", "deferred_normalisation"]
 
 
-def late_division(draft: Draft) -> bool:
+def deferred_normalisation(draft: Draft) -> bool:
     """Divide after the product with the values, where the weights are read by that product alone."""
     done = False
     for equation in list(draft.equations.values()):
         for node in subexpressions(equation.value):
             softmax = _weights_of(node, draft)
             if softmax is not None:
-                done |= draft.propose("late_division", _divided_late(draft, equation, node, softmax))
+                done |= draft.propose("deferred_normalisation", _normalised_later(draft, equation, node, softmax))
                 break
     return done
 
@@ -50,7 +50,7 @@ def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
     return at_index(equation, weights) if alone and is_name(weights) else None
 
 
-def _divided_late(draft: Draft, equation: Equation, node: Product, softmax: RowSoftmax) -> Proposal:
+def _normalised_later(draft: Draft, equation: Equation, node: Product, softmax: RowSoftmax) -> Proposal:
     weights, values = node.args
     scores, *masks = softmax.args
     name = weights.args[0].name if isinstance(weights, Member) else getattr(weights, "name", equation.variable.name)
@@ -61,7 +61,7 @@ def _divided_late(draft: Draft, equation: Equation, node: Product, softmax: RowS
     U_equation, unscaled = defined(draft.fresh(f"{path}U"), powers @ values, equation)
     opened = () if isinstance(weights, RowSoftmax) else (named_variable(weights),)
     return Proposal(
-        "attention.late_division",
+        "attention.deferred_normalisation",
         {equation.variable: replace_free(equation.value, {node: Normalised(unscaled, sums)})},
         fresh=(E_equation, l_equation, U_equation),
         opened=opened,
