@@ -152,7 +152,7 @@ MOVED = {
     "numeric.conformance": "numeric.verification.conformance",
     "numeric.cost_pictures": "numeric.models.cost_pictures",
     "numeric.decoding": "numeric.models.decoding",
-    "numeric.folding": "numeric.codegen.folding",
+    "numeric.folding": "numeric.codegen.line_wrapping",
     "numeric.formula_printer": "numeric.codegen.formula_printer",
     "numeric.job": "numeric.verification.job",
     "numeric.load": "numeric.models.load",

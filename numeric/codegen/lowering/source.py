@@ -12,7 +12,7 @@ from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import shape_text, total
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.language.layers.names import subexpressions
-from numeric.codegen.folding import WIDTH, folded, wrapped
+from numeric.codegen.line_wrapping import WIDTH, wrapped_items, wrapped_statement
 from numeric.codegen.lowering.batches import Batches
 from numeric.codegen.lowering.choices import Choice
 from numeric.codegen.lowering.locality import Phase
@@ -65,7 +65,7 @@ class FunctionSource:
         self.arguments = [*arguments, "threads=1"]
         head = f"def {name}({', '.join(self.arguments)}):"
         if len(head) > WIDTH:
-            head = f"def {name}(\n{wrapped(self.arguments, ' ' * 4)}\n):"
+            head = f"def {name}(\n{wrapped_items(self.arguments, ' ' * 4)}\n):"
         doc = f'    """Return {", ".join(f"{v.name} {shape_text(v.shape)}" for v in layer.outputs)}."""'
         self.text = "\n".join([head, doc, *self._given(used), *measured, *lines]) + "\n"
 
@@ -126,7 +126,7 @@ class FunctionSource:
         arrays = [f"{program.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
         lines = LoopText(program, phase, assign(body), visible).lines(body)
         return [
-            *(folded(f"    {array}") for array in arrays),
+            *(wrapped_statement(f"    {array}") for array in arrays),
             "",
             f"    def {name}(tile):",
             *(f"        {line}" for line in lines),

@@ -8,7 +8,7 @@ from typing import Any
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.shapes import shape_text
 from derivations.language.layers.layer import Equation, Layer, Repeat
-from numeric.codegen.folding import folded
+from numeric.codegen.line_wrapping import wrapped_statement
 from numeric.codegen.lowering.expressions import applied_to_members, index_of, members_of, named
 from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.registers import Layout
@@ -97,7 +97,7 @@ class WholeText:
         axes = ["items", heads if variable in program.families else "", program.whole(program.row_size(variable))]
         full = ", ".join(filter(None, (*axes, columns if layout.is_wide else "")))
         text = f"np.broadcast_to({program.name(variable)}, ({full})).reshape({program.whole_shape(variable)})"
-        return folded(f"    {program.whole_name(variable)} = {text}")
+        return wrapped_statement(f"    {program.whole_name(variable)} = {text}")
 
     def _with_items(self, variable: Variable) -> str:
         """Return the text of an array with its items as an axis in front."""
@@ -120,4 +120,4 @@ class WholeText:
 
 
 def _commented(text: str, equation: Equation) -> str:
-    return f"{folded(f'    {text}')}  # {shape_text(equation.variable.shape)}"
+    return f"{wrapped_statement(f'    {text}')}  # {shape_text(equation.variable.shape)}"

@@ -1,6 +1,6 @@
-"""Long lines of emitted source, folded where a reader would: at commas in brackets, and before the signs of a sum.
+"""Line wrapping of emitted source: at commas in brackets, and before the signs of a sum.
 
->>> print(folded("    Y, tape = forward(X, W)", 24))
+>>> print(wrapped_statement("    Y, tape = forward(X, W)", 24))
     Y, tape = forward(
         X, W
     )
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from numeric.codegen.syntax import statements
 
-__all__ = ["WIDTH", "folded", "wrapped"]
+__all__ = ["WIDTH", "wrapped_items", "wrapped_statement"]
 
 WIDTH = 112  # of the emitted lines, shapes apart
 Operators: TypeAlias = tuple[type[ast.operator], ...]
@@ -24,7 +24,7 @@ _OF_BITS: Operators = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift
 _LOOSER = (ast.NamedExpr, ast.Lambda, ast.IfExp, ast.BoolOp, ast.Compare)  # what an operand holds in brackets alone
 
 
-def folded(line: str, width: int = WIDTH) -> str:
+def wrapped_statement(line: str, width: int = WIDTH) -> str:
     """Return an assignment or a return statement in lines of limited width where it allows that; the same statement."""
     if len(line) <= width:
         return line
@@ -37,7 +37,7 @@ def folded(line: str, width: int = WIDTH) -> str:
     return line
 
 
-def wrapped(items: list[str], indent: str, used: int = 0, width: int = WIDTH) -> str:
+def wrapped_items(items: list[str], indent: str, used: int = 0, width: int = WIDTH) -> str:
     """Return items with commas between, in lines of limited width; no item is broken."""
     text = ", ".join(item.replace(" ", "\xa0") for item in items)
     wrapper = TextWrapper(
@@ -47,20 +47,20 @@ def wrapped(items: list[str], indent: str, used: int = 0, width: int = WIDTH) ->
 
 
 def _layouts(statement: ast.stmt, text: str, indent: str, width: int) -> Iterator[str]:
-    """Yield the ways to fold a statement, the nearest to one line first."""
+    """Yield the ways to wrap a statement, the nearest to one line first."""
     match statement:
         case ast.Return(value=value) if value is not None:
-            yield from (f"{indent}return {each}" for each in _folded_values(value, text, indent, width))
+            yield from (f"{indent}return {each}" for each in _wrapped_values(value, text, indent, width))
         case ast.Assign(targets=[target], value=value):
             left, right = (ast.get_source_segment(text, node) or "" for node in (target, value))
-            values = list(_folded_values(value, text, indent, width))
+            values = list(_wrapped_values(value, text, indent, width))
             yield from (f"{indent}{left} = {each}" for each in values)
             if isinstance(target, ast.Tuple):
                 names = _bracketed("(", _members(target.elts, text), ")", indent, width)
                 yield from (f"{indent}{names} = {each}" for each in (right, *values))
 
 
-def _folded_values(value: ast.expr, text: str, indent: str, width: int) -> Iterator[str]:
+def _wrapped_values(value: ast.expr, text: str, indent: str, width: int) -> Iterator[str]:
     whole = ast.get_source_segment(text, value) or ""
     match value:
         case ast.Call(func=function, args=arguments, keywords=keywords):
@@ -68,7 +68,7 @@ def _folded_values(value: ast.expr, text: str, indent: str, width: int) -> Itera
             name = ast.get_source_segment(text, function) or ""
             yield _bracketed(f"{name}(", given, ")", indent, width)
             if isinstance(function, ast.Attribute) and isinstance(function.value, ast.BinOp):  # (a / b).astype(c)
-                yield f"{_folded_chain(function.value, text, indent)}.{function.attr}{whole[len(name) :]}"
+                yield f"{_wrapped_chain(function.value, text, indent)}.{function.attr}{whole[len(name) :]}"
         case ast.Tuple(elts=[*first, ast.Tuple(elts=kept)]):
             yield _bracketed(_before(first, text) + "(", _members(kept, text), ")", indent, width)
         case ast.Tuple(elts=[*first, ast.Dict(keys=keys, values=values)]):
@@ -78,23 +78,23 @@ def _folded_values(value: ast.expr, text: str, indent: str, width: int) -> Itera
         case ast.Tuple(elts=items):
             yield _bracketed("(", _members(items, text), ")", indent, width)
         case ast.BinOp(left=left, op=ast.Mult(), right=ast.BinOp(op=ast.Add() | ast.Sub()) as right):
-            yield f"{_operand(left, text, _SUM)} * {_folded_chain(right, text, indent)}"
-            yield _folded_chain(value, text, indent)
+            yield f"{_operand(left, text, _SUM)} * {_wrapped_chain(right, text, indent)}"
+            yield _wrapped_chain(value, text, indent)
         case ast.BinOp():
-            yield _folded_chain(value, text, indent)
+            yield _wrapped_chain(value, text, indent)
     if not isinstance(value, ast.Name):
         yield f"(\n{indent}    {whole}\n{indent})"
 
 
 def _bracketed(opening: str, items: list[str], closing: str, indent: str, width: int) -> str:
-    return f"{opening}\n{wrapped(items, indent + '    ', width=width)}\n{indent}{closing}"
+    return f"{opening}\n{wrapped_items(items, indent + '    ', width=width)}\n{indent}{closing}"
 
 
 def _before(items: list[ast.expr], text: str) -> str:
     return "".join(f"{item}, " for item in _segments(items, text))
 
 
-def _folded_chain(value: ast.BinOp, text: str, indent: str) -> str:
+def _wrapped_chain(value: ast.BinOp, text: str, indent: str) -> str:
     """A sum, or a product, in brackets, each term or factor after the first in a line of its own."""
     parts = _parts(value, text, _SUM if isinstance(value.op, _SUM) else _PRODUCT)
     lines = "\n".join(f"{indent}    {part}" for part in parts)
