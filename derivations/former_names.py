@@ -51,6 +51,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
     "numeric.codegen.line_wrapping": {"folded": "wrapped_statement", "wrapped": "wrapped_items"},
+    "numeric.codegen.lowering.locality": {"schedule": "phases_of"},
+    "numeric.codegen.lowering.loop_schedule": {"Program": "LoopSchedule"},
     "numeric.optimize.deferred_normalisation": {"late_division": "deferred_normalisation"},
     "numeric.runtime.primitives": {"put_beside": "concatenate_columns"},
     "numeric.verification.job": {"Proof.second_route": "cross_check"},

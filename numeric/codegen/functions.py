@@ -16,11 +16,11 @@ from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Layer
 from numeric.codegen.backends import BACKENDS, Backend
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.function_lines import Line, lines_of
 from numeric.codegen.function_text import function_text
 from numeric.codegen.naming import Names
 from numeric.codegen.plan import Plan, Unit
 from numeric.codegen.printer import AxisLength, Call, NumPyLayerPrinter, Verbatim
-from numeric.codegen.program import Line, lines_of
 from numeric.codegen.syntax import names_in, statements
 from numeric.runtime.structure import RESERVED, instance
 

@@ -105,7 +105,7 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("indent", ["", "    "])
-def test_a_long_line_is_folded_where_a_reader_would(line, indent):
+def test_a_long_line_is_wrapped_where_a_reader_would(line, indent):
     wanted = "\n".join(indent + each for each in LINES[line].splitlines())
     assert wrapped_statement(indent + line, 30 + len(indent)) == wanted
     assert ast.dump(ast.parse(wanted.replace("\n" + indent, "\n").removeprefix(indent))) == ast.dump(ast.parse(line))
@@ -113,7 +113,7 @@ def test_a_long_line_is_folded_where_a_reader_would(line, indent):
 
 @pytest.mark.parametrize("width", [20, 50])
 @pytest.mark.parametrize("name", NAMES)
-def test_folding_changes_no_statement(name, width):
+def test_wrapping_changes_no_statement(name, width):
     seen = 0
     for function in ast.parse(source(gradient(subjects()[name][0]))).body:
         for statement in function.body if isinstance(function, ast.FunctionDef) else ():

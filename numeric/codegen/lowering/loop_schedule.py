@@ -1,4 +1,4 @@
-"""What is known of a flat layer before its code is written: names, layouts, loops, and arrays that outlive a tile."""
+"""The loop schedule of a flat layer, made before its code: names, layouts, loops, arrays that outlive a tile."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from derivations.language.layers.layer import Equation, Gradient, Layer
 from derivations.language.layers.names import fresh_name
 from numeric.codegen.lowering.choices import Choice
 from numeric.codegen.lowering.expressions import variables_of
-from numeric.codegen.lowering.locality import WHOLE, Phase, positions, row_axis, schedule
+from numeric.codegen.lowering.locality import WHOLE, Phase, phases_of, positions, row_axis
 from numeric.codegen.lowering.names import OWN, all_rows_of, names_of, of_items, with_derived
 from numeric.codegen.lowering.registers import Layout
 from numeric.codegen.lowering.tile_printer import TilePrinter
 from numeric.codegen.printer import Call
 from numeric.codegen.syntax import names_in, tidied
 
-__all__ = ["Program", "Unsupported"]
+__all__ = ["LoopSchedule", "Unsupported"]
 
 
 class Unsupported(Exception):
     """An expression that has no form inside a tile."""
 
 
-class Program:
-    """A flat layer, prepared for its code; equations in `whole` are evaluated outside of the loops over rows."""
+class LoopSchedule:
+    """The loops of a flat layer, and what its code needs; equations in `whole` are evaluated outside of them."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Program:
         call: Callable[[Any], Call],
         taken: frozenset[str],
         without: frozenset[str] = frozenset(),
-        apart: Program | None = None,
+        apart: LoopSchedule | None = None,
     ):
         self.layer, self.without = layer, without
         self.choices: list[Choice] = []
@@ -67,7 +67,7 @@ class Program:
     def phases(self) -> list[Phase]:
         """The loops, in order."""
         layer = self.layer
-        return schedule(layer, self.families, self.batched, frozenset(self.apart))
+        return phases_of(layer, self.families, self.batched, frozenset(self.apart))
 
     @cached_property
     def phase_of(self) -> dict[Variable, Phase]:
