@@ -48,6 +48,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     },
     "derivations.language.judge.goal": {"Case": "Goal"},
     "derivations.language.judge.normal_form.fallback_rules": {"RESERVE": "FALLBACK_RULES"},
+    "derivations.language.judge.premises": {"refuse_twins": "check_symbol_consistency"},
     "derivations.language.judge.proof": {"StepEvidence.witness": "counterexample"},
     "derivations.language.judge.rules": {"Rule.method": "tactic"},
     "numeric.codegen.line_wrapping": {"folded": "wrapped_statement", "wrapped": "wrapped_items"},

@@ -43,7 +43,7 @@ from derivations.language.judge.normal_form.terms import (
 )
 from derivations.language.judge.normal_form.writing import write
 from derivations.language.judge.normal_form.zero import vanishes
-from derivations.language.judge.premises import check_definitions, refuse_twins, sizes_of
+from derivations.language.judge.premises import check_definitions, check_symbol_consistency, sizes_of
 from derivations.language.judge.rules import Rule
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
@@ -63,7 +63,7 @@ class Goal:
         self.claim, self.derivation = claim, derivation
         self.context = Context(features=rule.features)
         statement = tuple(p for p in (previous, step.expression, *step.certificate) if not isinstance(p, Conformable))
-        refuse_twins(statement, derivation, claim.given)
+        check_symbol_consistency(statement, derivation, claim.given)
         check_definitions(derivation.definitions)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
         self.context.scalar_definitions = {

@@ -213,8 +213,8 @@ def test_witnesses_are_still_found_inside() -> None:
 
 
 def test_two_symbols_of_one_name_give_no_witness() -> None:
-    twin = Symbol("a", positive=True)
-    assert level(Abs(twin, evaluate=False) + a - a, "=", twin, "algebra") != "refuted"
+    other = Symbol("a", positive=True)
+    assert level(Abs(other, evaluate=False) + a - a, "=", other, "algebra") != "refuted"
 
 
 negative = Symbol("q", negative=True)
