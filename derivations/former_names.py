@@ -23,6 +23,13 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "derivations.language.arrays.columns": {"Beside": "ColumnConcatenation"},
     "derivations.language.arrays.functions": {"Both": "MaskConjunction", "opaque": "uninterpreted_function"},
     "derivations.language.arrays.routing": {"EachTransposed": "BatchTranspose"},
+    "derivations.costs.memory": {"kept": "saved_residual_bytes"},
+    "derivations.costs.published.memory_formulas": {"kept": "saved_residual_bytes"},
+    "derivations.language.counting.memory_counts": {
+        "Kept": "SavedResiduals",
+        "KeptCount": "SavedResidualCount",
+        "kept_activations": "saved_residuals",
+    },
     "derivations.language.counting.mask_sparsity": {
         "Sight": "MaskSparsity",
         "look": "sparsity_of_layer",
@@ -60,6 +67,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 
 TEXTS: Mapping[str, str] = {
+    **{f"kept {what}": f"saved residual {what}" for what in ("bytes", "masks", "numbers", "statistics")},
     "attention.late_division": "attention.deferred_normalisation",
     "late_division": "deferred_normalisation",
 }

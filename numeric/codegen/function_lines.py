@@ -31,7 +31,7 @@ def lines_of(
     of: Layer,
     role: str,
     layer: Layer,
-    kept: tuple[Variable, ...],
+    saved: tuple[Variable, ...],
     names: Mapping[Basic, str],
     printer: NumPyLayerPrinter,
 ) -> Iterator[Line]:
@@ -39,14 +39,14 @@ def lines_of(
 
     Raises       CompileError where a part whose gradient is asked for has none
     """
-    tape = _tuple([names[v] for v in kept])
-    if role == "backward" and kept:
+    tape = _tuple([names[v] for v in saved])
+    if role == "backward" and saved:
         yield Line(tape, "tape", left_is_tape=True)
     writer = _Writer(layer, names, printer)
     yield from writer.lines()
     returned = [names[v] for v in layer.outputs]
     if role == "forward":
-        returned = [*returned, f"({tape})" if kept else "()"]
+        returned = [*returned, f"({tape})" if saved else "()"]
     elif isinstance(layer, Gradient):
         gradients = writer.weight_gradients(weight_tree(of))
         of_inputs = returned[: len(returned) - len(layer.parameters)]
@@ -147,8 +147,8 @@ class _Writer:
             for node, name in self.called.values():
                 if identifier(node.part) == part:
                     own = [*below.parameters, *below.parts]
-                    kept = ", ".join(f'"{each}": {name}["{each}"]' for each in own)
-                    texts.append(f"{{{kept}}}" if node.bound else name)
+                    entries = ", ".join(f'"{each}": {name}["{each}"]' for each in own)
+                    texts.append(f"{{{entries}}}" if node.bound else name)
             if not texts:
                 raise CompileError(f"layer {self.layer.name}: no gradient reaches the weights of {part}")
             while len(texts) > 1:

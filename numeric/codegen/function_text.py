@@ -34,7 +34,7 @@ def _commented(text: str, comment: str) -> str:
 def _docstring(unit: Unit) -> list[str]:
     """Return the docstring: the shapes of the arrays, and for each part the layer whose weights it holds."""
     arrays = [_described(variable) for variable in (*unit.inputs, *unit.layer.parameters)]
-    arrays += ["tape, what the forward pass kept"] if unit.role == "backward" else []
+    arrays += ["tape, the saved residuals"] if unit.role == "backward" else []
     results = ", ".join(_described(output) for output in unit.layer.outputs)
     text = f"{wrapped_items(arrays, ' ' * 4, used=3).strip()} -> {results}.".strip()
     if len(text) > WIDTH - 10:

@@ -70,7 +70,7 @@ def _printed(
 ) -> PrintedFunction:
     name, local = names.functions[unit], names.local[unit]
     printer = _printer(unit, plan, names, backend, printed)
-    lines = list(lines_of(unit.of, unit.role, unit.layer, unit.kept, local, printer))
+    lines = list(lines_of(unit.of, unit.role, unit.layer, unit.saved, local, printer))
     used = _used_in(lines, unit.layer, backend)
     asked, measured = _sizes(unit.layer, local, used, printer)
     signature = _signature(unit, local, asked)
@@ -89,7 +89,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
         return Call(callee.name, {name: sizes.get(s, s) for name, s in callee.sizes.items()}, callee.scalars)
 
     taken = {*RESERVED, *backend.names, *names.functions.values(), "tape"}
-    return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.kept)
+    return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.saved)
 
 
 def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:

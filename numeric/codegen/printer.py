@@ -77,7 +77,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         names: Mapping[Basic, str],
         call: Callable[[Apply | Pulled], Call],
         taken: Iterable[str],
-        kept: Iterable[Variable] = (),
+        saved: Iterable[Variable] = (),
     ) -> None:
         super().__init__(names, taken)
         self._names, self._call = names, call

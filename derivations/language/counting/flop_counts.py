@@ -43,7 +43,7 @@ def count_training_flops(
     Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, those of
                  parts among them, and by the inputs of the layer where the convention says so. What is among
                  `recomputed`, named as a part or as a layer, is computed a second time, all of it, before its backward
-                 pass: activation checkpointing as `kept_activations` has it
+                 pass: activation checkpointing as `saved_residuals` has it
     Assumes      as `count_flops`; gradients of several examples are added up at no cost
     Units        FLOPs or multiply-adds, as the convention says
     Source       recomputation: Chen, Xu, Zhang and Guestrin (2016), section 3

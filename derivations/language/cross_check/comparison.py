@@ -26,9 +26,9 @@ from derivations.language.cross_check import (
     choices,
     counting,
     expectations,
-    keeping,
     layers,
     rows,
+    saved_residuals,
     statements,
 )
 from derivations.language.cross_check.arrays import deep
@@ -48,7 +48,7 @@ RULES = (
     choices,
     counting,
     expectations,
-    keeping,
+    saved_residuals,
     layers,
     rows,
     statements,

@@ -60,7 +60,7 @@ def test_the_scalars_of_definitions_are_named() -> None:
     assert "top = " not in evidence.reason
 
 
-def test_no_witness_is_taken_from_outside_the_assumptions() -> None:
+def test_no_counterexample_is_taken_from_outside_the_assumptions() -> None:
     """X_i = |x_i| is false, but not where x is nonnegative; there it may stay undecided, not refuted."""
     wrong = decided(Max(x[i], -x[i]), x[i], ranges={i: n})
     assert wrong.level == "refuted"

@@ -1,4 +1,4 @@
-"""What a layer keeps for its backward pass, found by running it forward: each operation says what it saves itself.
+"""The saved residuals of a layer, found by running it forward: each operation says what it saves itself.
 
 Sizes are concrete. Nothing is differentiated and no equation of a backward pass is read: a product saves its factors,
 an elementwise function what its slopes depend on, a softmax its value; views share the storage that they look at.
@@ -43,31 +43,31 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
 from derivations.language.arrays.shapes import total
-from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.counting.memory_counts import SavedResidualCount
 from derivations.language.cross_check.arrays import sizes_of
 from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, meaning, rule, whole
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
-__all__ = ["run_kept"]
+__all__ = ["run_saved"]
 
 
 @rule.register
-def _(node: KeptCount) -> Meaning:
+def _(node: SavedResidualCount) -> Meaning:
     batch = meaning(total(node.batch))
-    return lambda assignment: run_kept(
+    return lambda assignment: run_saved(
         node.what, node.layer, whole(batch(assignment)), assignment, frozenset(node.recomputed)
     )
 
 
-def run_kept(
+def run_saved(
     what: str, layer: Layer, batch: int, assignment: Assignment, recomputed: frozenset[str] = frozenset()
 ) -> int:
-    """Return one count of what a layer keeps at the sizes of an assignment."""
+    """Return one count of the saved residuals of a layer at the sizes of an assignment."""
     run = _Forward(assignment, recomputed)
     given = {v.name: run.made(v.shape, v.kind, varies=True, has_slope=v.kind == "real") for v in layer.inputs}
     run.layer(layer, given, layer.name)
-    bytes_of = {"kept bytes": {"real": 2, "boolean": 1, "integer": 8}, "kept numbers": {"real": 1}}
-    bytes_of |= {"kept masks": {"boolean": 1}, "kept statistics": {"statistic": 1}}
+    bytes_of = {"saved residual bytes": {"real": 2, "boolean": 1, "integer": 8}, "saved residual numbers": {"real": 1}}
+    bytes_of |= {"saved residual masks": {"boolean": 1}, "saved residual statistics": {"statistic": 1}}
     return batch * sum(held.size * bytes_of[what].get(held.kind, 0) for held in run.saved)
 
 

@@ -1,8 +1,8 @@
-"""What the forward pass of a layer keeps for its backward pass: the values that the equations of the latter read.
+"""Saved residuals: the values of the forward pass of a layer that the equations of its backward pass read.
 
-Three rules make this what automatic differentiation keeps. A normalisation is one operation: it keeps its input and
-what it knows of each row, and computes the rest again. A function whose slope is a function of its value keeps the
-value. A layer that is recomputed keeps its inputs alone; a mask among them is made or drawn again.
+Three rules make this what automatic differentiation saves. A normalisation is one operation: it saves its input and
+what it knows of each row, and computes the rest again. A function whose slope is a function of its value saves the
+value. A layer that is recomputed saves its inputs alone; a mask among them is made or drawn again.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _KEEP_THEIR_VALUE = (Max(0, _x), exp(_x), tanh(_x), 1 / (1 + exp(-_x)))  # slope
 
 @dataclass(frozen=True)
 class Storage:
-    """The arrays of one name that are kept: the shape of one of them, what the entries are, the role, and how many.
+    """The arrays of one name that are saved: the shape of one of them, what the entries are, the role, and how many.
 
     `kind` is "real", "boolean" or "integer"; `role` is "input" for an input of the layer, "statistic" for a number that
-    a normalisation keeps for each row, "constant" for what depends on no input, else "activation". The axes of families
+    a normalisation saves for each row, "constant" for what depends on no input, else "activation". The axes of families
     come first.
     """
 
@@ -96,7 +96,7 @@ class Treatment:
 
 
 def storages(layer: Layer, treatment: Treatment) -> tuple[Storage, ...]:
-    """Return what the forward pass of a layer keeps, in order of evaluation, every storage once.
+    """Return what the forward pass of a layer saves, in order of evaluation, every storage once.
 
     Assumes      every real input and every parameter of the layer, and of its parts, has a gradient
     Raises       GradientError for a node without a rule
@@ -113,7 +113,7 @@ def storages(layer: Layer, treatment: Treatment) -> tuple[Storage, ...]:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What a layer keeps: what it makes, what it is given, and whether its output."""
+    """What a layer saves: what it makes, what it is given, and whether its output."""
 
     made: tuple[Storage, ...]
     read: frozenset[Variable]
@@ -130,19 +130,19 @@ def _inside(layer: Layer, recomputed: bool, varying: frozenset[Variable], treatm
     given = frozenset((*layer.inputs, *layer.parameters))
     output = walk.storage_of(layer.outputs[0]) if len(layer.outputs) == 1 else None  # several belong to no part
     made = tuple(storage for variable, storage in walk.made() if variable is None or variable != output)
-    return _Inside(made, given & walk.kept, output in walk.kept - given)
+    return _Inside(made, given & walk.saved, output in walk.saved - given)
 
 
 @dataclass
 class _Walk:
-    """The variables of a prepared layer that its backward pass reads, and what its parts keep."""
+    """The variables of a prepared layer that its backward pass reads, and what its parts save."""
 
     forward: tuple[Equation, ...]
     backward: tuple[Equation, ...]
     varying: set[Variable]
     treatment: Treatment
     fused: bool
-    kept: set[Variable] = field(default_factory=set)
+    saved: set[Variable] = field(default_factory=set)
     parts: dict[Variable, list[Storage]] = field(default_factory=dict)  # by the target of the equation
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ class _Walk:
                 read |= self.of_part(equation)
         if self.fused:
             read = {source for v in read for source in self.sources(v)}
-        self.kept = {self.storage_of(v) for v in read}
+        self.saved = {self.storage_of(v) for v in read}
 
     def values(self, node: Array) -> Iterator[Variable]:
         """Yield the variables whose values an expression of the backward pass needs."""
@@ -183,7 +183,7 @@ class _Walk:
                     yield from self.values(part)
 
     def of_part(self, equation: Equation) -> set[Variable]:
-        """Note what an applied layer keeps; return the variables around it that are kept with it."""
+        """Note what an applied layer saves; return the variables around it that are saved with it."""
         applied, layer = equation.value, equation.value.layer
         given = dict(zip(layer.inputs, applied.arguments, strict=True))
         given |= {p: applied.bound[p.name] for p in layer.parameters if p.name in applied.bound}
@@ -224,11 +224,11 @@ class _Walk:
         return {source for read in read_by(equation.value) for source in self.sources(read)}
 
     def made(self) -> Iterator[tuple[Variable | None, Storage]]:
-        """Yield what is kept of what the layer makes, with its variable, and its parts, in order of evaluation."""
+        """Yield what is saved of what the layer makes, with its variable, and its parts, in order of evaluation."""
         for equation in self.forward:
             variable = equation.variable
             yield from ((None, storage) for storage in self.parts.get(variable, ()))
-            if variable in self.kept:
+            if variable in self.saved:
                 role = "statistic" if self.fused and isinstance(equation.value, _STATISTICS) else "activation"
                 role = role if variable in self.varying else "constant"
                 yield variable, Storage(variable.name, variable.shape, variable.kind, role)

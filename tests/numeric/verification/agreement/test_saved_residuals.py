@@ -10,7 +10,7 @@ from derivations.attention.grouped_query import g, grouped_query_attention, r
 from derivations.costs.memory import pre_norm_layer
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.language.arrays.expression import array
-from derivations.language.counting.memory_counts import kept_activations
+from derivations.language.counting.memory_counts import saved_residuals
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, n
@@ -110,9 +110,9 @@ def test_a_pre_norm_layer_keeps_the_bytes_that_are_counted(batch, positions, wid
     seen, rows = bytes_kept(layer, x, dropping, parameters=parameters)
     each = width // heads
     sizes = {n: positions, d_model: width, h: heads, d_k: each, d_v: each, d_ff: 4 * width}
-    kept = kept_activations(pre_norm_layer(dropping=dropping), batch=batch)
-    assert kept.bytes().xreplace(sizes) == seen - rows
-    assert kept.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
+    saved = saved_residuals(pre_norm_layer(dropping=dropping), batch=batch)
+    assert saved.bytes().xreplace(sizes) == seen - rows
+    assert saved.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
 
 
 @pytest.mark.parametrize(("batch", "positions", "width", "heads"), SHAPES)
@@ -129,9 +129,9 @@ def test_recomputed_attention_keeps_the_bytes_that_are_counted(batch, positions,
     seen, rows = bytes_kept(layer, x, True, parameters=parameters)
     each = width // heads
     sizes = {n: positions, d_model: width, h: heads, d_k: each, d_v: each, d_ff: 4 * width}
-    kept = kept_activations(pre_norm_layer(), batch=batch, recomputed=["attention"])
+    saved = saved_residuals(pre_norm_layer(), batch=batch, recomputed=["attention"])
     assert seen - rows == 34 * batch * positions * width
-    assert kept.bytes().xreplace(sizes) == seen - rows
+    assert saved.bytes().xreplace(sizes) == seen - rows
 
 
 # --- other layers ---------------------------------------------------------------------------------------------------
@@ -156,9 +156,9 @@ def test_a_post_norm_layer_keeps_the_bytes_that_are_counted():
     seen, rows = bytes_kept(layer, x, parameters=[*own, *norms])
     each = width // heads
     sizes = {n: positions, d_model: width, h: heads, d_k: each, d_v: each, d_ff: inner}
-    kept = kept_activations(encoder_layer(), batch=batch)
-    assert kept.bytes().xreplace(sizes) == seen - rows
-    assert kept.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
+    saved = saved_residuals(encoder_layer(), batch=batch)
+    assert saved.bytes().xreplace(sizes) == seen - rows
+    assert saved.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
 
 
 def gated_layer():
@@ -195,9 +195,9 @@ def test_a_gated_layer_with_grouped_queries_keeps_the_bytes_that_are_counted(gro
     x = torch.randn(batch, positions, width, dtype=NUMBER, requires_grad=True)
     seen, rows = bytes_kept(layer, x, parameters=own)
     sizes = {n: positions, d_model: width, g: groups, r: each_group, d_k: each, d_v: each, d_ff: inner}
-    kept = kept_activations(gated_layer(), batch=batch)
-    assert kept.bytes().xreplace(sizes) == seen - rows
-    assert kept.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
+    saved = saved_residuals(gated_layer(), batch=batch)
+    assert saved.bytes().xreplace(sizes) == seen - rows
+    assert saved.bytes(bytes_per_statistic=2).xreplace(sizes) == seen
 
 
 def test_one_tensor_more_is_seen():
