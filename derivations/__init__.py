@@ -21,3 +21,8 @@ def __getattr__(name: str) -> Any:
     from derivations import catalogue  # deferred: `derivations --help` must not wait for SymPy
 
     return getattr(catalogue, name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names as well, so that an editor completes them before the catalogue is imported."""
+    return sorted({*globals(), *__all__})

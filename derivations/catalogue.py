@@ -7,7 +7,7 @@ build on one another, fills the catalogue.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 
 from derivations.architectures.patches import (
@@ -163,7 +163,12 @@ def layer(name: str) -> Layer:
 
     Raises `LookupError` with the nearest names when there is none.
     """
-    return LAYERS[_known(name, list(LAYERS), "layer")]()
+    return _built(_known(name, list(LAYERS), "layer"))
+
+
+@cache
+def _built(name: str) -> Layer:
+    return LAYERS[name]()  # a layer is never changed, so one serves everybody
 
 
 def _known(name: str, known: list[str], kind: str) -> str:
@@ -178,7 +183,7 @@ def _known(name: str, known: list[str], kind: str) -> str:
 
 def layers() -> dict[str, Layer]:
     """Return every layer of the package by its name."""
-    return {name: build() for name, build in LAYERS.items()}
+    return {name: _built(name) for name in LAYERS}
 
 
 def results() -> dict[str, Derivation]:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from sympy import sympify
 
+from derivations.catalogue import names
 from derivations.language.judge.proof import StepEvidence, judge
-from derivations.language.results.derivation import RESULTS, Derivation
+from derivations.language.results.derivation import Derivation
+from tests.tiers import few
 
 __all__ = ["broken_steps", "is_refused", "of_topic", "with_step"]
 
@@ -17,15 +19,18 @@ Case = tuple[str, Callable[[], Derivation], int, int, Any]
 
 def of_topic(topic: str) -> list[str]:
     """The ids of the results of a topic, sorted; there is at least one."""
-    found = sorted(name for name in RESULTS if name.partition(".")[0] == topic)
+    found = sorted(name for name in names() if name.partition(".")[0] == topic)
     assert found, f"no result of the topic {topic} is in the catalogue"
     return found
 
 
-def broken_steps(cases: Iterable[Case]) -> Any:
-    """A parametrisation over (what is broken, result, claim, step, wrong expression), both numbers counted from 0."""
+def broken_steps(cases: Iterable[Case], fast: int = 3) -> Any:
+    """A parametrisation over (what is broken, result, claim, step, wrong expression), both numbers counted from 0.
+
+    The first few of each concept are in the fast tier, fewer where each takes seconds.
+    """
     return pytest.mark.parametrize(
-        ("result", "claim", "step", "wrong"), [pytest.param(*case, id=what) for what, *case in cases]
+        ("result", "claim", "step", "wrong"), few([pytest.param(*case, id=what) for what, *case in cases], fast)
     )
 
 

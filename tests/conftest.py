@@ -1,21 +1,77 @@
-"""What all tests share: the same random examples on every run, and no clock."""
+"""What all tests share: the same random examples on every run, no clock, and what the judge says of each result.
 
+A test is slow, and marked so, where it is one of these; each of them is shown in the fast tier by a few cases:
+    it breaks what is right in many ways (mutants, near misses), or draws its inputs (fuzzing, random expressions);
+    it goes through the whole catalogue by a second way: the second route, gradients of gradients, executed and
+        allocated counts, round trips, source that is compiled for each result, other sizes, batches and seeds;
+    it judges a corpus of documents, or fills limits on purpose to see that work ends;
+    it takes more than a second of processor time, or needs a package of the extra `dev`.
+What stays fast is what convinces a stranger: every result is proved, each refusal, layers against loops and closed
+forms, the command line, the docs, the packaging. `tests/test_tiers.py` checks that no test is left out of all tiers.
+"""
+
+import gc
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from tests.evidence import shared
+
+gc.set_threshold(50_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("same_every_time")
 PEERS = ("torch", "jax", "onnx", "transformers", "safetensors")  # what the extra `peers` installs
 MISSING_PEERS = [name for name in PEERS if find_spec(name) is None]
+
+
+EVIDENCE = pytest.StashKey[Path]()  # the folder of this run
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run one empty folder for evidence: its first process makes it and tells the workers."""
+    told = getattr(config, "workerinput", {}).get("evidence")
+    config.stash[EVIDENCE] = Path(told or tempfile.mkdtemp(prefix="derivations-evidence-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker the folder of the run."""
+    node.workerinput["evidence"] = str(node.config.stash[EVIDENCE])
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the folder when the run ends, so that no other reads it."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(config.stash[EVIDENCE], ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def evidence_is_shared(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the judge decide each result of the catalogue once in the run."""
+    from derivations.catalogue import names  # deferred: the process that starts the workers runs no test
+    from derivations.language.judge import proof
+    from derivations.language.results.derivation import RESULTS
+
+    results = {name: RESULTS[name] for name in names()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proof, "_decided", shared(proof._decided, results, request.config.stash[EVIDENCE]))
+        yield
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

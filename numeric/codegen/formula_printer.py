@@ -28,8 +28,10 @@ class CompileError(ValueError):
 
 def quotient(expr: Expr) -> tuple[Expr, Expr]:
     """Return a product as numerator and denominator; exp(-x) stays as it is, for exp(x) may overflow."""
-    below = [factor for factor in Mul.make_args(expr) if _stands_below(factor)]
-    numerator, denominator = fraction(expr * Mul(*(1 / factor for factor in below)), exact=True)
+    factors = Mul.make_args(expr)
+    below = [factor for factor in factors if _stands_below(factor)]
+    above = Mul(*(factor for factor in factors if factor not in below))  # a division need not cancel them: b^u b^-u
+    numerator, denominator = fraction(above, exact=True)
     return numerator, denominator * Mul(*(1 / factor for factor in below))
 
 

@@ -15,6 +15,7 @@ from sympy import Tuple as Sequence
 from derivations.former_names import current
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, Variable
+from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Apply, Gradient, Layer, Repeat
 from derivations.language.layers.names import subexpressions, variables_in
@@ -27,6 +28,7 @@ from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.gradients import wide_gradients
 from numeric.optimize.norm_gradients import norm_gradients
 from numeric.optimize.product_order import product_order
+from numeric.optimize.pullbacks import pulled_layers, with_named_pullbacks
 from numeric.optimize.rewrite import Rewrite
 from numeric.optimize.scaled_queries import scaled_queries
 from numeric.optimize.second_centring import second_centring
@@ -69,7 +71,8 @@ class Optimised:
 
     Definition   the parts of `original` are written out in `layer`; `packing` has the old weights by their dotted names
                  as parameters and the new ones as outputs; `parts` holds the same of each layer that stays a part (a
-                 repetition, a layer in a family), by the name of its weights
+                 repetition, a layer in a family), by the name of its weights; `gradients` that of the gradient of each
+                 layer that a gradient pulls back through
     """
 
     original: Layer
@@ -77,16 +80,24 @@ class Optimised:
     packing: Layer
     rewrites: tuple[Rewrite, ...]
     parts: Mapping[str, Optimised] = field(default_factory=dict)
+    gradients: Mapping[Layer, Optimised] = field(default_factory=dict)
+
+    @property
+    def pulled(self) -> tuple[tuple[Layer, Layer], ...]:
+        """The layers that are pulled back through, each with its gradient made fast; those inside them too."""
+        inner = (pair for each in self.gradients.values() for pair in each.pulled)
+        return tuple(dict.fromkeys([*((layer, each.layer) for layer, each in self.gradients.items()), *inner]))
 
     def explain(self) -> str:
         """Return every rewriting as text: pass, theorem, evidence, equations before and after, new weights."""
         own = [f"layer {self.layer.name}", *(rewrite.text() for rewrite in self.rewrites)]
-        return "\n\n".join([*own, *(f"part {name}: {part.explain()}" for name, part in self.parts.items())])
+        inner = [f"part {name}: {part.explain()}" for name, part in self.parts.items()]
+        return "\n\n".join([*own, *inner, *(each.explain() for each in self.gradients.values())])
 
     def every_rewrite(self) -> Iterator[Rewrite]:
         """Yield the rewritings of the layer and of its parts."""
         yield from self.rewrites
-        for part in self.parts.values():
+        for part in (*self.parts.values(), *self.gradients.values()):
             yield from part.every_rewrite()
 
 
@@ -109,15 +120,17 @@ def _optimised(
     masks: tuple[tuple[Variable, Array], ...],
     fixed: frozenset[Variable],
 ) -> Optimised:
-    draft = Draft(layer if isinstance(layer, Gradient) else inlined(layer), dict(masks), fixed)
+    flat = with_named_pullbacks(layer) if isinstance(layer, Gradient) else inlined(layer)
+    draft = Draft(flat, dict(masks), fixed)
     passes = [PASSES[name] for name in PASSES if name not in without and (name in OF_GRADIENTS or draft.rearranges)]
-    parts = _parts(draft, without) if draft.rearranges else {}
+    parts = _parts(draft, without) if draft.rearranges else dict(_kept(flat))
+    slopes = {each: _optimised(gradient(each), without, (), frozenset()) for each in pulled_layers(flat)}
     for _ in range(_ROUNDS):
         found = [change(draft) for change in passes]
         if not any(found):
             break
     rewritten, packing = draft.finished()
-    return Optimised(layer, rewritten, packing, tuple(draft.rewrites), parts)
+    return Optimised(layer, rewritten, packing, tuple(draft.rewrites), parts, slopes)
 
 
 # --- layers that stay parts -----------------------------------------------------------------------------------------
@@ -139,6 +152,18 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
             value = draft.equations[variable].value
             draft.substitute(variable, replace_free(value, {node: _applied(node, part.layer)}))
     return parts
+
+
+def _kept(layer: Layer) -> Iterator[tuple[str, Optimised]]:
+    """Yield the layers that a gradient repeats, which stay as they are: it is asked for the gradients of their weights.
+
+    Their parts are written out already where the gradient is that of a layer whose parts are.
+    """
+    for equation in layer.equations:
+        for node in subexpressions(equation.value):
+            if isinstance(node, Repeat):
+                own = node.layer.parameters
+                yield node.name, Optimised(node.layer, node.layer, Layer("packing", (), own, (), own), ())
 
 
 def _known_masks(draft: Draft, node: Apply) -> tuple[tuple[Variable, Array], ...]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,9 @@ import numpy as np
 from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
 from derivations.language.layers.inlining import inlined
-from derivations.language.layers.layer import Gradient, Layer
+from derivations.language.layers.layer import Gradient, Layer, Repeat
 from numeric.codegen.lowering.choices import SWITCHES, Choice
-from numeric.codegen.lowering.module import LoweredLayer, lowered, require_no_pullback
+from numeric.codegen.lowering.module import LoweredLayer, lowered
 from numeric.codegen.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.optimize.packing import at_path
@@ -36,7 +36,7 @@ from numeric.runtime.own_memory import own_memory
 from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
 from numeric.runtime.tiles import FEW, default_threads
 
-__all__ = ["Prepared", "PreparedGradient", "flat_weights", "prepare", "prepare_gradient"]
+__all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", "prepare_gradient"]
 
 
 DEFAULTS = {"epsilon": 1e-5}
@@ -120,7 +120,7 @@ def _prepared(
     left_out = frozenset([without] if isinstance(without, str) else without)
     optimised = optimize(layer, without=left_out - set(SWITCHES))
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
-    code = lowered(optimised.layer, left_out & set(SWITCHES))
+    code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
     known = contract.sizes
     asked = {name: known.get(size) for name, size in code.source.sizes.items()}
     missing = [name for name, value in asked.items() if value is None]
@@ -154,10 +154,10 @@ class PreparedGradient:
         """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
         results = self.step(*inputs, check=check, **scalars)
         results = results if isinstance(results, tuple) else (results,)
-        count = len(self.flat.parameters)
-        by_weights = results[len(results) - count :]
-        named = dict(zip((p.name for p in self.flat.parameters), by_weights, strict=True))
-        return (*results[: len(results) - count], _nested(weight_tree(self.of), named, ""))
+        names = [*(p.name for p in self.flat.parameters), *self.step.code.source.pulled_stacks]
+        by_weights = results[len(results) - len(names) :]
+        named = dict(zip(map(identifier, names), by_weights, strict=True))
+        return (*results[: len(results) - len(names)], nested(weight_tree(self.of), named))
 
     @property
     def source(self) -> str:
@@ -182,21 +182,29 @@ def prepare_gradient(
     Definition   the gradient of the layer with its parts written out, made fast like any other layer
     Shapes       gradients have those of inputs and weights; of inputs and weights that have no batch axes, or some
                  of length 1, they are sums over the batch
-    Raises       CompileError for a layer with a repetition, and what `prepare` raises
+    Assumes      of a layer that is repeated the forward pass keeps the input alone, and the backward pass computes the
+                 rest again (Chen et al. 2016)
+    Raises       what `prepare` raises
     """
     flat = inlined(layer)
     whole, both = gradient(flat), passes(flat)
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
-    require_no_pullback(step)
     flat_values = flat_weights(flat, weights)
     return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
 
 
-def _nested(tree: WeightTree, named: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return arrays by dotted names as a tree of weights."""
-    own = {name: named[f"{path}{variable.name}"] for name, variable in tree.parameters.items()}
-    return own | {name: _nested(part, named, f"{path}{name}.") for name, part in tree.parts.items()}
+def nested(tree: WeightTree, named: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return arrays by the names that they have in a layer whose parts are written out as a tree of weights."""
+    own = {name: named[f"{path}{name}"] for name in tree.parameters}
+    parts = {name: _part(part, named, f"{path}{name}") for name, part in tree.parts.items()}
+    return own | parts
+
+
+def _part(tree: WeightTree, named: Mapping[str, Any], path: str) -> Any:
+    if tree.count is None:
+        return nested(tree, named, f"{path}_")
+    return [nested(replace(tree, count=None), each) for each in named[path]]
 
 
 def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
@@ -213,6 +221,7 @@ def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:
     """Return nested weights by the names of a layer whose parts are written out."""
     flat = {identifier(p.name): at_path(weights, p.name) for p in layer.parameters}
     for node in applications(layer):
-        below = at_path(weights, node.name)
-        flat[identifier(node.name)] = [flat_weights(node.layer, each) for each in below]
+        if isinstance(node, Repeat) and weight_tree(node.layer, frozenset(node.bound)):
+            below = at_path(weights, node.name)
+            flat[identifier(node.name)] = [flat_weights(node.layer, each) for each in below]
     return flat

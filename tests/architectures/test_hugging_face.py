@@ -327,6 +327,7 @@ def test_a_wrong_field_is_named(wrong: Wrong) -> None:
 VALUES = [-1, 0, 1.5, 3.0, "x", "", True, False, None, [], {}, [1], ["x"], {"a": 1}, 10**16, {"rope_type": 3}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_any_value_of_any_field_is_read_or_refused_in_one_sentence(name: str) -> None:
     for field in config(name):

@@ -35,6 +35,7 @@ def numbers(model: Model, value: Any) -> int:
     return int(value.xreplace({**model.values, n: 13}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 def test_counts_do_not_depend_on_the_order(name: str) -> None:
     """In order every layer is written out; of each kind there is one, and a number of them."""

@@ -189,6 +189,7 @@ def test_a_permutation_needs_a_bijection() -> None:
     assert is_refused(judge(replace(key_value_permutation(), bijections=())).claims[0][0])
 
 
+@pytest.mark.slow
 def test_a_causal_mask_breaks_the_symmetry() -> None:
     """SelfAttention(P X) = P SelfAttention(X) is refused when a causal mask stays where it is."""
     mask = CausalMask(n)

@@ -97,6 +97,7 @@ def test_standard_input():
     assert run("-", text=b" " * (MAX_FILE + 1)).exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_every_number_of_processes_prints_the_same(tmp_path: Path, form: str, document: Callable[..., Path]):
     for number in range(5):

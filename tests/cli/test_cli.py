@@ -16,6 +16,7 @@ from derivations.cli.results import FORMATS
 from derivations.documents.choices import LANGUAGES, MATHS
 from derivations.language.printing.export import write_files
 from derivations.language.printing.notation import NOTATIONS
+from tests.tiers import few
 
 LEVELS = {"definition", "proved", "proved for sizes up to N", "tested", "refuted", "unknown"}
 FEW = ("softmax.jacobian", "attention.scores", "feed_forward.parameters")
@@ -414,7 +415,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "advice"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("arguments", "advice"), few([pytest.param(*each) for each in BAD.values()], fast=6), ids=BAD)
 def test_bad_input_is_answered_by_one_sentence(tmp_path: Path, arguments: list[str], advice: str):
     (tmp_path / "text").write_text("A text.", encoding="utf-8")
     for prepare in (_occupied, _notation_file, _binary):

@@ -48,6 +48,11 @@ def test_the_gradient_is_optimised_as_well():
     assert "def feed_forward_gradient(X, dY, W_1, b_1, W_2, b_2, threads=1):" in source
 
 
+def test_the_gradient_of_groups_of_heads_calls_that_of_one_group():
+    source = printed("masked_grouped_query_attention", "--optimized", "--gradient")
+    assert source.count("masked_query_group_gradient(") == 2  # written once, called once
+
+
 def test_the_rewritings_are_explained():
     text = " ".join(printed("encoder_layer", "--optimized", "--explain").split())
     assert "wide_projections, by multi_head.fused_projection: proved" in text

@@ -287,6 +287,7 @@ def test_a_field_may_be_passed_over(ask: Ask, tmp_path: Path) -> None:
     assert found["parameters"] == count(model_of(LLAMA, "llama")).json()["parameters"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_a_picture_is_drawn(ask: Ask, tmp_path: Path, suffix: str, start: bytes) -> None:
     pytest.importorskip("matplotlib")

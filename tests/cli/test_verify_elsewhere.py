@@ -14,6 +14,7 @@ import pytest
 from derivations.catalogue import verify
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow  # Dask comes with the extra `dev`
 FEW = ["softmax.jacobian", "attention.scores", "layer_norm.mean", "dot_product.variance"]
 
 

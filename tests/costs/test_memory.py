@@ -43,6 +43,7 @@ def test_every_result_is_proved(name: str) -> None:
     assert evidence.level == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", of_topic("memory"))
 def test_every_result_is_seen_by_running_the_layers(name: str) -> None:
     assert run_saved  # its rule is registered

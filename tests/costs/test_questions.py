@@ -376,6 +376,7 @@ def test_the_summary_of_what_reads_no_text_or_caches_nothing() -> None:
     assert questions[1] == "attention takes more than the networks, all pairs, source as long"
 
 
+@pytest.mark.slow
 def test_the_page_is_up_to_date(repository: Path) -> None:
     """Run `python -m derivations.costs.questions.page docs/questions.md` when this fails."""
     assert (repository / "docs" / "questions.md").read_text(encoding="utf-8") == page()

@@ -18,6 +18,7 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_table_is_stale(path: Path) -> None:
     """Run `python -m docs.model_tables` when this fails."""

@@ -12,6 +12,8 @@ from tests.documents.reworded import changes
 from tests.documents.rewording import versions
 from tests.documents.said import ALARMS, DECIDED, in_a_word
 
+pytestmark = pytest.mark.slow  # a corpus of documents is judged
+
 CORPUS = Path(__file__).parent / "corpus"
 
 #: What is mistaken in a document: a piece of each claim that is. Everything else is right.

@@ -28,6 +28,8 @@ from derivations.documents.readers import FORMATS
 from derivations.documents.reports.json_report import json_report
 from tests.documents.time_limit import TooLong, within
 
+pytestmark = pytest.mark.slow  # documents are drawn
+
 CLOCK = True  # a formula has its seconds here
 ROUND = 500  # documents between two lines of progress
 SECONDS = 20  # of processor time for a document of several formulas

@@ -90,6 +90,7 @@ TOO_LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formula", TOO_LARGE.values(), ids=TOO_LARGE.keys())
 def test_what_is_too_large_is_never_right(formula: str) -> None:
     """None of them is true; some are seen to be wrong without the large number."""
@@ -167,6 +168,7 @@ OVERGROWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formula", OVERGROWN.values(), ids=OVERGROWN.keys())
 def test_an_overgrown_formula_ends_and_the_next_is_judged(formula: str) -> None:
     report = judged(display(formula))
@@ -217,6 +219,7 @@ MARKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", MARKS.values(), ids=MARKS.keys())
 def test_runs_of_marks_end(text: str) -> None:
     assert found_the_end(judged(f"Intro.\n\n{text}\n\n{END}\n"))
@@ -246,6 +249,7 @@ DECLARED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulas", DECLARED.values(), ids=DECLARED.keys())
 def test_declarations_of_any_number_end(formulas: list[str]) -> None:
     text = "\n\n".join(f"${formula}$" for formula in formulas)

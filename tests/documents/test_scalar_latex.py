@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-import latexify
 import mpmath
 import pytest
 import sympy
@@ -26,6 +25,7 @@ FILES = itertools.count()
 
 def printed(expression: str, *, use_signature: bool = True, arguments: str = ", ".join(NAMES)) -> str:
     """What latexify-py prints for a function of `arguments` that returns the Python expression."""
+    latexify = pytest.importorskip("latexify", reason="latexify-py has no release for this Python")
     source = f"def f_1({arguments}):\n    return {expression}\n"
     file = f"<formula {next(FILES)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)

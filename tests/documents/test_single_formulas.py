@@ -11,6 +11,8 @@ from derivations.documents.checking import FAILED, check_text
 from derivations.documents.verdicts import Claim
 from tests.documents.said import ALARMS, in_a_word
 
+pytestmark = pytest.mark.slow  # corpora of formulas are judged
+
 HERE = Path(__file__).parent
 FOUND = 0.45  # of what is false: the rest is not decided
 

@@ -86,6 +86,7 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
     assert is_refused(with_step(result(), claim, step, wrong))
 
 
+@pytest.mark.slow
 def test_kinks_are_left_out() -> None:
     """Without the assumption that no unit is at its kink neither derivative is decided."""
     for right in (jacobian(), hessian()):

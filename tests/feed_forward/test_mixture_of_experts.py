@@ -104,6 +104,7 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
     assert is_refused(with_step(result(), claim, step, wrong))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", [routed_gradient, mixture_gradient])
 def test_a_wrong_gradient_is_refused(result: Callable[[], Derivation]) -> None:
     right = result()

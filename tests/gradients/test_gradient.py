@@ -12,6 +12,7 @@ from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS
 from derivations.symbols import d_k
 from tests.broken import is_refused, of_topic, with_step
+from tests.tiers import few
 
 RULES = of_topic("gradient")
 LAYERS = sorted(name for name, build in RESULTS.items() if build.__module__ == layer_gradients.__name__)
@@ -24,7 +25,7 @@ def test_every_result_is_proved(name: str) -> None:
     assert evidence.level == "proved"
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", few(RULES, fast=8))
 def test_twice_the_gradient_is_refused(name: str) -> None:
     """No rule holds with a factor 2, so no claim of the topic is one that anything passes."""
     right = RESULTS[name]()
@@ -32,13 +33,14 @@ def test_twice_the_gradient_is_refused(name: str) -> None:
         assert is_refused(with_step(right, number, len(claim.steps) - 1, 2 * claim.rhs)), (name, number)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", few(RULES, fast=8))
 def test_a_gradient_of_the_wrong_sign_is_refused(name: str) -> None:
     right = RESULTS[name]()
     for number, claim in enumerate(right.claims):
         assert is_refused(with_step(right, number, len(claim.steps) - 1, -1 * claim.rhs)), (name, number)
 
 
+@pytest.mark.slow
 def test_without_its_assumptions_a_rule_is_not_proved() -> None:
     """ReLU has no slope at 0, and tokens outside the table choose no row."""
     for right in (gradient.relu_off_the_kink(), gradient.look_up(), gradient.pick(), gradient.masked_softmax()):

@@ -99,6 +99,7 @@ def test_a_smaller_span_is_refused_with_its_part_of_the_certificate() -> None:
     assert is_refused(with_step(null, 1, 0, Span(), certificate=null.claims[1].steps[0].certificate[:1]))
 
 
+@pytest.mark.slow
 def test_the_null_spaces_need_their_conditions() -> None:
     """A gamma that is 0 has more in its null space, and a constant row has no x^."""
     assert judge(replace(jacobian_null_space(), assumptions=())).level != "proved"

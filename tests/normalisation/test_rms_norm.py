@@ -96,6 +96,7 @@ def test_without_epsilon_the_null_space_is_not_empty() -> None:
     assert is_refused(with_step(bare, 1, 0, Span(), certificate=certificate))
 
 
+@pytest.mark.slow
 def test_conditions_are_needed() -> None:
     """Without epsilon no row may be 0; a matrix that is not orthogonal does not pass; a gamma of 0 loses more."""
     bare = scale_invariance()

@@ -62,6 +62,7 @@ from derivations.normalisation.layer_norm import layer_norm
 from derivations.softmax.softmax import softmax
 from derivations.symbols import batch, d, h, i, j, k, l, m, n, scalar
 from derivations.transformer.encoder import encoder_layer
+from tests.tiers import few
 
 FOLDER = Path(real_functions.__file__).parent
 x, y = array("x", n), array("y", n)
@@ -275,7 +276,7 @@ def test_counts_are_found_by_running(kind: str) -> None:
         assert outcome(right, right.value() + n) == "disagrees"
 
 
-@pytest.mark.parametrize("name", sorted(layers()))
+@pytest.mark.parametrize("name", few(sorted(layers()), fast=5))
 def test_every_kind_of_count_of_every_layer_is_found_by_running(name: str) -> None:
     """Both routes, kind by kind; "elementwise FLOPs" are those of activations as well."""
     layer = layers()[name]

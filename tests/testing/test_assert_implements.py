@@ -14,6 +14,7 @@ from numeric import compile_layer
 from numeric.runtime.checks import InputError
 from numeric.verification.conformance.drawing import leaves
 from numeric.verification.conformance.trial import conformance
+from tests.tiers import few
 
 
 def softmax(x, axis=-1):
@@ -42,7 +43,7 @@ def refused(function, name, **options):
 # --- what passes ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", few(LAYERS, fast=6))
 def test_every_layer_implements_itself(name):
     found = assert_implements(compile_layer(layer(name)), name)
     real = any(variable.kind == "real" for variable in layer(name).inputs)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.testing.test_pytest_plugin import run_pytest
 
 CHECK = """
@@ -49,6 +51,7 @@ def test_nothing_is_collected_unless_it_is_asked_for(tmp_path: Path, repository:
     assert run.returncode == 5, run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_the_settings_of_the_folder_hold(tmp_path: Path, repository: Path):
     folder = folder_of(tmp_path)
     (folder / "docs" / "b.ipynb").unlink()

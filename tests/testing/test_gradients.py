@@ -11,6 +11,7 @@ from numeric.verification.conformance import gradients
 from numeric.verification.conformance.cases import Scope, cases
 from numeric.verification.conformance.drawing import draw, leaves, mapped
 from numeric.verification.conformance.gradients import by_complex_steps, derived, expected_gradients
+from tests.tiers import few
 
 DIFFERENTIABLE = [name for name, layer in layers().items() if layer.inputs]
 
@@ -21,7 +22,7 @@ def drawn(name, dtype="float64", kind="ordinary"):
     return case, np.asarray(np.random.default_rng(2).standard_normal(case.expected.shape))
 
 
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize("name", few(DIFFERENTIABLE, fast=8))
 def test_derived_gradients_are_those_of_complex_steps(name):
     case, cotangent = drawn(name)
     found = derived(case, cotangent)

@@ -1,12 +1,17 @@
 """In a notebook results and layers show themselves as formulas."""
 
 import pytest
+
+pytest.importorskip("IPython", reason="notebooks come with the extra `dev`")
+
 from IPython.core.formatters import DisplayFormatter
 
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import LAYERS, layer
 from derivations.language import array, claim, derivation, step
 from derivations.symbols import n
+
+pytestmark = pytest.mark.slow  # notebooks come with the extra `dev`
 
 
 def displayed(shown):

@@ -4,15 +4,20 @@ import copy
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("nbclient", reason="the notebook is run by a package of the extra `dev`")
+
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from docs.notebook import TUTORIAL, executed, read, shown, write
 
-pytestmark = pytest.mark.filterwarnings("default")  # the kernel is another process, with warnings of its own
+pytestmark = [  # the kernel is another process, with warnings of its own
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default"),
+]
 
 
-@pytest.mark.slow
 def test_the_tutorial_runs_and_is_not_stale(repository: Path):
     kept = read()
     assert len(shown(kept)) > 10
@@ -26,7 +31,6 @@ def test_the_file_is_as_it_is_written(tmp_path: Path):
     assert all("execution" not in cell.metadata for cell in read().cells)
 
 
-@pytest.mark.slow
 def test_the_checks_say_no(tmp_path: Path):
     """An output that has changed, and a cell that raises."""
     notebook = new_notebook(cells=[new_markdown_cell("Words"), new_code_cell("1 + 1"), new_code_cell("print('a')")])

@@ -94,6 +94,7 @@ def replaced_from(condition: Callable[[Basic, Basic], Basic]) -> tuple:
     return tuple(let)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "condition", "number"),
     [
@@ -107,6 +108,7 @@ def test_what_a_row_does_depend_on_may_not_be_replaced(what: str, condition: Cal
     assert is_refused(judge(wrong).claims[0][0]), what
 
 
+@pytest.mark.slow
 def test_without_the_mask_later_rows_are_seen() -> None:
     """The outputs of unmasked attention at row k differ when rows after k are replaced."""
     right, X_new = causal(), NEW["X"]
@@ -115,6 +117,7 @@ def test_without_the_mask_later_rows_are_seen() -> None:
     assert is_refused(judge(replace(right, claims=(chain,))).claims[0][0])
 
 
+@pytest.mark.slow
 def test_the_mask_must_be_causal() -> None:
     """Under any other mask nothing is known of later rows."""
     right, X_new, M = causal(), NEW["X"], mask_array("M", n, n)

@@ -67,16 +67,18 @@ WRONG = [
 ]
 
 
-@broken_steps(WRONG)
+@broken_steps(WRONG, fast=1)
 def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, step: int, wrong: Basic) -> None:
     assert is_refused(with_step(result(), claim, step, wrong))
 
 
+@pytest.mark.slow
 def test_a_permutation_needs_to_be_one() -> None:
     """An index function that may take a value twice does not commute with attention."""
     assert is_refused(judge(replace(permutation_equivariance(), bijections=())).claims[0][0])
 
 
+@pytest.mark.slow
 def test_the_row_must_be_the_same_on_both_sides() -> None:
     right = output_row()
     other = Tabulated(Lambda((l, j), Y[n - 1 - i, j]), 1, d_model)

@@ -48,7 +48,7 @@ from derivations.language.judge.normal_form.terms import (
 from derivations.language.judge.normal_form.writing import write
 from derivations.language.judge.normal_form.zero import vanishes
 
-__all__ = ["by_limit_laws", "by_squeeze"]
+__all__ = ["TACTICS", "by_limit_laws", "by_squeeze"]
 
 
 def by_limit_laws(goal: Goal) -> str | None:
@@ -206,3 +206,6 @@ _CONTINUOUS: dict[str, Callable[[Poly, Context], Poly]] = {
     "tanh": lambda p, context: odd_function("tanh", p),
     "relu": positive_part,
 }
+
+
+TACTICS = {"squeeze": by_squeeze, "limit": by_limit_laws}

@@ -15,7 +15,7 @@ from derivations.language.judge.certificates import nonnegative
 from derivations.language.judge.goal import Goal, places_of
 from derivations.language.results.statements import NullSpace, Rank, Span, SpectralNorm
 
-__all__ = ["by_null_space", "by_quadratic_form", "by_trace"]
+__all__ = ["TACTICS", "by_null_space", "by_quadratic_form", "by_trace"]
 
 
 def by_null_space(goal: Goal) -> str | None:
@@ -106,3 +106,10 @@ def _spoken_of(v: Variable, parts: tuple[Basic, ...], goal: Goal) -> bool:
         each.name for part in everything for each in part.atoms(Variable)
     }
     return v.name in names
+
+
+TACTICS = {
+    "null space": by_null_space,
+    "trace": by_trace,
+    "quadratic form": by_quadratic_form,
+}

@@ -21,13 +21,13 @@ What it trusts:
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
 A step is `proved` when its tactic says yes and every side condition that came up is settled or stated; `refuted` when
-a counterexample is found inside the assumptions; else `unknown`. Silence is never success. Nothing is proved from
-assumptions that contradict one another (`consistency`).
+a counterexample is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found
+that satisfy all assumptions (`satisfying`), nothing is proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
@@ -36,18 +36,15 @@ from sympy import Basic
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
-from derivations.language.judge.consistency import contradiction
+from derivations.language.judge import limits, linear_maps, suprema, tactics
 from derivations.language.judge.counterexample import Counterexample, find_counterexample
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
 from derivations.language.judge.goal import Goal
-from derivations.language.judge.limits import by_limit_laws, by_squeeze
-from derivations.language.judge.linear_maps import by_null_space, by_quadratic_form, by_trace
 from derivations.language.judge.normal_form.context import Undecided
 from derivations.language.judge.rules import RULES
+from derivations.language.judge.satisfying import satisfiable
 from derivations.language.judge.stated import as_stated
-from derivations.language.judge.suprema import by_supremum
-from derivations.language.judge.tactics import by_bound, by_normal_form, by_order, by_rank, by_rounding, by_shape
-from derivations.language.judge.thorough import absurd, proved_thoroughly
+from derivations.language.judge.thorough import proved_thoroughly
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.results.written import shown
 
@@ -149,9 +146,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         if missing is None:
             missing = goal.uncovered()
         if missing is None:
-            missing = _contradicted(derivation, claim)
-        if missing is None:
-            return StepEvidence("proved", step.rule)
+            return _proved(step, claim, derivation)
     except (Undecided, ShapeError) as error:
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
@@ -164,32 +159,26 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         counterexample = None
     if counterexample is not None:
         return StepEvidence("refuted", step.rule, str(counterexample), counterexample)
-    if _contradicted(derivation, claim) is None and proved_thoroughly(previous, step, claim, derivation, rule):
-        return StepEvidence("proved", step.rule)
+    if proved_thoroughly(previous, step, claim, derivation, rule):
+        return _proved(step, claim, derivation)
     return StepEvidence("unknown", step.rule, missing)
 
 
-def _contradicted(derivation: Derivation, claim: Claim) -> str | None:
-    """Return what is wrong where no values are seen to satisfy the assumptions of a claim."""
-    if contradiction(derivation, claim) or absurd(derivation, claim):
-        stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
-        return f"no values satisfy the assumptions {'; '.join(stated)}"
-    return None
+def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    if satisfiable(derivation, claim):
+        return StepEvidence("proved", step.rule)
+    stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
+    reason = f"no values satisfy the assumptions {'; '.join(stated)}, as far as small sizes show"
+    return StepEvidence("unknown", step.rule, reason)
 
 
-_TACTICS: dict[str, Callable[[Goal], str | None]] = {
-    "normal form": by_normal_form,
-    "order": by_order,
-    "bound": by_bound,
-    "squeeze": by_squeeze,
-    "limit": by_limit_laws,
-    "rounding": by_rounding,
-    "rank": by_rank,
-    "shape": by_shape,
-    "null space": by_null_space,
-    "trace": by_trace,
-    "quadratic form": by_quadratic_form,
-    "supremum": by_supremum,
+# every module of tactics lists its own by the name that a rule gives
+_TACTICS: Mapping[str, Callable[[Goal], str | None]] = {
+    **tactics.TACTICS,
+    **limits.TACTICS,
+    **linear_maps.TACTICS,
+    **suprema.TACTICS,
 }
 
 _WITH_NUMBERS = {"rounding", "supremum"}  # these write entries out and evaluate them

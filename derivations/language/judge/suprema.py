@@ -23,7 +23,7 @@ from derivations.language.judge.normal_form.context import Condition
 from derivations.language.judge.normal_form.reading import read, symbol_atom
 from derivations.language.results.statements import Supremum
 
-__all__ = ["by_supremum"]
+__all__ = ["TACTICS", "by_supremum"]
 
 _PIECES = 20_000
 
@@ -123,3 +123,6 @@ def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
 
 def _fraction(value: Rational) -> Fraction:
     return Fraction(int(value.p), int(value.q))
+
+
+TACTICS = {"supremum": by_supremum}

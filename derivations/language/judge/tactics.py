@@ -22,7 +22,7 @@ from derivations.language.judge.normal_form.context import Condition
 from derivations.language.judge.normal_form.reading import read
 from derivations.language.results.statements import Conformable, Rank
 
-__all__ = ["by_bound", "by_normal_form", "by_order", "by_rank", "by_rounding", "by_shape", "unequal"]
+__all__ = ["TACTICS", "by_bound", "by_normal_form", "by_order", "by_rank", "by_rounding", "by_shape", "unequal"]
 
 _LARGEST_ORDER = 4
 
@@ -130,3 +130,13 @@ def by_shape(goal: Goal) -> str | None:
     given, wanted = (e.lhs - e.rhs for e in (condition, statement.condition))
     same = goal.equal(given, wanted) or goal.equal(given, -wanted)
     return None if same else f"the condition is {statement.condition}, not {condition}"
+
+
+TACTICS = {
+    "normal form": by_normal_form,
+    "order": by_order,
+    "bound": by_bound,
+    "rounding": by_rounding,
+    "rank": by_rank,
+    "shape": by_shape,
+}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Basic, Integer, Symbol, cos, erf, exp, log, sin, tanh
+from sympy import Basic, Integer, Symbol
 
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.expression import Array
@@ -18,12 +18,12 @@ from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.almost import extends_everywhere, variables_of
 from derivations.language.judge.normal_form.deciding import consult, has_sign, is_zero, settles
 from derivations.language.judge.normal_form.reading import symbol_atom
-from derivations.language.judge.normal_form.terms import constant, subtract
+from derivations.language.judge.normal_form.terms import subtract
 from derivations.language.judge.rules import RULES, Rule
 from derivations.language.layers.stacks import without_stacks
 from derivations.language.results.derivation import Claim, Derivation, Step
 
-__all__ = ["absurd", "proved_thoroughly"]
+__all__ = ["proved_thoroughly"]
 
 
 def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
@@ -42,27 +42,6 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
             return tactic(goal) and goal.uncovered() is None and _holds_everywhere(goal)
     except Exception:  # whatever happens inside, silence is never success
         return False
-
-
-def absurd(derivation: Derivation, claim: Claim) -> bool:
-    """Say whether -1 > 0 follows from the assumptions of a claim: then no values satisfy them.
-
-    It is asked where they speak of functions; `consistency` sees what monomials alone contradict.
-    """
-    assumptions = (*derivation.assumptions, *claim.given)
-    if not any(assumption.statement.has(*_FUNCTIONS) for assumption in assumptions):
-        return False
-    step = Step("bound", Integer(0), ">")
-    try:
-        goal = Goal(Integer(-1), step, Claim(Integer(-1), (step,), claim.given), derivation, RULES[step.rule])
-        goal.context.consult = consult
-        with deferring(), goal.context.derivation():
-            return has_sign(constant(-1), True, goal.context)
-    except Exception:  # nothing is seen then
-        return False
-
-
-_FUNCTIONS = (exp, log, tanh, erf, sin, cos)
 
 
 def _with_stacks_named(left: Array, step: Step, derivation: Derivation) -> tuple[Basic, Step, bool]:

@@ -18,10 +18,12 @@ from typing import Any
 
 from numeric.codegen.printer import NumPyLayerPrinter
 from numeric.codegen.syntax import statements
+from numeric.runtime.special import special
 
-__all__ = ["Backend", "Texts", "functions_of", "texts_of"]
+__all__ = ["SPECIAL", "Backend", "Texts", "functions_of", "texts_of"]
 
 Imports = Mapping[str, str]
+SPECIAL = "from scipy import special"  # in emitted text, which runs without this package
 
 
 class Texts(Mapping[str, str]):
@@ -84,7 +86,9 @@ def _namespace(backend: Backend) -> dict[str, Any]:
 
 
 def _imported(line: str) -> Any:
-    """Return what an import line binds."""
+    """Return what an import line binds; special functions are here also without SciPy."""
+    if line == SPECIAL:
+        return special
     statement = statements(line)[0]
     if isinstance(statement, ast.ImportFrom):
         module = import_module(str(statement.module))

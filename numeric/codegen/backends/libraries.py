@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from numeric.codegen.backends import functional, jax_primitives, torch_primitives
-from numeric.codegen.backends.backend import Backend, Texts, texts_of
+from numeric.codegen.backends.backend import SPECIAL, Backend, Texts, texts_of
 from numeric.codegen.backends.jax_printer import JaxLayerPrinter
 from numeric.codegen.backends.torch_printer import TorchLayerPrinter
 from numeric.codegen.printer import NumPyLayerPrinter
@@ -62,7 +62,7 @@ BACKENDS = {
             "NumPy arrays",
             "numpy",
             NumPyLayerPrinter,
-            (STANDARD, {"np": "import numpy as np", "special": "from scipy import special"}),
+            (STANDARD, {"np": "import numpy as np", "special": SPECIAL}),
             NUMPY,
         ),
         Backend(

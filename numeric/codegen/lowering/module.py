@@ -16,18 +16,18 @@ from itertools import count
 from types import CodeType, ModuleType
 from typing import Any
 
-from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.language.layers.names import fresh_name
 from numeric.codegen.compile import PRIMITIVES, CompiledLayer, compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.lowering.expressions import applied_to_members
 from numeric.codegen.lowering.names import TILES, beside_own
+from numeric.codegen.lowering.pullbacks import pullbacks_of
 from numeric.codegen.lowering.source import FunctionSource
 from numeric.codegen.printer import Call
 from numeric.runtime.structure import applications, identifier, weight_tree
 
-__all__ = ["LoweredLayer", "lowered", "require_no_pullback"]
+__all__ = ["LoweredLayer", "lowered"]
 
 _numbers = count(1)
 
@@ -43,37 +43,38 @@ class LoweredLayer:
 
 
 @lru_cache(maxsize=256)
-def lowered(layer: Layer, without: frozenset[str] = frozenset()) -> LoweredLayer:
+def lowered(
+    layer: Layer, without: frozenset[str] = frozenset(), pulled: tuple[tuple[Layer, Layer], ...] = ()
+) -> LoweredLayer:
     """Return the code of a flat layer; `without` names what it is not to do, of `choices.SWITCHES`.
+
+    `pulled` has the gradients of the layers that it pulls back through, by layer.
 
     Raises       CompileError where an equation has no NumPy form
     """
-    require_no_pullback(layer)
     blocks: dict[Layer, FunctionSource] = {}
     plain: dict[str, CompiledLayer] = {}
-    main = _function(layer, blocks, plain, without)
+    main = _function(layer, blocks, plain, without, dict(pulled))
     sources = [*blocks.values(), main]
     text = _text(sources, plain)
     return LoweredLayer(text, getattr(_module(layer.name, text, plain), main.name), main, plain)
 
 
-def require_no_pullback(layer: Layer) -> None:
-    """Raise CompileError where a layer has the gradient of a part that is not written out."""
-    pullbacks = (node for e in layer.equations for node in sorted(e.value.atoms(Pullback), key=str))
-    if (node := next(pullbacks, None)) is not None:
-        raise CompileError(
-            f"layer {layer.name}: the gradient of {node.applied.layer.name}, which is repeated or in a family, is not "
-            "made fast yet; use compile_layer(gradient(layer)), whose source is that without --optimized"
-        )
-
-
 def _function(
-    layer: Layer, blocks: dict[Layer, FunctionSource], plain: dict[str, CompiledLayer], without: frozenset[str]
+    layer: Layer,
+    blocks: dict[Layer, FunctionSource],
+    plain: dict[str, CompiledLayer],
+    without: frozenset[str],
+    pulled: Mapping[Layer, Layer],
 ) -> FunctionSource:
     of_members = [applied_to_members(equation) for equation in layer.equations]
+    slopes = {node.applied.layer: pulled[node.applied.layer] for node in pullbacks_of(layer)}
+    for each in slopes.values():
+        if each not in blocks:
+            blocks[each] = _function(each, blocks, plain, without, pulled)
     for node in applications(layer):
         if (isinstance(node, Repeat) or node in of_members) and node.layer not in blocks:
-            blocks[node.layer] = _function(node.layer, blocks, plain, without)
+            blocks[node.layer] = _function(node.layer, blocks, plain, without, pulled)
 
     def call(node: Any) -> Call:
         if weight_tree(node.layer, frozenset(node.bound)):
@@ -92,7 +93,7 @@ def _function(
 
     taken = {block.name for block in blocks.values()}
     name = fresh_name(beside_own(identifier(layer.name)), taken)
-    return FunctionSource(name, layer, blocks, call, frozenset(taken), without)
+    return FunctionSource(name, layer, blocks, call, frozenset(taken), without, slopes)
 
 
 def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str:
@@ -104,7 +105,7 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
         "",
         "import numpy as np",
     ]
-    imports += ["from scipy import special"] if "special." in functions else []
+    imports += ["from numeric.runtime.special import special"] if "special." in functions else []
     imports += ["", *([f"from numeric.runtime.primitives import {', '.join(primitives)}"] if primitives else [])]
     tiles = [name for name in TILES if f"{name}(" in functions]
     imports += [f"from numeric.runtime.tiles import {', '.join(tiles)}"] if tiles else []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count, groupby
+from types import MappingProxyType
 from typing import Any
 
 from sympy import Basic, Integer
@@ -20,6 +21,7 @@ from numeric.codegen.lowering.loop_schedule import LoopSchedule
 from numeric.codegen.lowering.loop_text import LoopText
 from numeric.codegen.lowering.loops import Written, written
 from numeric.codegen.lowering.memory import assign
+from numeric.codegen.lowering.pullbacks import pulled_stacks
 from numeric.codegen.lowering.registers import Layout
 from numeric.codegen.lowering.whole_text import WholeText
 from numeric.codegen.printer import AxisLength, Call
@@ -45,8 +47,9 @@ class FunctionSource:
         call: Callable[[Any], Call],
         taken: frozenset[str],
         without: frozenset[str] = frozenset(),
+        slopes: Mapping[Layer, Layer] = MappingProxyType({}),
     ):
-        self.name, self.layer, self.blocks = name, layer, blocks
+        self.name, self.layer, self.blocks, self.slopes = name, layer, blocks, slopes
         self.batches = Batches(layer)
         self.schedule, bodies = written(layer, call, taken, without)
         names = self.schedule.names
@@ -54,6 +57,7 @@ class FunctionSource:
         self.parameters = [names[v] for v in layer.parameters]
         repeated = (node for e in layer.equations for node in subexpressions(e.value) if isinstance(node, Repeat))
         self.stacks = {identifier(node.name): node for node in repeated}
+        self.pulled_stacks = pulled_stacks(layer)
         self.scalars = sorted((names[s] for s in layer.scalars), key=lambda each: (each in DEFAULTS, each))
         lines = self._lines(bodies)
         used = names_in("\n".join(["def f():", *lines]))
@@ -99,7 +103,7 @@ class FunctionSource:
     def _lines(self, bodies: dict[int, Written]) -> list[str]:
         """Return the lines of the equations: what reads no input, tables and ones, then phase by phase."""
         schedule = self.schedule
-        whole = WholeText(schedule, self.blocks)
+        whole = WholeText(schedule, self.blocks, self.slopes)
         constants = [e for e in self.layer.equations if e.variable not in schedule.batched]
         first = [line for equation in constants for line in whole.lines(equation)]
         last, numbers = list[str](), count(1)
@@ -117,8 +121,9 @@ class FunctionSource:
             f"    {name} = {schedule.printer.in_family(node, over)}" for (node, over), name in schedule.tables.items()
         ]
         ones = [f"    {name} = column_of_ones({length}, dtype)" for length, name in schedule.columns_of_ones.items()]
-        returned = ", ".join(self._returned(v, is_named=v in whole.named) for v in self.layer.outputs)
-        return [*first, *tables, *ones, *last, f"    return {returned}"]
+        returned = [self._returned(v, is_named=v in whole.named) for v in self.layer.outputs]
+        returned += [whole.pullbacks.by_weights[name] for name in self.pulled_stacks]
+        return [*first, *tables, *ones, *last, f"    return {', '.join(returned)}"]
 
     def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
         """Return the lines of the body of one loop over tiles, after the arrays that it fills."""

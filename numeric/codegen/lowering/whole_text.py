@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import shape_text
+from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Equation, Layer, Repeat
 from numeric.codegen.line_wrapping import wrapped_statement
-from numeric.codegen.lowering.expressions import applied_to_members, index_of, members_of, named
+from numeric.codegen.lowering.expressions import applied_to_members, index_of, members_of
 from numeric.codegen.lowering.loop_schedule import LoopSchedule
+from numeric.codegen.lowering.pullbacks import PullbackText, member_text, sizes_and_scalars
 from numeric.codegen.lowering.registers import Layout
 from numeric.runtime.structure import identifier
 
@@ -20,9 +22,10 @@ __all__ = ["WholeText"]
 class WholeText:
     """Returns lines for equations that are evaluated whole; `named` are variables with a name, items in front."""
 
-    def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any]):
+    def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
         self.schedule, self.blocks = schedule, blocks
         self.named: set[Variable] = set()
+        self.pullbacks = PullbackText(schedule, blocks, slopes)
 
     def lines(self, equation: Equation) -> list[str]:
         """Return the lines of one equation; views that it reads are named before."""
@@ -30,7 +33,9 @@ class WholeText:
         read = sorted(schedule.read(equation), key=lambda v: v.name)
         lines = [line for each in read if self._is_unnamed_view(each) for line in self.lines(schedule.equation[each])]
         arrays = {each: self._with_items(each) for each in read}
-        if isinstance(equation.value, Repeat):
+        if isinstance(equation.value, Pullback):
+            lines += self.pullbacks.lines(equation, arrays)
+        elif isinstance(equation.value, Repeat):
             lines += self._repeated(equation, arrays)
         elif applied_to_members(equation) is not None:
             lines += self._each_member(equation, arrays)
@@ -43,16 +48,19 @@ class WholeText:
         return lines
 
     def _repeated(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
-        """Return a loop over the layers of a repetition."""
+        """Return a loop over the layers of a repetition; what a backward pass reads of it is saved."""
         node, schedule, block = equation.value, self.schedule, self.blocks[equation.value.layer]
         target = schedule.name(equation.variable)
         first, *others = (schedule.printer.in_family(a, None, arrays) for a in node.arguments)
         weights = ["*weights"] if block.parameters else []
         each = f"weights in {identifier(node.name)}" if weights else f"_ in range({schedule.whole(node.count)})"
-        given = ", ".join([target, *others, *weights, *self._sizes_and_scalars(block)])
+        given = ", ".join([target, *others, *weights, *sizes_and_scalars(schedule, block)])
+        saved = self.pullbacks.tape_of(node)
         return [
             _commented(f"{target} = {first}", equation),
+            *([f"    {saved} = []"] if saved else []),
             f"    for {each}:",
+            *([f"        {saved}.append({target})"] if saved else []),
             f"        {target} = {block.name}({given})",
         ]
 
@@ -61,24 +69,14 @@ class WholeText:
         schedule, node = self.schedule, equation.value
         target, block, number = schedule.name(equation.variable), self.blocks[node.layer], schedule.fresh("member")
 
-        def given(argument: Array) -> str:
-            variable = named(argument)
-            if variable is None or index_of(equation) not in argument.free_symbols:
-                return schedule.printer.in_family(argument, None, arrays)
-            return f"{arrays[variable]}[:, {number}]" if variable in arrays else f"{schedule.name(variable)}[{number}]"
-
-        arguments = [*map(given, node.arguments), *self._sizes_and_scalars(block)]
+        given = [member_text(schedule, each, index_of(equation), number, arrays) for each in node.arguments]
+        arguments = [*given, *sizes_and_scalars(schedule, block)]
         shape = ", ".join(schedule.whole(along) for along in equation.variable.shape)
         return [
             _commented(f"{target} = np.empty((items, {shape}), dtype)", equation),
             f"    for {number} in range({schedule.whole(members_of(equation))}):",
             f"        {target}[:, {number}] = {block.name}({', '.join(arguments)})",
         ]
-
-    def _sizes_and_scalars(self, block: Any) -> list[str]:
-        """Return what the function of a layer is given beside arrays."""
-        sizes = [f"{each}={self.schedule.whole(size)}" for each, size in block.sizes.items()]
-        return [*sizes, *(f"{each}={each}" for each in block.scalars), "threads=threads"]
 
     def _is_unnamed_view(self, variable: Variable) -> bool:
         equation = self.schedule.equation.get(variable)

@@ -42,7 +42,7 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
                  ValueError for an unknown pass
     """
     optimised = optimize(layer, without=without)
-    code = lowered(optimised.layer)
+    code = lowered(optimised.layer, pulled=optimised.pulled)
     weights = WeightsSource(optimised, code)
     whole = [renamed(compiled, name) for name, compiled in code.plain.items()]
     own = [definitions(code.text), *whole, weights.functions]
@@ -74,7 +74,8 @@ def _head(layer: Layer, code: LoweredLayer, weights: WeightsSource) -> str:
     if weights.arguments:
         lines += [f"    weights = packed({', '.join(weights.arguments)})  # once"]
         inputs += ", **weights"
-    outputs = ", ".join(identifier(v.name) for v in layer.outputs)
+    stacks = [f"{name}_gradient" for name in code.source.pulled_stacks]
+    outputs = ", ".join([*(identifier(v.name) for v in layer.outputs), *stacks])
     return "\n".join([*lines, f"    {outputs} = {code.source.name}({inputs}, threads=2)", '"""'])
 
 

@@ -53,6 +53,8 @@ class WeightsSource:
 
     def _packing(self, name: str, packing: Layer, inside: str | None, indent: str, own: Collection[str] = ()) -> str:
         """Return a call that gives new weights as a tuple, and keep the function that it calls."""
+        if not packing.equations:  # all stay as they are
+            return _tuple([self._at(p.name, inside, own) for p in packing.outputs], indent)
         compiled = compile_layer(packing)
         self.functions |= renamed(compiled, name)
         arguments = [self._at(p.name, inside, own) for p in packing.parameters]
@@ -112,6 +114,11 @@ class WeightsSource:
             f"layer {self.optimised.original.name}: {name} shares weights, or has parts with weights of their own, "
             "which optimised source cannot pass on yet; take the plain source"
         )
+
+
+def _tuple(texts: list[str], indent: str) -> str:
+    inner = wrapped_items([*texts[:-1], f"{texts[-1]},"] if len(texts) == 1 else texts, f"{indent}    ")
+    return f"(\n{inner}\n{indent})"
 
 
 def _has_weights(part: Optimised) -> bool:

@@ -16,7 +16,6 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import special
 from sympy import Abs, Basic, Derivative, Heaviside, Indexed, Lambda, Max, Min, Piecewise, Symbol
 from sympy.core.function import AppliedUndef
 
@@ -28,6 +27,7 @@ from derivations.language.results.derivation import Claim, Derivation
 from derivations.symbols import n
 from numeric.codegen.compile import CompiledLayer, compile_layer
 from numeric.codegen.formula_printer import CompileError
+from numeric.runtime.special import special
 from numeric.verification.agreement.cases import drawn
 from numeric.verification.agreement.formula import number, place
 from numeric.verification.agreement.report import Check

@@ -26,9 +26,11 @@ BATCHES: tuple[tuple[int, ...], ...] = ((), (2,), (3, 2))
 MANY = (131,)  # of a batch, beyond every usual number of workers and blocks
 ATTEMPTS = 20  # at sizes that fit
 EXTREMES = ("extreme 30", "extreme 1000")
+UNEVEN = ("rising", "falling", "peak")  # along long axes
 NUMBERS = ("tiny", "shifted", "equal", "flat", "zero")
 MASKS = ("triangular", "all visible", "one visible")
 ROWS = 40  # of combined sizes, for a layer of few equations
+SHORT = 16  # equations of a layer of which each long axis is tried with large numbers at either end
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,22 @@ def _combined(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -
 
 
 def _large(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -> list[Plan]:
-    """Return plans of sizes of several hundred: each alone, then all as large as time allows."""
+    """Return plans of sizes of several hundred: each alone, then all as large as time allows.
+
+    Large numbers stand at one end of an axis, or anywhere, so that it is seen when a part of the axis alone is looked
+    at: the single precision of what is compared overflows first.
+    """
     together = replace(plan, sizes=sizes_at_once(layer, scope.sizes))
     real = any(variable.kind == "real" for variable in layer.inputs)
-    plans = [replace(plan, sizes=sizes) for sizes in large_sizes(layer, scope.sizes)]
-    plans += [replace(together, dtype=dtype) for dtype in dtypes]
-    return plans + [replace(together, kind=EXTREMES[-1], usual=False)] * real
+    alone = [replace(plan, sizes=sizes) for sizes in large_sizes(layer, scope.sizes)]
+    plans = alone + [replace(together, dtype=dtype) for dtype in dtypes]
+    if not real:
+        return plans
+    unusual = [replace(together, kind=EXTREMES[-1])]
+    unusual += [replace(together, kind=kind, dtype=dtype) for kind in UNEVEN for dtype in dtypes]
+    ends = UNEVEN[: 2 * (_equations(layer) <= SHORT)]
+    unusual += [replace(each, kind=kind, dtype=dtypes[-1]) for each in alone for kind in ends]
+    return plans + [replace(each, usual=False, gradient=False) for each in unusual]
 
 
 def _equations(layer: Layer) -> int:

@@ -66,7 +66,7 @@ def _worst(case: Case, cotangent: Any) -> Gradients:
     for dtype, freedom in _arithmetics(case.plan.dtype):
         arithmetic = Arithmetic.of(dtype)
         try:
-            found = _gradients(case, bounded(exact, arithmetic), bounded(cotangent, arithmetic))
+            found = _gradients(case, bounded(exact, arithmetic, 1), bounded(cotangent, arithmetic))
         except NotBounded:
             return {}
         for path, each in found.items():

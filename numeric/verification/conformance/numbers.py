@@ -10,6 +10,9 @@ Result       ordinary        normal numbers; every row of a mask has a visible k
              equal           one number everywhere: no spread at all
              flat            a first row of zeros, a second of one number
              zero            zeros
+             rising, falling 1000 times larger at the end, or the beginning, of every axis than at its other end: what
+                             a function finds in a part of an axis says nothing of the rest
+             peak            one place of every row is 1000 times larger, anywhere
              triangular, all visible, one visible, none visible    masks; few are visible beside large scores
 """
 
@@ -40,6 +43,29 @@ def _flat_rows(numbers: Any) -> Any:
         rows[..., :1, :] = 0
         rows[..., 1:2, :] = rows[..., 1:2, :1]
     return rows
+
+
+def _rising(numbers: Any) -> Any:
+    """Return the numbers times (i + 1)/n along each of their last two axes."""
+    for axis in range(-min(numbers.ndim, 2), 0):
+        n = numbers.shape[axis]
+        numbers = numbers * np.reshape(np.arange(1, n + 1) / max(n, 1), (-1, *(1,) * (-axis - 1)))
+    return numbers
+
+
+def _falling(numbers: Any) -> Any:
+    """Return the numbers times (n - i)/n along each of their last two axes."""
+    last = (slice(None, None, -1),) * min(numbers.ndim, 2)
+    return _rising(numbers[(..., *last)])[(..., *last)]
+
+
+def _peak(numbers: Any) -> Any:
+    """Return the numbers, of which one in each row, at a place that its first number tells, is as large as they are."""
+    n = numbers.shape[-1] if numbers.ndim else 1
+    if not numbers.size or not numbers.ndim:
+        return numbers
+    place = (np.abs(numbers[..., :1]) * 1e6).astype(np.int64) % n
+    return np.where(np.arange(n) == place, np.abs(numbers) + 1, numbers / 1000)
 
 
 def _some(shape: Any, rng: Any) -> Any:
@@ -89,6 +115,9 @@ KINDS: dict[str, Kind] = {
     "equal": Kind(pattern=_one_number, scale=100.0),
     "flat": Kind(pattern=_flat_rows),
     "zero": Kind(scale=0.0),
+    "rising": Kind(scale=1000.0, pattern=_rising),
+    "falling": Kind(scale=1000.0, pattern=_falling),
+    "peak": Kind(scale=1000.0, pattern=_peak),
     "triangular": Kind(mask=_triangle),
     "all visible": Kind(mask=lambda shape, rng: np.ones(shape, dtype=bool)),
     "one visible": Kind(scale=1000.0, mask=_one),

@@ -146,14 +146,17 @@ class Bounded(NDArrayOperatorsMixin):
         return np.abs(self.value) + self.error
 
 
-def bounded(value: Any, arithmetic: Arithmetic) -> Any:
-    """Return nested arrays of real numbers as exact `Bounded` arrays; masks and token numbers stay as they are."""
+def bounded(value: Any, arithmetic: Arithmetic, roundings: int = 0) -> Any:
+    """Return nested arrays of real numbers as `Bounded` arrays; masks and token numbers stay as they are.
+
+    They are exact, or have been rounded so often.
+    """
     if isinstance(value, dict):
-        return {name: bounded(inner, arithmetic) for name, inner in value.items()}
+        return {name: bounded(inner, arithmetic, roundings) for name, inner in value.items()}
     if isinstance(value, list):
-        return [bounded(inner, arithmetic) for inner in value]
+        return [bounded(inner, arithmetic, roundings) for inner in value]
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return Bounded(value, 0.0, arithmetic)
+        return Bounded(value, _gamma(roundings, arithmetic) * np.abs(value), arithmetic)
     return value
 
 

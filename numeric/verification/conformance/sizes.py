@@ -24,7 +24,23 @@ from numeric.runtime.structure import WeightTree, applications, applied_in, weig
 
 __all__ = ["COMMON", "combined_sizes", "draw_sizes", "large_sizes", "shape_of", "sizes_at_once"]
 
-PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # two entries may nearly agree: a variance of two loses most digits
+PRIMES = (
+    3,
+    5,
+    7,
+    11,
+    13,
+    17,
+    19,
+    23,
+    29,
+    31,
+    37,
+    41,
+    43,
+    47,
+    53,
+)  # two entries may nearly agree: a variance of two loses most digits
 COUNTS = (2, 3)  # of layers in a stack
 COMMON = 4  # of equal sizes: even, since some axes must be
 LARGE = (521, 257, 131, 67, 37, 23, 11)  # beyond 512, 256, 128 and 64 places

@@ -1,7 +1,10 @@
 """How far an implementation may be from a layer: what rounding explains, and nothing more.
 
 Definition   |found - expected| <= 16 e + e', e the bound of the running error of the compiled layer in the number type
-             under test, e' the same in float64, in which the layer itself is computed
+             under test, e' the same in float64, in which the layer itself is computed;
+             the layer is given arguments that were rounded once, so that the bound is not below what its condition
+             makes of one rounding: x s - m s is as right as (x - m) s where x is close to m, and so is any exact result
+             for arguments that near
 Assumes      an implementation that takes other steps loses at most four bits more than the equations as written;
              where the worst case is no use (more than 2^-10 of the row: deep stacks, through which it grows without
              measure) ordinary cases have the bound of `verification.agreement.rounding`, whose assumptions they meet
@@ -68,7 +71,7 @@ def _roundings(layer: Layer, sizes: tuple[tuple[str, int], ...]) -> int:
 def running_error(case: Case, dtype: str) -> Any:
     """Return the bound that the compiled layer finds for itself, by entry; None where none is known."""
     arithmetic = Arithmetic.of(dtype)
-    exact = mapped(dict(case.arguments), lambda _, each: bounded(doubled(each), arithmetic))
+    exact = mapped(dict(case.arguments), lambda _, each: bounded(doubled(each), arithmetic, 1))
     try:
         with np.errstate(all="ignore"):  # what has no bound is infinite, or not a number on the way to it
             result = compile_layer(case.layer)(**exact, **case.defaults, check=False)

@@ -9,6 +9,8 @@ from derivations.costs.published.formulas import FORMULAS
 from derivations.costs.published.page import LENGTHS, page
 from derivations.costs.published.totals import stated
 
+pytestmark = pytest.mark.slow  # a page of all models is printed again
+
 
 @pytest.fixture(scope="module")
 def printed() -> str:

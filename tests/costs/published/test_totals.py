@@ -12,6 +12,7 @@ from derivations.costs.published import totals
 from derivations.costs.published.totals import EXPLANATIONS, Explanation, significant, stated, total
 
 
+@pytest.mark.slow
 def test_totals_that_are_stated_in_full_are_met_or_explained() -> None:
     exactly = [each for each in stated() if each.as_stated.isdecimal()]
     assert len(exactly) >= 18
@@ -67,6 +68,7 @@ def test_verdicts(name: str, verdict: str) -> None:
     assert found.verdict == verdict
 
 
+@pytest.mark.slow
 def test_what_is_rounded_is_within_half_a_unit_of_the_last_digit() -> None:
     for each in stated():
         unit = 10 ** (len(str(each.stated)) - significant(each.stated))

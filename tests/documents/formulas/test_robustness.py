@@ -9,6 +9,8 @@ from derivations.documents.formulas.tokens import MAX_DEPTH, MAX_LENGTH
 from tests.documents.formulas.corpus import LATEX, REFUSED
 from tests.documents.formulas.writing import latex_soup
 
+pytestmark = pytest.mark.slow  # texts are drawn, and hostile ones fill the limits
+
 SYNTAXES = ("latex", "plain", "code")
 HOSTILE = {
     "braces": "{" * 10_000 + "}" * 10_000,

@@ -7,6 +7,8 @@ from derivations.documents.formulas import formula_text, read_formula, statement
 from tests.documents.formulas.corpus import CODE, CODE_REFUSED, LATEX, PLAIN, REFUSED
 from tests.documents.formulas.writing import latex_formulas, plain_formulas
 
+pytestmark = pytest.mark.slow  # round trips of a whole corpus and of drawn formulas
+
 
 @pytest.mark.parametrize("formula", [formula for formula in LATEX if formula not in REFUSED])
 def test_the_corpus_in_latex_is_read_to_its_end_and_printed(formula):

@@ -54,6 +54,7 @@ def test_right_formulas_are_recognised(family: Family) -> None:
         assert all(finding.verdict in ("holds", "conditional") and finding.result for finding in findings)
 
 
+@pytest.mark.slow
 def test_mutants_are_called_wrong_and_never_proved() -> None:
     """At least 200 mutants that differ; the share that is called wrong is printed."""
     verdicts: dict[str, list[str]] = {}
@@ -69,6 +70,7 @@ def test_mutants_are_called_wrong_and_never_proved() -> None:
     assert len(verdicts["wrong"]) >= SHARE * count, verdicts
 
 
+@pytest.mark.slow
 def test_a_repair_is_right() -> None:
     """What is said to be right is itself recognised, and not as wrong."""
     for family in FAMILIES:
@@ -79,6 +81,7 @@ def test_a_repair_is_right() -> None:
                     assert again and all(each.verdict in ("holds", "conditional") for each in again), finding.right
 
 
+@pytest.mark.slow
 def test_right_formulas_of_other_kinds_are_no_mistakes() -> None:
     """Unscaled, biased, linear, additive attention, other norms, other conventions: nothing of it is wrong."""
     assert len(VARIANTS) >= 60

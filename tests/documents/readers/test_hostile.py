@@ -5,6 +5,8 @@ import pytest
 from derivations.documents.passages import Document
 from derivations.documents.readers import FORMATS, read_text
 
+pytestmark = pytest.mark.slow  # limits are filled, to see that reading ends
+
 N = 3_000
 HOSTILE = {
     "braces": "$" + "{" * N + "}" * N + "$",

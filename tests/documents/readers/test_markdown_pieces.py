@@ -21,6 +21,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown_lines, "_PIECE", 7)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("seed", range(60))
 def test_the_blocks_are_those_of_the_whole(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,6 +38,7 @@ def test_places_count_from_the_start_of_the_file(monkeypatch: pytest.MonkeyPatch
     assert read_text(text, "markdown").blocks[-1].formulas[0].place(0).line == 1004
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["a\n\n", "a\n", "- a\n", "> a\n", "\n", "    a\n", "```\na\n```\n"])
 def test_every_line_is_read_a_few_times_at_most(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A paragraph, a list or an unclosed fence of all lines is read with twice as many lines each time."""

@@ -70,6 +70,7 @@ def assert_places(document: Document, texts: dict[int | None, str]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(set(FORMATS) - {"notebook"}))
 @given(document=DOCUMENTS, ending=ENDINGS, mark=st.sampled_from(["", "\ufeff"]))
 def test_characters_stand_where_their_passage_says(form: str, document: str, ending: str, mark: str) -> None:
@@ -87,6 +88,7 @@ def test_places_in_notebooks_count_within_the_cell(cells: list[tuple[str, str]],
     assert_places(read_text(json.dumps({"cells": notebook, "nbformat": 4}), "notebook"), texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(set(FORMATS) - {"notebook"}))
 @given(text=st.text(alphabet=list("$`\\()[]{}*_<>|#-+=.:!%&~^'\" \t\nax12→×寬𝒜\r\0\x0b\x0c\x85\u2028"), max_size=120))
 def test_arbitrary_characters_are_read_with_their_places(form: str, text: str) -> None:

@@ -36,6 +36,7 @@ from derivations.transformer.decoder import decoder, decoder_layer
 from derivations.transformer.embedding import embedding
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer, transformer_loss
+from tests.tiers import few
 
 w = size("w")
 X = array("X", n, d_model)
@@ -434,7 +435,7 @@ def summed(parts: dict[str, Flops]) -> Expr:
     return expand(sum((flops.total for flops in parts.values()), Integer(0)))
 
 
-@pytest.mark.parametrize("name", sorted(layers()))
+@pytest.mark.parametrize("name", few(sorted(layers()), fast=5))
 def test_parts_add_up_to_the_whole(name: str):
     layer = layers()[name]
     for convention in (CONVENTION, Convention(causal="visible", lookups="counted", input_gradient=False)):

@@ -39,6 +39,7 @@ from derivations.symbols import N, batch, d, d_ff, d_in, d_k, d_model, d_out, d_
 from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
+from tests.tiers import few
 
 BASE = {"d_model": 512, "h": 8, "d_k": 64, "d_v": 64, "d_ff": 2048}
 x, v = Symbol("x", real=True), Symbol("v", real=True)
@@ -100,7 +101,7 @@ def test_a_repetition_counts_every_layer():
     assert expand(count_parameters(encoder()) - N * count_parameters(encoder_layer())) == 0
 
 
-@pytest.mark.parametrize("name", sorted(layers()))
+@pytest.mark.parametrize("name", few(sorted(layers()), fast=5))
 def test_parameters_agree_with_the_shape_table(name: str):
     """Another walk: the parameters found by name in the table, of one layer of each stack."""
     layer = layers()[name].at(**{s.name: 1 for s in layers()[name].sizes if s == N})
@@ -283,7 +284,7 @@ HALVED = {"d_model", "d_k", "d_r", "frames"}
 MOVE_ALONE = {"class_token", "relative_position_bias", "relative_position_bias_looking_back"}  # entries, at no cost
 
 
-@pytest.mark.parametrize("name", sorted(layers()))
+@pytest.mark.parametrize("name", few(sorted(layers()), fast=5))
 def test_every_layer_of_the_catalogue_is_counted(name: str):
     """Every count is a positive polynomial in the sizes, the same whether the numbers come before or after."""
     layer = layers()[name]

@@ -255,6 +255,7 @@ SUBJECTS = {name: layer_called(name) for name in LAYERS}
 SUBJECTS |= {"learned_queries": learned_queries()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "what", ["saved residual bytes", "saved residual numbers", "saved residual masks", "saved residual statistics"]
 )

@@ -23,6 +23,7 @@ from derivations.positions.position_bias import alibi_attention, learned_positio
 from derivations.symbols import d_k, d_model, d_v, i, j, n, size
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
+from tests.tiers import few
 
 Q, K, V, X = array("Q", n, d_k), array("K", n, d_k), array("V", n, d_v), array("X", n, d_model)
 
@@ -126,7 +127,9 @@ def test_the_theorem_is_in_the_catalogue():
     assert get(THEOREM).evidence.level == "proved"
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama-2-7b", "bloom-560m", "bart-base", "transformer-base", "qwen3-0.6b"])
+@pytest.mark.parametrize(
+    "name", few(["gpt2", "llama-2-7b", "bloom-560m", "bart-base", "transformer-base", "qwen3-0.6b"], fast=2)
+)
 def test_every_equation_of_a_model_is_proved(name):
     decoding = next_positions(build(named_model(name).architecture).until("logits"))
     levels = [(str(each.change.old), each.level) for each in claims(decoding)]

@@ -21,6 +21,7 @@ from derivations.language.judge.normal_form.reading import read, symbol_atom
 from derivations.language.judge.normal_form.terms import ONE, ZERO, subtract
 from derivations.language.judge.normal_form.writing import write
 from derivations.symbols import i, k, m, n, scalar
+from tests.tiers import few
 
 u, x, A, M = array("u", n + m), array("x", n), array("A", n, n), mask_array("M", n, n)
 t = scalar("t")
@@ -120,7 +121,7 @@ def meet(left: Expr, right: Expr, seed: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", few(range(20), fast=1))
 def test_the_normal_form_agrees_with_brute_force(block):
     """250 expressions in each of 20 blocks; nearly all of them must be decided and compared."""
     decided = compared = 0
@@ -139,8 +140,9 @@ def test_the_normal_form_agrees_with_brute_force(block):
     assert compared >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", FALLBACK_RULES, ids=lambda rule: rule.__name__)
-def test_a_fallback_rule_keeps_the_meaning(rule):
+def test_a_rule_held_in_reserve_keeps_the_meaning(rule):
     """Expressions of the same kind, with what the rule is about on top, until it changed 40 that could be compared."""
     changed = 0
     for seed in range(700):

@@ -92,6 +92,7 @@ def test_a_repetition_needs_an_output_like_its_input():
         part("layers", narrowing, count=N)(X)
 
 
+@pytest.mark.slow
 def test_a_repetition_unfolds_only_at_a_number_of_layers():
     X = array("X", n, d_model)
     with pytest.raises(ShapeError, match="give the number of layers"):

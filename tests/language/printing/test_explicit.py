@@ -82,6 +82,7 @@ from derivations.symbols import d, epsilon, i, m, n
 from derivations.transformer.decoder import decoder
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
+from tests.tiers import few
 
 SIZES = {
     **{"n": 2, "m": 3, "d_model": 4, "d": 5, "d_k": 3, "d_v": 2, "d_ff": 5, "d_in": 3, "d_out": 5, "h": 2},
@@ -192,6 +193,7 @@ def at_sizes(layer: Layer) -> Layer:
 UNFOLDED_AT_LENGTH = {"encoder_layer", "decoder_layer"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -212,7 +214,10 @@ def test_every_equation_agrees_with_its_entries(name: str):
 
 @pytest.mark.parametrize(
     "name",
-    ["masked_scaled_dot_product_attention", "multi_head_attention", "feed_forward_gelu", "layer_norm", "embedding"],
+    few(
+        ["masked_scaled_dot_product_attention", "multi_head_attention", "feed_forward_gelu", "layer_norm", "embedding"],
+        fast=1,
+    ),
 )
 def test_a_whole_layer_agrees_with_its_unfolded_result(name: str):
     layer = at_sizes(layers()[name])

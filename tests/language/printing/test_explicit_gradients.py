@@ -21,6 +21,7 @@ from derivations.softmax.cross_entropy import cross_entropy
 from derivations.symbols import epsilon, i
 from derivations.transformer.encoder import encoder
 from derivations.transformer.transformer import transformer_loss
+from tests.tiers import few
 
 SIZES = {"n": 2, "m": 3, "d_model": 2, "d": 3, "d_k": 3, "d_v": 2, "d_ff": 3, "d_in": 3, "d_out": 2, "h": 2, "N": 2}
 SIZES |= {"frames": 2, "mel": 2, "pixels": 3, "buckets": 7}
@@ -103,7 +104,7 @@ def error(layer, wrong=None):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in LAYERS]
+    "name", few([pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in LAYERS], fast=5)
 )
 def test_a_gradient_written_out_agrees_with_differences(name):
     assert error(LAYERS[name]) < NEAR

@@ -23,6 +23,7 @@ def run(name: str) -> Any:
     return scope[name.replace(".", "_")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_every_result_has_source_that_compiles(name: str):
     compile(python_source(get(name)), name, "exec")

@@ -12,6 +12,8 @@ import pytest
 from mpmath import mp
 from sympy import Function, Heaviside, Integer, Lambda, Max, Min, Ne, Piecewise, Symbol, erf, exp, pi, sqrt, tanh
 
+from derivations.architectures.attention import rotary_layer
+from derivations.architectures.description import Rotary
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
@@ -633,6 +635,7 @@ with open(sys.argv[2], "wb") as file:
 """
 
 
+@pytest.mark.slow
 def test_the_source_runs_without_the_package_and_gives_the_same_bits(tmp_path):
     cases = {}
     compared = {name: layers()[name] for name in REFERENCE}
@@ -660,6 +663,7 @@ print(json.dumps({name: source(layer) for name, layer in layers().items()}))
 """
 
 
+@pytest.mark.slow
 def test_the_source_does_not_depend_on_the_hash_seed(repository):
     texts = []
     for seed in ("1", "2"):
@@ -681,3 +685,10 @@ def test_a_compiled_layer_shows_what_it_is():
     assert compiled.layer == linear() and compiled.function.__name__ == "linear"
     assert repr(compiled) == "<compiled layer linear(X, W, b)>"
     assert compile_layer(linear()) is compiled
+
+
+def test_a_power_below_is_not_multiplied_by_its_inverse():
+    """SymPy leaves b^u b^-u as it is where u is a sum: the angles of rotary halves at a width that is a number."""
+    layer = rotary_layer(Rotary())
+    X = np.random.default_rng(3).standard_normal((5, 14))
+    assert np.allclose(compile_layer(layer.at(d_k=14))(X), compile_layer(layer)(X), rtol=1e-12)

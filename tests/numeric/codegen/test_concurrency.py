@@ -24,6 +24,7 @@ from numeric.optimize.prepare import prepare
 from numeric.runtime.tiles import each_tile
 from numeric.verification.agreement.ulp import errors_in_ulp
 from tests.numeric.routes import ROUTES
+from tests.tiers import few
 
 SIZES = {"d_model": 22, "h": 3, "d_k": 11, "d_v": 13, "d_ff": 31, "N": 2}
 LONG = 1201  # rows, enough for several tiles
@@ -73,7 +74,7 @@ def same(found, expected):
 
 
 @routes
-@pytest.mark.parametrize("rows", [7, LONG])
+@pytest.mark.parametrize("rows", few([7, LONG], fast=1))
 @pytest.mark.parametrize("layer", [encoder_layer(biases=True), encoder(masked=True)], ids=["layer", "stack"])
 def test_one_layer_from_several_threads(route, layer, rows):
     run, given = function(route, layer), inputs(layer, 8 if rows == LONG else 32, rows)

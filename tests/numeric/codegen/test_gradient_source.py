@@ -71,6 +71,7 @@ def test_a_stack_keeps_its_tapes_and_runs_nothing_twice():
 # Lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_source_is_tidy(name):
     text = source(gradient(subjects()[name][0]))
@@ -111,6 +112,7 @@ def test_a_long_line_is_wrapped_where_a_reader_would(line, indent):
     assert ast.dump(ast.parse(wanted.replace("\n" + indent, "\n").removeprefix(indent))) == ast.dump(ast.parse(line))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [20, 50])
 @pytest.mark.parametrize("name", NAMES)
 def test_wrapping_changes_no_statement(name, width):
@@ -171,6 +173,7 @@ def arguments_of(name, dtype):
     return compiled, {key: given[key] for key in wanted} | asked | scalars
 
 
+@pytest.mark.slow
 def test_the_source_runs_without_the_package_and_gives_the_same_bits(tmp_path):
     """That of every gradient, and of every layer that has one."""
     cases, expected = {}, {}

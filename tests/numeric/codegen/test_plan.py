@@ -1,10 +1,11 @@
 """Which functions a layer is compiled to, in which order, and how they are called."""
 
-from derivations.attention import latent_attention
-from derivations.feed_forward import feed_forward
+from derivations.attention.latent import latent_attention
+from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language import gradient
-from derivations.linear import linear
-from derivations.transformer import decoder_layer, encoder
+from derivations.linear.linear import linear
+from derivations.transformer.decoder import decoder_layer
+from derivations.transformer.encoder import encoder
 from numeric.codegen.naming import named
 from numeric.codegen.plan import Unit, plan_of
 

@@ -17,9 +17,9 @@ from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Layer
 from numeric.codegen.backends.arguments import mapped
 from numeric.codegen.compile import compile_layer, source
-from numeric.optimize.prepare import prepare, prepare_gradient
+from numeric.optimize.prepare import flat_weights, nested, prepare, prepare_gradient
 from numeric.optimize.standalone import optimised_source
-from numeric.runtime.structure import identifier
+from numeric.runtime.structure import identifier, weight_tree
 from numeric.verification.conformance.drawing import leaves
 from numeric.verification.conformance.frameworks import FRAMEWORKS
 from tests.numeric.every_route.arguments import Call
@@ -115,16 +115,11 @@ def _prepared_gradient(threads: int) -> Callable[[Call, Results], Results]:
 
 def _standalone_gradient(call: Call, given: Results) -> Results:
     flat = inlined(call.layer)
-    weights = {identifier(p.name): _at(call.weights, p.name) for p in flat.parameters}
-    named = {**call.sizes, **call.scalars}
-    return _optimised(gradient(flat), [*call.inputs, *given], weights, named)
-
-
-def _at(weights: Any, path: str) -> Any:
-    if identifier(path) in weights:
-        return weights[identifier(path)]
-    first, _, rest = path.partition(".")
-    return _at(weights[identifier(first)], rest)
+    weights = flat_weights(flat, call.weights)
+    found = _optimised(gradient(flat), [*call.inputs, *given], weights, {**call.sizes, **call.scalars})
+    by_inputs = len(found) - len(weights)
+    named = dict(zip(weights, found[by_inputs:], strict=True))
+    return [*found[:by_inputs], *leaves(nested(weight_tree(call.layer), named)).values()]
 
 
 GRADIENTS: Mapping[str, Callable[[Call, Results], Results]] = {

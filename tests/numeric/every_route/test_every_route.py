@@ -5,6 +5,7 @@ axes, sizes of 0 and 1, tiles of a few rows. A case is a seed: `compared(drawn_l
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,9 +15,11 @@ import pytest
 from derivations.catalogue import LAYERS
 from derivations.catalogue import layer as layer_called
 from derivations.language.differentiation.adjoints import GradientError
+from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Layer
 from numeric import InputError
 from numeric.codegen.formula_printer import CompileError
+from numeric.optimize.standalone import optimised_source
 from numeric.runtime import tiles
 from numeric.verification.conformance.drawing import leaves
 from tests.numeric.every_route.arguments import Call, drawn_call, with_more_inputs
@@ -24,7 +27,6 @@ from tests.numeric.every_route.drawn_layers import drawn_layer
 from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient
 
 TOLERANCE = 1e-9  # of the largest entry, or of 1, in float64
-NOT_YET = "is not made fast yet"  # the gradient of what is repeated
 
 
 def difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
@@ -61,10 +63,7 @@ def differences(call: Call, peers: Mapping[str, Any], seed: int) -> Iterator[str
     except (GradientError, InputError):
         return
     for name, route in by_gradient.items():
-        try:
-            yield f"{name}: {what}" if (what := difference(route(call, given), slopes)) else ""
-        except CompileError as error:
-            assert NOT_YET in str(error)  # in one sentence
+        yield f"{name}: {what}" if (what := difference(route(call, given), slopes)) else ""
 
 
 def compared(layer: Layer, seed: int, peers: Mapping[str, Any] | None = None) -> bool:
@@ -87,6 +86,7 @@ def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
             monkeypatch.setattr(tiles, name, number)
 
 
+@pytest.mark.slow
 def test_drawn_layers(few_rows: None) -> None:
     assert sum(compared(drawn_layer(seed), seed) for seed in range(12)) > 8
 
@@ -94,6 +94,60 @@ def test_drawn_layers(few_rows: None) -> None:
 @pytest.mark.parametrize("name", ["softmax", "cross_entropy", "masked_scaled_dot_product_attention", "layer_norm"])
 def test_a_few_layers_of_the_catalogue(name: str, few_rows: None) -> None:
     assert sum(compared(layer_called(name), seed) for seed in range(3))
+
+
+def test_the_optimised_source_of_every_gradient() -> None:
+    """What `code LAYER --optimized --gradient` prints, for every layer of the catalogue, at distinct primes."""
+    run, compared_with, without_gradient = GRADIENTS["optimised source of the gradient"], 0, []
+    for name in LAYERS:
+        call = drawn_call(layer_called(name), 3, batch=False, odd=False)
+        assert len({*call.sizes.values()}) == len(call.sizes) or {"N", "w", "K", "g", "buckets"} & {*call.sizes}
+        given = cotangents(call, plain(call), 3)
+        try:
+            slopes = plain_gradient(call, given)
+        except GradientError:
+            without_gradient.append(name)
+            continue
+        assert not difference(run(call, given), slopes), name
+        compared_with += 1
+    assert compared_with > 40 and not without_gradient
+
+
+@pytest.mark.parametrize("name", ["masked_grouped_query_attention", "encoder", "decoder"])
+def test_gradients_of_what_is_repeated_are_those_of_differences(name: str) -> None:
+    """<dY, f(w + t u) - f(w - t u)> / 2t is <dw, u>, u being random for all inputs and weights at once."""
+    call, step = drawn_call(layer_called(name), 5, batch=False, odd=False), 1e-6
+    rng = np.random.default_rng(5)
+    (slope,) = cotangents(call, plain(call), 5)
+
+    def moved(tree: Any, way: Any, by: float) -> Any:
+        if isinstance(tree, dict):
+            return {each: moved(value, way[each], by) for each, value in tree.items()}
+        if isinstance(tree, list):
+            return [moved(*both, by) for both in zip(tree, way, strict=True)]
+        return tree + by * way if tree.dtype.kind == "f" else tree
+
+    def drawn(tree: Any) -> Any:
+        if isinstance(tree, dict | list):
+            return {k: drawn(v) for k, v in tree.items()} if isinstance(tree, dict) else [drawn(v) for v in tree]
+        return rng.standard_normal(tree.shape)
+
+    ways = drawn(call.inputs), drawn(call.weights)
+    sides = (
+        replace(call, inputs=moved(call.inputs, ways[0], by), weights=moved(call.weights, ways[1], by))
+        for by in (step, -step)
+    )
+    above, below = (plain(side)[0] for side in sides)
+    expected = float(((above - below) * slope).sum() / (2 * step))
+    real = [way for x, way in zip(call.inputs, ways[0], strict=True) if x.dtype.kind == "f"]
+    found = GRADIENTS["optimised source of the gradient"](call, [slope])
+    total = sum(float((a * b).sum()) for a, b in zip(found, [*real, *leaves(ways[1]).values()], strict=True))
+    assert total == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_gradient_that_has_no_form_in_code_is_refused_in_a_sentence() -> None:
+    with pytest.raises(CompileError, match="asks for weights that belong to a part; take the gradient of inlined"):
+        optimised_source(gradient(layer_called("encoder_layer")))
 
 
 @pytest.mark.slow

@@ -16,6 +16,8 @@ from derivations.costs.counts import Counts, count
 from numeric.models.cost_pictures import FORMATS, LENGTHS, plot_counts
 from numeric.runtime.checks import InputError
 
+pytestmark = pytest.mark.slow  # Matplotlib comes with the extra `dev`
+
 MODELS = ("gpt2", "llama-3-8b", "mixtral-8x7b", "whisper-small", "deepseek-v3", "vit-b-16", "t5-small", "gemma-2-2b")
 
 

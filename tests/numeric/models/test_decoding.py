@@ -18,6 +18,7 @@ from numeric.models.load import LoadedModel
 from numeric.models.pieces import runs
 from numeric.models.weights import initialise
 from numeric.runtime.structure import identifier
+from tests.tiers import few
 
 VOCAB = 11
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "positions": 17, "N": 2, "vocab": VOCAB, "d_rotary": 2}
@@ -84,7 +85,7 @@ def recomputed(layer: Any, weights: Any, sizes: dict[str, int], *arrays: Any) ->
 # --- every family ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", few(EACH))
 def test_every_step_is_what_computing_everything_again_gives(name: str) -> None:
     layer, weights, sizes = scored(name)
     source, text = given(layer, (2,), 9)
@@ -196,7 +197,9 @@ def test_a_text_longer_than_there_is_room_for_is_refused() -> None:
 # --- generation -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [each for each in EACH if each.values[0] not in ("transformer-base", "whisper-tiny")])
+@pytest.mark.parametrize(
+    "name", few([each for each in EACH if each.values[0] not in ("transformer-base", "whisper-tiny")], fast=2)
+)
 def test_texts_are_those_of_computing_everything_again(name: str) -> None:
     model, tokens = small(name), np.random.default_rng(3).integers(VOCAB, size=(3, 4))
     texts = [model.generate(tokens, 9, end=(), start=1, cached=cached) for cached in (True, False)]

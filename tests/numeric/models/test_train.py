@@ -450,6 +450,7 @@ def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch, tmp_path):
     assert refused.stdout == ""  # before any work
 
 
+@pytest.mark.slow
 def test_the_plot_is_written(tmp_path):
     pytest.importorskip("matplotlib", reason="the plot needs Matplotlib")
     files = [tmp_path / name for name in ("loss.svg", "again.svg", "loss.png")]

@@ -25,6 +25,7 @@ from derivations.transformer.transformer import transformer
 from numeric import InputError, count, initialise
 from numeric.runtime.structure import weight_tree
 from numeric.verification.agreement.gradients import leaves
+from tests.tiers import few
 
 SIZES = {"n": 5, "m": 3, "h": 2, "d_k": 7, "d_v": 11, "d_model": 13, "d_ff": 17, "d_in": 19, "d_out": 23, "d": 29}
 SIZES |= {"r_Q": 5, "r_KV": 7, "d_r": 6, "E": 5, "K": 2, "d_expert": 7, "d_shared": 11}
@@ -45,7 +46,7 @@ def pairs(tree, weights):
     return own + [pair for name, part in tree.parts.items() for pair in pairs(part, weights[name])]
 
 
-@pytest.mark.parametrize("name", layers())
+@pytest.mark.parametrize("name", few(layers(), fast=5))
 def test_weights_have_the_shapes_of_the_layer(name):
     layer = layers()[name]
     values = {size: Integer(SIZES[size.name]) for size in layer.sizes}

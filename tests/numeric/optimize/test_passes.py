@@ -22,6 +22,7 @@ from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric.optimize import PASSES, Rewrite, optimize
 from tests.numeric.optimize.layers import attention, chain, made, model, refused
+from tests.tiers import few
 
 M, w = mask_array("M", n, n), size("w")
 BIASED = encoder_layer(biases=True)
@@ -234,7 +235,7 @@ def test_the_gradients_of_all_heads_meet_in_one_product() -> None:
 # --- switches and views ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", list(PASSES))
+@pytest.mark.parametrize("name", few(list(PASSES)))
 def test_every_pass_may_be_left_out(name: str) -> None:
     assert made(optimize(BIASED, without=(name,)))[name] == 0
     assert made(optimize(BIASED, without=name))[name] == 0

@@ -27,11 +27,11 @@ from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
 from numeric.codegen.compile import compile_layer
-from numeric.codegen.formula_printer import CompileError
 from numeric.models.weights import initialise
 from numeric.optimize.prepare import Prepared, prepare, prepare_gradient
 from numeric.runtime import blas_threads, tiles
 from numeric.runtime.checks import InputError
+from tests.tiers import few
 
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "N": 2, "vocab": 11, "n": 9, "m": 5, "g": 3, "r": 2}
 SIZES |= {"d": 6, "d_in": 4, "d_out": 5, "d_h": 6, "d_rotary": 2}
@@ -93,19 +93,19 @@ def agrees(layer: Layer, batch: tuple[int, ...], threads: int = 2) -> Prepared:
     return prepared
 
 
-@pytest.mark.parametrize("batch", [(), (2, 3), (70,)])
+@pytest.mark.parametrize("batch", few([(), (2, 3), (70,)], fast=1))
 @pytest.mark.parametrize("name", LAYERS)
 def test_every_layer_agrees_with_its_plain_code(name: str, batch: tuple[int, ...]):
     agrees(layer_called(name), batch)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", few(MODELS, fast=2))
 def test_models_of_all_families_agree_with_their_plain_code(name: str):
     agrees(build(named_model(name).architecture), (2,))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("rows", [1, 2, 4, 256])
+@pytest.mark.parametrize("rows", few([1, 2, 4, 256], fast=1))
 def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "ROWS", rows)
     monkeypatch.setattr(tiles, "FEW", rows)
@@ -203,7 +203,9 @@ def test_scores_exist_for_tiles_of_keys_although_queries_are_turned_outside_the_
     assert "key_tiles" in rotary
 
 
-@pytest.mark.parametrize("name", ["piece_1", "loop_1", "loop_9", "X_of_items", "X_all", "X_", "rows", "online_step"])
+@pytest.mark.parametrize(
+    "name", few(["piece_1", "loop_1", "loop_9", "X_of_items", "X_all", "X_", "rows", "online_step"], fast=2)
+)
 def test_names_of_a_layer_are_kept_apart_from_those_of_its_code(name: str, monkeypatch: pytest.MonkeyPatch):
     """A weight, an equation and the layer itself may have any name."""
     monkeypatch.setattr(tiles, "ROWS", 2)
@@ -300,9 +302,18 @@ def test_a_prepared_gradient_agrees_with_the_plain_one(
     assert_same(dict(zip(of_weights, plain[len(of_inputs) :], strict=True)), of_weights)
 
 
-def test_the_gradient_of_a_repetition_is_refused():
-    with pytest.raises(CompileError, match=r"repeated .* use compile_layer"):
-        prepare_gradient(encoder(), drawn(encoder(), ())[0])
+def test_the_gradient_of_a_repetition_keeps_its_inputs_alone():
+    weights, (X,), *_ = drawn(encoder(), ())
+    step = prepare_gradient(encoder(), weights)
+    dZ = np.cos(np.arange(X.size)).reshape(X.shape)
+    Z, dX, of_weights = step(X, dZ)
+    wanted, by_layer = compile_layer(gradient(encoder()))(X, dZ, **weights)
+    np.testing.assert_allclose(Z, compile_layer(encoder())(X, **weights), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(dX, wanted, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        of_weights["layers"][0]["attention"]["W_Q"], by_layer[0]["attention"]["W_Q"], rtol=1e-9, atol=1e-9
+    )
+    assert step.source.count("layers_inputs.append(") == 1
 
 
 # --- what was done, and why -----------------------------------------------------------------------------------------

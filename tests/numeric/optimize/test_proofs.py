@@ -177,6 +177,7 @@ def test_what_is_refused_is_recorded_with_the_reason_and_not_tried_again() -> No
     assert "not done" in record.text()
 
 
+@pytest.mark.slow
 def test_a_bias_of_values_is_not_moved_behind_weights_that_may_be_0() -> None:
     """The proof itself refuses what the pass does not try: without a mask that is known, a row may see no key."""
     masked = inlined(encoder_layer(biases=True, masked=True))

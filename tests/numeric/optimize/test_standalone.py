@@ -79,6 +79,7 @@ def same_elsewhere(folder: Path, names: tuple[str, ...]) -> None:
         assert np.allclose(found[name], plain, rtol=1e-11, atol=1e-11), name
 
 
+@pytest.mark.slow
 def test_the_text_runs_without_the_package(tmp_path: Path):
     same_elsewhere(tmp_path, FEW)
 

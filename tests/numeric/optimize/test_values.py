@@ -20,6 +20,7 @@ from numeric.models.weights import initialise
 from numeric.optimize import optimize, packed
 from numeric.verification.agreement.cases import SIZES, at_sizes, case, subjects
 from tests.numeric.optimize.layers import attention, model
+from tests.tiers import few
 
 EXACT = 1e-12  # relative to the largest entry, in double precision
 MODELS = {
@@ -71,14 +72,14 @@ def drawn(layer: Layer, sizes: dict[str, int], seed: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sizes", SIZES[:2], ids=("first", "second"))
-@pytest.mark.parametrize("name", list(subjects()))
+@pytest.mark.parametrize("name", few(list(subjects()), fast=5))
 def test_layers_of_the_catalogue(name: str, sizes: dict[str, int]) -> None:
     subject = case(name, sizes, np.float64, seed=5)
     arguments = {**subject.sizes, **subject.inputs, **subject.given}
     assert difference(subject.layer, arguments, subject.weights) < EXACT
 
 
-@pytest.mark.parametrize("name", list(MODELS))
+@pytest.mark.parametrize("name", few(list(MODELS), fast=1))
 def test_models(name: str) -> None:
     layer = model(name)
     sizes = {s.name: MODELS[name].get(s.name, 23) for s in layer.sizes}

@@ -9,6 +9,7 @@ indicator    [c]^2 = [c]
 I            I^2 = -1; cos and sin are written with exp(I x)
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import floor
@@ -41,6 +42,7 @@ __all__ = [
     "monomial_key",
     "multiply",
     "odd_function",
+    "over",
     "positive_part",
     "power",
     "product",
@@ -86,6 +88,11 @@ def multiply(p: Poly, q: Poly, context: Context) -> Poly:
                 exponents[atom] = exponents.get(atom, 0) + exponent
             terms.extend(collect(exponents, c * e, context))
     return from_terms(terms)
+
+
+def over(p: Poly, exponents: Mapping[Atom, Number], context: Context) -> Poly:
+    """Return p / prod_a a^e; a sum that is left to a positive power is multiplied out."""
+    return multiply(p, monomial(tuple(sorted((atom, -e) for atom, e in exponents.items()))), context)
 
 
 def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context) -> Poly:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Any
 
-from derivations.language.judge.normal_form.algebra import exponential, multiply
+from derivations.language.judge.normal_form.algebra import exponential, multiply, over
 from derivations.language.judge.normal_form.context import Condition, Context
 from derivations.language.judge.normal_form.facts import add_all, facts_about, hypotheses
 from derivations.language.judge.normal_form.integers import always_nonnegative
@@ -30,7 +30,6 @@ from derivations.language.judge.normal_form.sums import settle, transform
 from derivations.language.judge.normal_form.terms import (
     ONE,
     Atom,
-    Number,
     Poly,
     add,
     atoms_of,
@@ -185,27 +184,8 @@ def _without_positive_factors(p: Poly, context: Context) -> Poly:
         moved = {atom: e for atom, e in least.items() if e and (term_sign(((atom, 1),), 1, context) == "positive")}
         if not moved:
             return p
-        p = _times_power(p, moved, context)
+        p = settle(over(p, moved, context), context)
     return p
-
-
-def _times_power(p: Poly, moved: dict[Atom, Number], context: Context) -> Poly:
-    """Return p times prod_a a^-e; a sum to a positive power is multiplied out."""
-    result: list[Poly] = []
-    for mono, c in p:
-        exponents = dict(mono)
-        factors: list[Poly] = []
-        for atom, e in moved.items():
-            raised = Fraction(exponents.pop(atom, 0)) - Fraction(e)
-            if atom[0] == "poly" and raised.denominator == 1 and raised > 0:
-                factors += [atom[1]] * int(raised)
-            elif raised:
-                exponents[atom] = int(raised) if raised.denominator == 1 else raised
-        term = monomial(tuple(sorted(exponents.items())), c)
-        for factor in factors:
-            term = multiply(term, factor, context)
-        result.append(term)
-    return settle(add(*result), context)
 
 
 def _exponentiated(p: Poly, context: Context) -> Poly | None:

@@ -7,7 +7,8 @@ Result       they contradict one another when numbers c_i >= 0 make sum_i c_i f_
 Assumes      every fact is real where it is stated; a monomial of no fact but one is dropped with it
 
 The numbers c_i are found by the simplex method over exact fractions, with Bland's rule, so it comes to an end. Finding
-none says nothing.
+none says nothing of the facts; but then its prices are numbers for the monomials with which all of them hold, as long
+as each monomial is a number of its own.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from derivations.language.judge.normal_form.context import Context
 from derivations.language.judge.normal_form.terms import ONE, Mono, Poly, negate
 
-__all__ = ["Fact", "contradictory", "follows"]
+__all__ = ["Fact", "contradictory", "follows", "point"]
 
 _MOST_PIVOTS = 400
 
@@ -42,14 +43,37 @@ def contradictory(facts: Iterable[Fact], context: Context) -> bool:
         return True
     if not any(fact.strict for fact in kept):
         return False
-    monos = sorted({mono for fact in kept for mono, _ in fact.value})
+    rows, _ = _rows(kept)
+    solved, _ = _simplex(rows, len(kept), context)
+    return solved
+
+
+def point(facts: Iterable[Fact], context: Context) -> dict[Mono, Fraction] | None:
+    """Return numbers for the monomials with which all facts hold; None where the facts contradict one another.
+
+    By Farkas it is always one of both: the numbers are the prices of the simplex method, read off one further column
+    for each row. Where the pivots run out, the table is empty.
+    """
+    every = list(dict.fromkeys([*facts, Fact(ONE, True)]))
+    rows, monos = _rows(every)
+    for number, row in enumerate(rows):
+        row[len(every) + number] = Fraction(1)
+    solved, prices = _simplex(rows, len(every), context)
+    if solved or prices is None:
+        return None if solved else {}
+    values = {mono: prices.get(len(every) + number, Fraction(0)) for number, mono in enumerate(monos)}
+    return {mono: value / values[()] for mono, value in values.items() if mono}
+
+
+def _rows(facts: list[Fact]) -> tuple[list[dict[int, Fraction]], list[Mono]]:
+    """Return a row of coefficients for each monomial, one that counts the strict facts, and the monomials."""
+    monos = sorted({mono for fact in facts for mono, _ in fact.value})
     rows: list[dict[int, Fraction]] = [{} for _ in monos]
     where = {mono: row for row, mono in enumerate(monos)}
-    for column, fact in enumerate(kept):
+    for column, fact in enumerate(facts):
         for mono, c in fact.value:
             rows[where[mono]][column] = Fraction(c)
-    rows.append({column: Fraction(1) for column, fact in enumerate(kept) if fact.strict})
-    return _solvable(rows, len(kept), context)
+    return [*rows, {column: Fraction(1) for column, fact in enumerate(facts) if fact.strict}], monos
 
 
 def _balanced(facts: list[Fact], context: Context) -> list[Fact]:
@@ -66,29 +90,32 @@ def _balanced(facts: list[Fact], context: Context) -> list[Fact]:
         facts = kept
 
 
-def _solvable(rows: list[dict[int, Fraction]], columns: int, context: Context) -> bool:
-    """Say whether A c = (0, ..., 0, 1) has a solution c >= 0: the simplex method, its first phase alone.
+def _simplex(
+    rows: list[dict[int, Fraction]], columns: int, context: Context
+) -> tuple[bool, dict[int, Fraction] | None]:
+    """Say whether A c = (0, ..., 0, 1) has a solution c >= 0, and return the prices where it has none.
 
-    Row r begins with an artificial unknown of its own in the basis; the sum of these is to become 0.
+    The first phase alone: row r begins with an artificial unknown of its own in the basis, and their sum is to become
+    0. Columns behind the first ones never enter; they only show what became of the rows.
     """
     right = [Fraction(0)] * (len(rows) - 1) + [Fraction(1)]
     basis = [columns + row for row in range(len(rows))]
     for _ in range(_MOST_PIVOTS):
         if all(not value for value, own in zip(right, basis, strict=True) if own >= columns):
-            return True
+            return True, None
         gain: dict[int, Fraction] = {}
         for row, own in zip(rows, basis, strict=True):
             if own >= columns:
                 for column, c in row.items():
                     gain[column] = gain.get(column, Fraction(0)) + c
-        entering = min((column for column, c in gain.items() if c > 0), default=None)
+        entering = min((column for column, c in gain.items() if c > 0 and column < columns), default=None)
         if entering is None:
-            return False
+            return False, gain
         ratios = [(right[r] / row[entering], basis[r], r) for r, row in enumerate(rows) if row.get(entering, 0) > 0]
         _, _, leaving = min(ratios)
         _pivot(rows, right, leaving, entering, context)
         basis[leaving] = entering
-    return False
+    return False, None
 
 
 def _pivot(

@@ -6,14 +6,12 @@ A nonzero normal form is no refutation: the answer "not seen to vanish" is `unkn
 """
 
 from collections.abc import Iterator
-from fractions import Fraction
-from math import floor
 
-from derivations.language.judge.normal_form.algebra import collect, multiply
+from derivations.language.judge.normal_form.algebra import over
 from derivations.language.judge.normal_form.context import Context
 from derivations.language.judge.normal_form.fallback_rules import FALLBACK_RULES
 from derivations.language.judge.normal_form.sums import settle, transform
-from derivations.language.judge.normal_form.terms import Atom, Number, Poly, add, monomial
+from derivations.language.judge.normal_form.terms import Atom, Number, Poly
 
 __all__ = ["vanishes"]
 
@@ -35,7 +33,7 @@ def vanishes(p: Poly, context: Context, rounds: int = _ROUNDS) -> bool:
         denominators = _denominators(rebuilt)
         if not denominators:
             return any(vanishes(other, context, left - 1) for other in _further(rebuilt, context))
-        p = _cleared(rebuilt, denominators, context)
+        p = over(rebuilt, denominators, context)  # each is nonzero by a condition already kept
     return False
 
 
@@ -56,22 +54,3 @@ def _denominators(p: Poly) -> dict[Atom, Number]:
             if atom[0] == "poly" and exponent < 0:
                 lowest[atom] = min(exponent, lowest.get(atom, 0))
     return lowest
-
-
-def _cleared(p: Poly, denominators: dict[Atom, Number], context: Context) -> Poly:
-    """Multiply by every denominator to its power: allowed, each being nonzero by a condition already kept."""
-    result: list[Poly] = []
-    for mono, c in p:
-        exponents = dict(mono)
-        factors: list[Poly] = []
-        for atom, lowest in denominators.items():
-            raised = Fraction(exponents.pop(atom, 0)) - Fraction(lowest)
-            whole = floor(raised)
-            if raised != whole:
-                exponents[atom] = raised - whole
-            factors.extend([atom[1]] * whole)
-        term = collect(exponents, c, context) if exponents else monomial((), c)
-        for factor in factors:
-            term = multiply(term, factor, context)
-        result.append(term)
-    return add(*result)

@@ -44,6 +44,7 @@ def verdicts(formula: str) -> Counter[str]:
     return Counter(claim.finding.verdict for claim in claims)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaves", [LETTERS, ()], ids=["letters", "numbers"])
 def test_equal_forms_are_not_wrong_and_mostly_proved(leaves: Sequence[Expr]) -> None:
     rng, found = random.Random(5), Counter[str]()

@@ -161,6 +161,7 @@ def oracle(count: str, sizes: dict[str, int]) -> Fraction:
 FACTORS = (Fraction(1, 2), Fraction(1), Fraction(3), Fraction(3, 2))
 
 
+@pytest.mark.slow
 def test_mutants_of_counts_are_wrong_or_left_alone() -> None:
     source = random.Random("mutants of counts")
     sizes = {"d_model": 13, "d_ff": 29, "batch_size": 3, "seq_len": 17, "n": 17, "h": 1, "d_k": 13, "d_v": 13}

@@ -224,6 +224,7 @@ def _judged(made: _Product, at: int, claimed: _Product) -> Finding:
     return last(f"d{made.factors[at][0]} = {claimed.text}", f"Let $Y = {made.text}$ for matrices.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_random_products(seed: int) -> None:
     """Right gradients are never wrong, and slips are never proved and never hold."""

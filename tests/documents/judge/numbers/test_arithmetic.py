@@ -248,6 +248,7 @@ def mutants(right: str, source: random.Random) -> Iterator[tuple[str, str]]:
         yield "digits swapped", "".join(swapped)
 
 
+@pytest.mark.slow
 def test_mutants_of_arithmetic_are_wrong() -> None:
     """Every mutant that the oracle puts beyond half a unit of its last digit is to be called wrong."""
     source = random.Random("mutants of arithmetic")

@@ -12,6 +12,7 @@ from numeric.verification.agreement.recording import Recorded, recorded
 NAMES = list(subjects())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", SIZES)
 def test_parameters_are_those_allocated(name, sizes):
@@ -20,6 +21,7 @@ def test_parameters_are_those_allocated(name, sizes):
     assert check.passed, check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", SIZES)
 def test_flops_are_those_executed(name, sizes):

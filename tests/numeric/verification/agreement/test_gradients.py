@@ -42,6 +42,7 @@ def test_a_gradient_agrees_with_the_differences_of_its_layer(name, dtype):
     assert check.passed, check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_gradient_agrees_without_a_batch_and_with_two_batch_axes(name, batch):
@@ -58,6 +59,7 @@ def test_a_gradient_agrees_at_other_sizes(name, sizes, dtype):
     assert check.passed, check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
 @pytest.mark.parametrize("name", TWICE)
 def test_a_gradient_of_a_gradient_agrees_with_the_differences_of_the_first(name, batch):

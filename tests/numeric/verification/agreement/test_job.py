@@ -14,6 +14,7 @@ from derivations.catalogue import get
 from numeric.verification import job, text
 from numeric.verification.agreement import Agreement, Check, cases
 from numeric.verification.job import Proof, Summary, main_job, prove
+from tests.tiers import few
 
 SMALL = {"d_model": 10, "h": 5, "d_ff": 7, "N": 2, "vocab": 256}
 SUBJECTS = [
@@ -98,6 +99,7 @@ def test_the_table_holds_the_parameters_of_the_model(quick, book, tmp_path):
     assert re.search(rf"parameters +│ {model.parameters():,} ", printed)
 
 
+@pytest.mark.slow
 def test_files_are_the_same_from_run_to_run_whatever_was_there(quick, book, tmp_path):
     done(book, tmp_path / "one")
     done(book, tmp_path / "two" / "below", seed=3)
@@ -119,7 +121,7 @@ def test_progress_is_shown_on_standard_error_alone(quick, book, tmp_path, capsys
 # The checker says no
 
 
-@pytest.mark.parametrize("level", ["refuted", "unknown", "tested", "proved for sizes up to N"])
+@pytest.mark.parametrize("level", few(["refuted", "unknown", "tested", "proved for sizes up to N"], fast=1))
 def test_a_result_that_is_not_proved_fails_the_job_and_is_not_written(quick, book, tmp_path, monkeypatch, level):
     def proof(name):
         return Proof(name, level, ("step 2 is wrong",), 0.1) if name == IDS[1] else Proof(name, "definition", (), 0.1)

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-import latexify
 import mpmath
 import pytest
 import sympy
@@ -15,6 +14,9 @@ import sympy
 from derivations import get, names
 from derivations.documents.scalar_latex import read
 from derivations.language import NotClosedForm
+
+latexify = pytest.importorskip("latexify", reason="latexify-py has no release for this Python")
+pytestmark = pytest.mark.slow  # a round trip through code and LaTeX, for every closed form
 
 POINTS, DIGITS = 20, 40
 MODULES = {"math", "np", "numpy", "scipy", "special", "scipy.special"}  # latexify-py drops them: np.exp(x) is \exp x

@@ -1,0 +1,152 @@
+"""Equations solved for one unknown after another by inverse functions.
+
+What an unknown equals is put into everything else, and what the inverse asks for (an argument of log > 0, a divisor
+that is not 0, what was declared of the unknown) becomes a relation of its own. So what is left has a solution only
+where all relations have one; where every root is the only one, also the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sympy import Abs, Expr, Integer, Max, Mod, Pow, Rational, Symbol, acos, asin, cos, exp, expand, log, sin, tanh
+
+from derivations.language.arrays.internal import Internal
+from derivations.language.judge.constraints import Constraint, holds
+
+__all__ = ["Replaced", "isolated", "systems"]
+
+_LARGEST = 300  # operations in what an unknown is replaced by
+Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for, and what they equal
+
+
+def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], Replaced]]:
+    """Yield what is left when equations are solved: those with one root alone, and then the others."""
+    equal = {c.gap for c in constraints if c.kind == "="}
+    if any(c.kind in (">", "!=") and (c.gap in equal or -c.gap in equal) for c in constraints):
+        return
+    found = _eliminated(constraints, [], several=False)
+    if found is not None:
+        yield found
+        if any(c.kind == "=" for c in found[0]):
+            further = _eliminated(*found, several=True)
+            yield from () if further is None else (further,)
+
+
+def _eliminated(
+    constraints: list[Constraint], replaced: Replaced, *, several: bool
+) -> tuple[list[Constraint], Replaced] | None:
+    """Return what is left when equations are solved, and what unknowns equal; None where a number is wrong."""
+    while True:
+        if not all(holds(c, c.gap) for c in constraints if not c.gap.free_symbols):
+            return None
+        constraints = [c for c in constraints if c.gap.free_symbols]
+        equations = [c for c in constraints if c.kind == "="]
+        equations.sort(key=lambda c: (len(c.gap.free_symbols), len(c.gap.args)))
+        for equation in equations:
+            found = _solved(equation.gap, several=several)
+            if found is not None:
+                break
+        else:
+            return constraints, replaced
+        unknown, root = found
+        put = {unknown: root.value}
+        replaced = [*replaced, (unknown, root.value)]
+        constraints = [_put(c, put) for c in (*constraints, *root.conditions) if c is not equation]
+        constraints.append(Constraint("declared", root.value, unknown))
+
+
+def _put(constraint: Constraint, put: dict[Symbol, Expr]) -> Constraint:
+    gap = constraint.gap.xreplace(put)
+    if gap is constraint.gap or gap == constraint.gap:
+        return constraint
+    return constraint._replace(gap=expand(gap) if constraint.kind == "=" else gap)
+
+
+class Root(NamedTuple):
+    """What an unknown equals where an equation holds, under which relations it does, and whether it always does."""
+
+    value: Expr
+    conditions: tuple[Constraint, ...] = ()
+    only: bool = True
+
+
+def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
+    """Return the unknown that is easiest to isolate in gap = 0, with what it equals."""
+    best: tuple[Any, Symbol, Root] | None = None
+    for unknown in sorted(gap.free_symbols, key=str):
+        root = isolated(gap, unknown)
+        if root is None or not (root.only or several) or root.value.count_ops() > _LARGEST:
+            continue
+        parts = [*root.value.atoms(Rational), *(power.exp for power in root.value.atoms(Pow))]
+        whole = unknown.is_integer and not all(symbol.is_integer for symbol in root.value.free_symbols)
+        fraction = unknown.is_integer and any(c.is_Rational and (c.q != 1 or c < 0) for c in parts)
+        rank = (bool(whole), bool(fraction), len(root.conditions))
+        if best is None or rank < best[0]:
+            best = (rank, unknown, root)
+            if rank == (False, False, 0):
+                break
+    return None if best is None else best[1:]
+
+
+def isolated(gap: Expr, unknown: Symbol) -> Root | None:
+    """Return a root of gap = 0 in an unknown, None where none is seen."""
+    rest, part = gap.as_independent(unknown, as_Add=True)
+    if part.is_Add:
+        return _by_degree(gap, unknown)
+    factor, part = part.as_independent(unknown, as_Add=False)
+    divides = () if factor.is_number else (Constraint("!=", factor),)
+    value = -rest / factor
+    if part == unknown:
+        return Root(value, divides, not divides)
+    inner = next((each for each in part.args if each.has(unknown)), None)
+    outer = None if inner is None else _inverse(part, inner, value)
+    if outer is None:
+        return _by_degree(gap, unknown)
+    root = isolated(inner - outer.value, unknown)
+    if root is None:
+        return None
+    only = root.only and outer.only and not divides
+    return Root(root.value, (*divides, *outer.conditions, *root.conditions), only)
+
+
+def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
+    """Solve what is linear or quadratic in the unknown."""
+    if not gap.is_polynomial(unknown):
+        return None
+    slope = expand(gap.diff(unknown))
+    bend = expand(slope.diff(unknown)) / 2
+    if bend.has(unknown):
+        return None
+    zero = {unknown: Integer(0)}
+    rest, first = gap.xreplace(zero), slope.xreplace(zero)
+    if bend == 0:
+        return Root(-rest / first, (Constraint("!=", first),), bool(first.is_number))
+    inside = expand(first**2 - 4 * bend * rest)
+    value = (inside ** Rational(1, 2) - first) / (2 * bend)
+    return Root(value, (Constraint("!=", bend), Constraint(">=", inside)), only=False)
+
+
+def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
+    """Return what an argument of a function equals where the function equals y."""
+    if part.is_Pow and inner is part.base and part.exp.is_Rational:
+        kind = "!=" if part.exp == -1 else ">" if part.exp < 0 else ">="
+        return Root(y ** (1 / part.exp), (Constraint(kind, y),), part.exp == -1 or not part.exp.is_Integer)
+    if isinstance(part, exp):
+        return Root(log(y), (Constraint(">", y),))
+    if isinstance(part, log):
+        return Root(exp(y))
+    if isinstance(part, tanh):
+        return Root(log((1 + y) / (1 - y)) / 2, (Constraint(">", 1 - y), Constraint(">", 1 + y)))
+    if isinstance(part, sin | cos):
+        turned = (asin if isinstance(part, sin) else acos)(y)
+        return Root(turned, (Constraint(">=", 1 - y), Constraint(">=", 1 + y)), only=False)
+    if isinstance(part, Abs):
+        return Root(y, (Constraint(">=", y),), only=False)
+    if isinstance(part, Max):
+        return Root(y, tuple(Constraint(">=", y - each) for each in part.args if each is not inner), only=False)
+    if isinstance(part, Mod) and part.args[1].is_Integer:
+        times = Internal(f"quotient {part}", integer=True, nonnegative=True)
+        return Root(part.args[1] * times + y, (Constraint(">=", y), Constraint(">", part.args[1] - y)))
+    return None

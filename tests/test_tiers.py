@@ -1,0 +1,59 @@
+"""The tiers of the tests: each test is in one of them, and the continuous integration runs them all."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from itertools import chain, combinations
+from pathlib import Path
+
+import pytest
+from _pytest.mark.expression import Expression
+
+from tests.tiers import few
+
+MARKS = ("slow", "peers", "latex")
+COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(4))]
+
+
+def selections(default: str, script: str) -> list[str]:
+    """What the commands of a script select: the default for the README's command, else what follows `-m`."""
+    lines = [line for line in script.splitlines() if not line.lstrip().startswith("#")]
+    found = [default for line in lines if line == 'run_readme_command "tests"']
+    for line in lines:
+        words = shlex.split(line) if "-m pytest" in line else []
+        if "pytest" in words:
+            rest = words[words.index("pytest") + 1 :]
+            found.append(rest[rest.index("-m") + 1] if "-m" in rest else default)
+    return found
+
+
+def runs_of_each(expressions: Iterable[str]) -> Counter[str]:
+    """How often a test of each combination of marks is run."""
+    runs: Counter[str] = Counter()
+    for expression in map(Expression.compile, expressions):
+        for marks in COMBINATIONS:
+            runs[" ".join(sorted(marks))] += expression.evaluate(lambda name, marks=marks, **_: name in marks)
+    return runs
+
+
+def test_each_test_is_in_one_tier(repository: Path, request: pytest.FixtureRequest) -> None:
+    (default,) = (each.removeprefix("-m=") for each in request.config.getini("addopts") if each.startswith("-m="))
+    script = (repository / ".ci" / "run").read_text(encoding="utf-8")
+    found = selections(default, script)
+    assert len(found) == 4
+    assert runs_of_each(found) == dict.fromkeys((" ".join(sorted(marks)) for marks in COMBINATIONS), 1)
+
+
+def test_a_tier_that_nobody_runs_is_noticed() -> None:
+    assert runs_of_each(["not slow and not peers", "peers"])["slow"] == 0
+    assert runs_of_each(["not slow", "peers"])["peers"] == 2
+    assert selections("fast", '# -m pytest\nrun_readme_command "tests"\npython -m pytest -m "a and b"\n') == [
+        "fast",
+        "a and b",
+    ]
+
+
+def test_a_few_cases_are_fast_and_the_others_slow() -> None:
+    first, second = few("ab", fast=1)
+    assert first == "a"
+    assert second.values == ("b",) and [mark.name for mark in second.marks] == ["slow"]
