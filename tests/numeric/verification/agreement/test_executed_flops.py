@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from tests.numeric.verification.agreement.test_kept_activations import bytes_kept
 
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import FAMILIES, read_config
@@ -37,6 +36,7 @@ from tests.numeric.verification.agreement.test_parameter_counts import (
     VIT,
     WHISPER,
 )
+from tests.numeric.verification.agreement.test_saved_residuals import bytes_kept
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
 torch = pytest.importorskip("torch")
