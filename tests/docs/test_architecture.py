@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("derivations", "derivations/language", "numeric")
+UNDRAWN = {"former_names", "former_paths"}  # modules that go after one release
 
 
 def rooms(folder: Path) -> set[str]:
@@ -40,7 +41,6 @@ def test_the_picture_has_the_layers_of_the_contract(repository: Path, page: str)
         listed = re.search(rf'id = "{name}"\n.*?layers = \[(.*?)\]', contract, re.S)
         assert listed
         lines = [set(re.findall(r"[a-z_]+", line)) for line in re.findall(r'"([^"]+)"', listed[1])]
-        places = [
-            next(place for place, words in enumerate(drawn) if line - {"former_paths"} <= words) for line in lines
-        ]
+        lines = [shown for line in lines if (shown := line - UNDRAWN)]
+        places = [next(place for place, words in enumerate(drawn) if line <= words) for line in lines]
         assert places == sorted(places)

@@ -92,7 +92,7 @@ class Goal:
                 self.context.ranges[("fun", here)] = limits
         self.assumptions = (*derivation.assumptions, *claim.given)
         for assumption in sorted(self.assumptions, key=lambda a: a.statement.has(Indexed, Within)):
-            self.assume(assumption)  # those about sizes first: the others may speak of places by number
+            self.assume(assumption)  # those about sizes first: the others may mention entries by number
         self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
@@ -128,7 +128,7 @@ class Goal:
         """Refuse what is not declared real: an order has no meaning, and arrays are real."""
         for part in parts:
             if not declared_real(part):
-                raise Undecided(f"{part} is not seen to be real")
+                raise Undecided(f"{part} is not proved to be real")
 
     def require_sizes(self, *sizes: Expr) -> None:
         """Keep the condition that sizes are not negative: with one that is, there is no array."""
@@ -138,7 +138,7 @@ class Goal:
                 self.context.keep("nonnegative", number)
 
     def speaks_of(self, variable: Symbol) -> bool:
-        """Say whether an assumption speaks of a variable, be it through a definition, or a definition gives it."""
+        """Say whether an assumption mentions a variable, directly or through a definition, or a definition gives it."""
         atom = symbol_atom(variable)
         read_so_far = (
             *((bound.value, bound.limits) for bound in self.inequalities.bounds),
@@ -202,7 +202,7 @@ class Goal:
             low, high = read(right, context), read(left, context)
             nowhere = [c for c in context.conditions if c.kind == "in range" and not _covered(c, context)]
             if nowhere:
-                raise Undecided(f"the assumption {statement} speaks of entries that may not exist")
+                raise Undecided(f"the assumption {statement} mentions entries that may not exist")
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):

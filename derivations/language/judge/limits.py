@@ -1,4 +1,4 @@
-"""Limits at infinity, of a positive variable g: the laws of limits, and squeezing between two bounds.
+"""Limits at infinity of a positive variable g: the laws of limits, and squeezing between two bounds.
 
 constant     what is free of g is its own limit
 power        g^-a -> 0 for a > 0
@@ -73,7 +73,7 @@ def by_squeeze(goal: Goal) -> str | None:
     goal.value(f)  # by itself: what is undefined may cancel out of a difference
     for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
         if not goal.equal(difference, certificate):
-            return "a certificate is not seen to equal the difference it stands for"
+            return "a certificate is not proved to equal the difference that it certifies"
         if not nonnegative(certificate, goal.inequalities):
             return f"the form of {certificate} does not show its sign"
         missing = _not_its_limit(bound, goal.step.expression, variable, goal)
@@ -91,7 +91,7 @@ def _limit_at_infinity(goal: Goal) -> tuple[Any, Symbol] | str:
     if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
         return f"{variable} must be declared positive"
     if goal.speaks_of(variable):
-        return f"an assumption speaks of {variable}, which tends to infinity"
+        return f"an assumption mentions {variable}, which tends to infinity"
     if contains(goal.value(goal.step.expression), symbol_atom(variable)):
         return f"the limit depends on {variable}"
     return f, variable
@@ -100,7 +100,7 @@ def _limit_at_infinity(goal: Goal) -> tuple[Any, Symbol] | str:
 def _not_its_limit(f: Any, limit: Any, variable: Symbol, goal: Goal) -> str | None:
     value = _limit(goal.value(f), symbol_atom(variable), goal)
     same = vanishes(subtract(value, goal.value(limit)), goal.context)
-    return None if same else f"{f} tends to {write(value)}, which is not seen to be {limit}"
+    return None if same else f"{f} tends to {write(value)}, which is not proved to be {limit}"
 
 
 def _limit(p: Poly, variable: Atom, goal: Goal) -> Poly:

@@ -37,12 +37,12 @@ def by_null_space(goal: Goal) -> str | None:
             return f"B of shape {shape_text(B.shape)} and C of shape {shape_text(C.shape)} do not multiply"
         image = A @ B
         if not goal.equal(image.entry(*places_of(goal, *image.shape)), Integer(0)):
-            return f"{A} @ {B} is not seen to be 0"
+            return f"{A} @ {B} is not proved to be 0"
     inverse = left @ A
     row, column = places_of(goal, *inverse.shape)
     parts = sum((_outer(B, C, row, column) for B, C in zip(span.args, factors, strict=True)), Integer(0))
     whole = goal.equal(inverse.entry(row, column) + parts, KroneckerDelta(flat(row), flat(column)))
-    return None if whole else "L A + B C is not seen to be the identity"
+    return None if whole else "L A + B C is not proved to be the identity"
 
 
 def _outer(B: Array, C: Array, row: object, column: object) -> Expr:
@@ -65,9 +65,9 @@ def by_trace(goal: Goal) -> str | None:
     whole = A @ inverse
     places = places_of(goal, *whole.shape)
     if not goal.equal(whole.entry(*places), A.entry(*places)):
-        return "A L A is not seen to be A"
+        return "A L A is not proved to be A"
     trace = sum_along(A.shape[1], lambda p: inverse.entry(p, p), set(inverse.free_symbols))
-    return None if goal.equal(trace, value) else f"{value} is not seen to be the trace of L A"
+    return None if goal.equal(trace, value) else f"{value} is not proved to be the trace of L A"
 
 
 def by_quadratic_form(goal: Goal) -> str | None:
@@ -81,16 +81,16 @@ def by_quadratic_form(goal: Goal) -> str | None:
     v, *forms = given
     assert isinstance(v, Variable)
     if _spoken_of(v, (A, bound), goal):
-        return f"{v} must be free: the matrix, the bound, a definition or an assumption speaks of it"
+        return f"{v} must be free, but the matrix, the bound, a definition or an assumption mentions it"
     goal.require_sizes(*map(total, A.shape))
     goal.keep_domains(A)
     row, column = places_of(goal, *A.shape)
     if not goal.equal(A.entry(row, column), A.entry(column, row)):
-        return f"{A} is not seen to be symmetric"
+        return f"{A} is not proved to be symmetric"
     quadratic, squares = (v @ (A @ v)).entry(), (v @ v).entry()
     for form, difference in zip(forms, (bound * squares - quadratic, bound * squares + quadratic), strict=True):
         if not goal.equal(difference, form):
-            return f"{form} is not seen to equal c v^T v -+ v^T A v"
+            return f"{form} is not proved to equal c v^T v -+ v^T A v"
         if not nonnegative(form, goal.inequalities):
             return f"the form of {form} does not show its sign"
     return None

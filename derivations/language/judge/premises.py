@@ -26,7 +26,7 @@ def check_definitions(definitions: tuple[Equation, ...]) -> None:
     """Refuse definitions that do not define: of what is not real or no integer, twice, or not every member once."""
     for equation in definitions:
         if not declared_real(equation.value):
-            raise Undecided(f"arrays are real, and the definition {equation} is not seen to be")
+            raise Undecided(f"arrays are real, and the definition {equation} is not proved to be")
         if equation.over and not (
             equation.target.args[1] == equation.over[0] and same_size(equation.variable.shape[0], equation.over[1])
         ):
@@ -86,7 +86,7 @@ def _enter(names: Names, table: dict[Any, _Name]) -> None:
 
 
 class _Premise(NamedTuple):
-    """A definition or an assumption: the keys of what it speaks of, none where it holds in any case, and its names."""
+    """A definition or an assumption: the keys of what it mentions (none where it always holds), and its names."""
 
     about: frozenset[Any]
     names: Names

@@ -55,7 +55,7 @@ LEVELS = ("refuted", "unknown", "tested", "proved for sizes up to N", "proved", 
 
 @dataclass(frozen=True)
 class StepEvidence:
-    """What the judge says of one step: its level, and the reason where it is not proved."""
+    """The verdict about one step: its level, and the reason where it is not proved."""
 
     level: str
     rule: str
@@ -65,7 +65,7 @@ class StepEvidence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the judge says of a derivation: its level is the weakest of its steps."""
+    """The verdict about a derivation; its level is that of its weakest step."""
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
@@ -129,7 +129,11 @@ def prove_equal(
     except (TypeError, ShapeError) as error:
         return StepEvidence("unknown", str(rule), str(error))
     if not isinstance(derivation, Derivation | None):
-        return StepEvidence("unknown", rule, f"what may be used comes in a derivation, not {shown(derivation)}")
+        return StepEvidence(
+            "unknown",
+            rule,
+            f"assumptions are passed as a derivation, not {shown(derivation)}: build one with `derivation`",
+        )
     return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)))
 
 

@@ -37,7 +37,7 @@ def by_supremum(goal: Goal) -> str | None:
     if symbol_atom(variable)[2] != "real":
         return f"{variable} must be declared real and nothing more"
     if goal.speaks_of(variable):
-        return f"{variable} must be free: an assumption or a definition speaks of it"
+        return f"{variable} must be free, but an assumption or a definition mentions it"
     try:
         value = number(bound)
         if goal.step.relation == ">=":
@@ -54,14 +54,14 @@ def _reached(supremum: Supremum, value: Any, goal: Goal) -> str | None:
     if not supremum.low <= place <= supremum.high:
         return f"{place} lies outside the domain"
     found = number(replace_free(supremum.formula, {supremum.variable: place}))
-    return None if found >= value else f"at {place} the function is {found}, not seen to be >= the bound"
+    return None if found >= value else f"at {place} the function is {found}, not proved to be >= the bound"
 
 
 def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
     f, t, low, high = supremum.formula, supremum.variable, supremum.low, supremum.high
     if low == -oo and high == oo:
         if not goal.equal(replace_free(f, {t: -t}), f):
-            return f"over all real numbers the function must be even, and {f} is not seen to be"
+            return f"over all real numbers the function must be even, and {f} is not proved to be"
         missing = goal.uncovered()  # before anything is known of t
         if missing:
             return missing
@@ -114,11 +114,11 @@ def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
         goal.value(side)  # by itself: what is undefined may cancel out of a difference
         form = next((form for form in forms if goal.equal(majorant - side, form)), None)
         if form is None:
-            return f"no certificate is seen to equal {majorant - side}"
+            return f"no certificate is proved to equal {majorant - side}"
         if not nonnegative(form, goal.inequalities):
             return f"the form of {form} does not show its sign"
     found = enclose(majorant, t, iv.mpf([interval(_fraction(b), _fraction(b)).a, inf])).value
-    return None if found <= value else f"for {t} >= {b} the majorant lies in {found}, not seen to be below the bound"
+    return None if found <= value else f"for {t} >= {b} the majorant lies in {found}, not proved to be below the bound"
 
 
 def _fraction(value: Rational) -> Fraction:

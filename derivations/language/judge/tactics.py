@@ -47,7 +47,7 @@ def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
         goal.keep_domains(left, *places)
         goal.keep_domains(right, *places)
         left, right = left.entry(*places), right.entry(*places)
-    return None if goal.equal(left, right) else "the two sides are not seen to be equal"
+    return None if goal.equal(left, right) else "the two sides are not proved to be equal"
 
 
 def by_order(goal: Goal) -> str | None:
@@ -71,7 +71,7 @@ def by_bound(goal: Goal) -> str | None:
     left, right = goal.previous, goal.step.expression
     strange = [part for part in (left, right, *goal.step.certificate) if not isinstance(part, Expr)]
     if strange:
-        return f"a bound compares numbers, and {strange[0]} is none"
+        return f"a bound compares numbers, but {strange[0]} is not a number"
     gap = right - left if goal.step.relation in ("<=", "<") else left - right
     if goal.step.relation not in ("<=", "<", ">=", ">"):
         return f"a bound states an inequality, not {goal.step.relation}"
@@ -82,7 +82,7 @@ def by_bound(goal: Goal) -> str | None:
     goal.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
     goal.value(certificate)
     if certificate is not gap and not goal.equal(gap, certificate):
-        return "the certificate is not seen to equal the difference of the two sides"
+        return "the certificate is not proved to equal the difference of the two sides"
     test = positive if goal.step.relation in ("<", ">") else nonnegative
     if not test(certificate, goal.inequalities):
         return f"the form of {certificate} does not show its sign"
@@ -101,7 +101,7 @@ def by_rounding(goal: Goal) -> str | None:
     try:
         interval = evaluate(number, Sample({}, definitions=definitions, closed=True))
     except NotEvaluable as error:
-        return f"{number} is no number: {error}"
+        return f"{number} is not a number: {error}"
     half = iv.mpf(1) / (2 * iv.mpf(10) ** int(decimals))
     centre = intervals.fraction(Fraction(int(value.p), int(value.q)))
     inside = interval > centre - half and interval < centre + half

@@ -1,4 +1,4 @@
-"""The second look: what costs more, for steps that the plain tactics leave open and no counterexample refutes.
+"""The second look: costlier proofs, for steps that the tactics leave open and no counterexample refutes.
 
 An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`); while the two
 sides are read, a sign may follow from several stated inequalities together. The conditions are those of the first look:
