@@ -25,11 +25,12 @@ from derivations.costs.memory import pre_norm_layer
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.mixture_of_experts import mixture_of_experts
+from derivations.former_names import current
 from derivations.language.arrays.functions import gelu
+from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Layer
 from derivations.language.results.derivation import RESULTS, Derivation, FalseStepError, registered
-from derivations.language.second_route import second_route
 from derivations.linear.convolution import convolution_layer
 from derivations.linear.dropout import dropout
 from derivations.linear.linear import linear
@@ -173,6 +174,7 @@ def _built(name: str) -> Layer:
 def _known(name: str, known: list[str], kind: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"the name of a {kind} is a text, such as {known[0]!r}, not {name!r}")
+    name = current(name)
     if name not in known:
         near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
         raise LookupError(f"there is no {kind} called {name!r}; the nearest are {', '.join(near)}")
@@ -191,38 +193,38 @@ def results() -> dict[str, Derivation]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one result: its level of evidence, what failed, and what the second route says."""
+    """What was found of one result: its level of evidence, what failed, and what the cross-check says."""
 
     id: str
     title: str
     level: str
     failures: tuple[str, ...] = ()
-    second_route: str = ""  # "agrees", "disagrees" or "not applicable"; "" where it was not asked for
+    cross_check: str = ""  # "agrees", "disagrees" or "not applicable"; "" where it was not asked for
     reason: str = ""
 
     @property
     def failed(self) -> bool:
-        """Say whether the result is refuted or unknown, or the second route disagrees."""
-        return self.level in ("refuted", "unknown") or self.second_route == "disagrees"
+        """Say whether the result is refuted or unknown, or the cross-check disagrees."""
+        return self.level in ("refuted", "unknown") or self.cross_check == "disagrees"
 
 
-def verify(ids: Iterable[str], jobs: int | None = 1, second: bool = True) -> Iterator[Verdict]:
-    """Prove results again in `jobs` processes and, if asked, evaluate them by the second route; yield in order.
+def verify(ids: Iterable[str], jobs: int | None = 1, cross_checked: bool = True) -> Iterator[Verdict]:
+    """Prove results again in `jobs` processes and, if asked, cross-check them numerically; yield in order.
 
     With `jobs=None` the number and the place of the workers are those of the surrounding `joblib.parallel_config`, such
     as a Dask or Ray backend.
     """
-    yield from in_order(partial(_verify, second=second), ids, jobs)
+    yield from in_order(partial(_verify, cross_checked=cross_checked), ids, jobs)
 
 
 @rarely_collecting()
-def _verify(name: str, second: bool) -> Verdict:
+def _verify(name: str, cross_checked: bool) -> Verdict:
     try:
         found = get(name)
     except FalseStepError as error:  # it never entered the catalogue
         return Verdict(name, name, error.evidence.level, error.evidence.failures)
     evidence = judge(found)
-    if not second:
+    if not cross_checked:
         return Verdict(name, found.title, evidence.level, evidence.failures)
-    route = second_route(found)
-    return Verdict(name, found.title, evidence.level, evidence.failures, route.outcome, route.reason)
+    checked = cross_check(found)
+    return Verdict(name, found.title, evidence.level, evidence.failures, checked.outcome, checked.reason)

@@ -11,6 +11,8 @@ from types import CodeType, ModuleType
 from typing import Any
 from warnings import warn
 
+from derivations.former_names import RENAMED, RenamedModule, with_former_names
+
 __all__ = ["MOVED", "install", "new_path"]
 
 MOVED = {
@@ -80,7 +82,7 @@ MOVED = {
     "derivations.language.arrangements": "derivations.language.arrays.arrangements",
     "derivations.language.binding": "derivations.language.arrays.binding",
     "derivations.language.caches": "derivations.language.decoding.caches",
-    "derivations.language.case": "derivations.language.judge.case",
+    "derivations.language.case": "derivations.language.judge.goal",
     "derivations.language.certificates": "derivations.language.judge.certificates",
     "derivations.language.columns": "derivations.language.arrays.columns",
     "derivations.language.convention": "derivations.language.counting.convention",
@@ -91,7 +93,7 @@ MOVED = {
     "derivations.language.decoding_claims": "derivations.language.decoding.claims",
     "derivations.language.deferred": "derivations.language.arrays.deferred",
     "derivations.language.derivation": "derivations.language.results.derivation",
-    "derivations.language.differentiation.kept": "derivations.language.counting.kept",
+    "derivations.language.differentiation.kept": "derivations.language.counting.saved_residuals",
     "derivations.language.domains": "derivations.language.judge.domains",
     "derivations.language.enclosure": "derivations.language.judge.enclosure",
     "derivations.language.evaluate": "derivations.language.judge.evaluate",
@@ -109,10 +111,11 @@ MOVED = {
     "derivations.language.linear_maps": "derivations.language.judge.linear_maps",
     "derivations.language.masks": "derivations.language.arrays.masks",
     "derivations.language.memory_counts": "derivations.language.counting.memory_counts",
-    "derivations.language.methods": "derivations.language.judge.methods",
+    "derivations.language.methods": "derivations.language.judge.tactics",
     "derivations.language.names": "derivations.language.layers.names",
     "derivations.language.next_rows": "derivations.language.decoding.next_rows",
     "derivations.language.normal_form": "derivations.language.judge.normal_form",
+    "derivations.language.normal_form.reserve": "derivations.language.judge.normal_form.fallback_rules",
     "derivations.language.operand_axes": "derivations.language.arrays.operand_axes",
     "derivations.language.operations": "derivations.language.counting.operations",
     "derivations.language.positions": "derivations.language.decoding.positions",
@@ -122,6 +125,11 @@ MOVED = {
     "derivations.language.rows": "derivations.language.arrays.rows",
     "derivations.language.rules": "derivations.language.judge.rules",
     "derivations.language.scalars": "derivations.language.arrays.scalars",
+    "derivations.language.second_route": "derivations.language.cross_check",
+    "derivations.language.second_route.keeping": "derivations.language.cross_check.saved_residuals",
+    "derivations.language.second_route.laws": "derivations.language.cross_check.distributions",
+    "derivations.language.second_route.route": "derivations.language.cross_check.comparison",
+    "derivations.language.second_route.world": "derivations.language.cross_check.assignment",
     "derivations.language.selection": "derivations.language.arrays.selection",
     "derivations.language.shapes": "derivations.language.arrays.shapes",
     "derivations.language.shown": "derivations.language.arrays.shown",
@@ -131,8 +139,8 @@ MOVED = {
     "derivations.language.suprema": "derivations.language.judge.suprema",
     "derivations.language.text_situations": "derivations.language.decoding.text_situations",
     "derivations.language.thorough": "derivations.language.judge.thorough",
-    "derivations.language.visibility": "derivations.language.counting.visibility",
-    "derivations.language.witness": "derivations.language.judge.witness",
+    "derivations.language.visibility": "derivations.language.counting.mask_sparsity",
+    "derivations.language.witness": "derivations.language.judge.counterexample",
     "derivations.language.written": "derivations.language.results.written",
     "numeric.agreement": "numeric.verification.agreement",
     "numeric.backends": "numeric.codegen.backends",
@@ -143,19 +151,21 @@ MOVED = {
     "numeric.conformance": "numeric.verification.conformance",
     "numeric.cost_pictures": "numeric.models.cost_pictures",
     "numeric.decoding": "numeric.models.decoding",
-    "numeric.folding": "numeric.codegen.folding",
+    "numeric.folding": "numeric.codegen.line_wrapping",
     "numeric.formula_printer": "numeric.codegen.formula_printer",
     "numeric.job": "numeric.verification.job",
     "numeric.load": "numeric.models.load",
     "numeric.lowering": "numeric.codegen.lowering",
+    "numeric.lowering.program": "numeric.codegen.lowering.loop_schedule",
     "numeric.optimiser": "numeric.models.optimiser",
+    "numeric.optimize.late_division": "numeric.optimize.deferred_normalisation",
     "numeric.own_memory": "numeric.runtime.own_memory",
     "numeric.padding": "numeric.models.padding",
     "numeric.pieces": "numeric.models.pieces",
     "numeric.prepare": "numeric.optimize.prepare",
     "numeric.primitives": "numeric.runtime.primitives",
     "numeric.printer": "numeric.codegen.printer",
-    "numeric.program": "numeric.codegen.program",
+    "numeric.program": "numeric.codegen.function_lines",
     "numeric.reference": "numeric.verification.reference",
     "numeric.standalone": "numeric.optimize.standalone",
     "numeric.structure": "numeric.runtime.structure",
@@ -179,7 +189,7 @@ def new_path(name: str) -> str | None:
     return None
 
 
-class _Package(ModuleType):
+class _Package(RenamedModule):
     """A package whose public functions keep their names when a module that had the same name is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -218,10 +228,12 @@ class _Loader:
 
 
 class _Finder:
-    """Finds the modules of the table; it comes first, as a package found by its former path has a folder to search."""
+    """Finds the modules of the tables; it comes first, as a package found by its former path has a folder to search."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name in RENAMED:
+            return _found_by_others(name, path, target)
         new = new_path(name)
         if new is None:
             return None
@@ -234,7 +246,14 @@ class _Finder:
         return ModuleSpec(name, _Loader(name, module), origin=module.__file__)  # type: ignore[arg-type]
 
 
+def _found_by_others(name: str, path: Any, target: Any) -> ModuleSpec | None:
+    """Return how Python itself finds a module; its former names will be added to it."""
+    others = (finder for finder in sys.meta_path if finder is not _Finder and hasattr(finder, "find_spec"))
+    spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+    return spec and with_former_names(spec)
+
+
 def install() -> None:
-    """Let imports find the modules by their former paths."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    """Let imports find the modules by their former paths, and what is in them by former names."""
+    if _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)

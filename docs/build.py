@@ -132,7 +132,7 @@ def shapes(name: str, *sizes: str) -> str:
 def rules() -> str:
     """Return the rules as a table: name, law, what decides."""
     uses = (
-        (rule, rule.method + " with " * bool(rule.features) + ", ".join(sorted(rule.features)))
+        (rule, rule.tactic + " with " * bool(rule.features) + ", ".join(sorted(rule.features)))
         for rule in RULES.values()
     )
     return _table(("rule", "law", "decided by"), ((rule.name, f"`{rule.law}`", how) for rule, how in uses))

@@ -2,7 +2,7 @@
 
 A test is slow, and marked so, where it is one of these; each of them is shown in the fast tier by a few cases:
     it breaks what is right in many ways (mutants, near misses), or draws its inputs (fuzzing, random expressions);
-    it goes through the whole catalogue by a second way: the second route, gradients of gradients, executed and
+    it goes through the whole catalogue by a second way: the cross-check, gradients of gradients, executed and
         allocated counts, round trips, source that is compiled for each result, other sizes, batches and seeds;
     it judges a corpus of documents, or fills limits on purpose to see that work ends;
     it takes more than a second of processor time, or needs a package of the extra `dev`.

@@ -98,6 +98,6 @@ def test_a_command_by_its_former_path_runs():
     assert "numeric.train is now numeric.models.train" in done.stderr
 
 
-def test_the_package_imports_the_table_and_no_more():
+def test_the_package_imports_the_tables_and_no_more():
     done = run("import sys, derivations; print(*sorted(name for name in sys.modules if name.startswith('deriv')))")
-    assert done.stdout.split() == ["derivations", "derivations.former_paths"]
+    assert done.stdout.split() == ["derivations", "derivations.former_names", "derivations.former_paths"]

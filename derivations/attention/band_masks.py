@@ -13,7 +13,7 @@ from sympy import Expr, Ge, oo
 from derivations.attention.attention import DECODER, masked_attention, visible
 from derivations.attention.causal import changed
 from derivations.language.arrays.expression import array, mask_array
-from derivations.language.arrays.functions import BandMask, Both, CausalMask, WindowMask
+from derivations.language.arrays.functions import BandMask, CausalMask, MaskConjunction, WindowMask
 from derivations.language.arrays.rows import RowRange
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_v, i, j, m, n, size
@@ -34,7 +34,9 @@ def bands() -> Derivation:
         "The causal mask and the sliding window are bands of positions; two bounds make a band",
         claim(CausalMask(n), step("definition", BandMask(n, n, -oo, 0))),
         claim(WindowMask(n, width), step("definition", BandMask(n, n, 1 - width, 0))),
-        claim(Both(BandMask(n, m, -p, oo), BandMask(n, m, -oo, q)), step("indicator", BandMask(n, m, -p, q))),
+        claim(
+            MaskConjunction(BandMask(n, m, -p, oo), BandMask(n, m, -oo, q)), step("indicator", BandMask(n, m, -p, q))
+        ),
         source=WINDOWS,
     )
 

@@ -127,7 +127,7 @@ def of_names(layer: Layer, *names: str) -> tuple[Equation, ...]:
     return tuple(map(layer.equation, names))
 
 
-def beside(left: Array, right: Array) -> Array:
+def column_concatenation(left: Array, right: Array) -> Array:
     """Return the columns of one matrix before those of another: [A B]."""
     return Stacked(left.T, right.T).T
 
@@ -158,11 +158,11 @@ def latent_scores() -> Derivation:
         claim(
             array("S", n, n),
             step("definition", (Q @ K.T + Q_R @ K_R.T) * SCALE),
-            step("block product", (beside(Q, Q_R) @ beside(K, K_R).T) * SCALE),
+            step("block product", (column_concatenation(Q, Q_R) @ column_concatenation(K, K_R).T) * SCALE),
         ),
         claim(
             layer.output,
-            step("block product", wide.result(beside(Q, Q_R), beside(K, K_R), V)),
+            step("block product", wide.result(column_concatenation(Q, Q_R), column_concatenation(K, K_R), V)),
         ),
         about=layer,
         source="DeepSeek-AI (2024), DeepSeek-V2, equations 40 to 46",

@@ -25,7 +25,7 @@ from derivations.attention.attention import (
 )
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array, mask_array
-from derivations.language.arrays.functions import Both, row_softmax
+from derivations.language.arrays.functions import MaskConjunction, row_softmax
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
@@ -166,7 +166,7 @@ def two_masks() -> Derivation:
     seen = Assumption(Gt(over_keys(M[i, l] * more[i, l]), 0), {i: n}, "every query sees a key through both masks")
     return derivation(
         "Masked weights under a second mask, divided by their sum, are the weights under both masks",
-        claim(row_softmax(S, Both(M, more)).entry(i, j), step("algebra", more[i, j] * A[i, j] / left)),
+        claim(row_softmax(S, MaskConjunction(M, more)).entry(i, j), step("algebra", more[i, j] * A[i, j] / left)),
         about=[masked_attention.equation("A")],
         ranges={i: n, j: m},
         assuming=[visible(i, M), seen],

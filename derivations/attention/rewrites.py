@@ -28,7 +28,7 @@ TWO_EXCEEDS_ONE = Assumption(Gt(log(2), 0, evaluate=False), {}, "2 > 1")
 
 
 @result
-def late_division() -> Derivation:
+def deferred_normalisation() -> Derivation:
     """The rows of the output are divided, not those of the weights: d_v quotients for a query in the place of m."""
     exponentials = Tabulated(Lambda((j, k), exp(S[j, k] - r[j])), n, m)
     visible_ones = Tabulated(Lambda((j, k), M[j, k] * exp(S[j, k] - r[j])), n, m)

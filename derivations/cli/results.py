@@ -65,7 +65,7 @@ def _listed() -> list["Row"]:
 
     rows = []
     with progress_of(len(names()), "proving") as advance:
-        for v in verify(names(), PROCESSES, second=False):
+        for v in verify(names(), PROCESSES, cross_checked=False):
             rows.append(_row(v))
             advance()
     return rows
@@ -134,13 +134,13 @@ def show_command(
 
 @click.command("verify")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, evidence, failures, second route.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, evidence, failures, cross-check.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use.")
 @clean_errors
 def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
-    r"""Prove results again, all of them by default, and evaluate them by the second route.
+    r"""Prove results again, all of them by default, and cross-check them numerically.
 
-    Exit 1 if any is refuted or unknown, or if the second route disagrees.
+    Exit 1 if any is refuted or unknown, or if the cross-check disagrees.
 
     \b
     derivations verify
@@ -164,11 +164,11 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
         click.echo(json.dumps([_verdict(v) for v in verdicts], ensure_ascii=False, indent=1))
     else:
         rows: list[tuple[str, ...]] = [
-            (v.id, v.level, v.second_route, "; ".join((*v.failures, *_disagreement(v)))) for v in verdicts
+            (v.id, v.level, v.cross_check, "; ".join((*v.failures, *_disagreement(v)))) for v in verdicts
         ]
-        table_of("verified", ("id", "evidence", "second route", "failures"), rows)
-        without = sum(v.second_route == "not applicable" for v in verdicts)
-        click.echo(f"second route not applicable: {without} of {len(verdicts)} ({without / len(verdicts):.0%})")
+        table_of("verified", ("id", "evidence", "cross-check", "failures"), rows)
+        without = sum(v.cross_check == "not applicable" for v in verdicts)
+        click.echo(f"cross-check not applicable: {without} of {len(verdicts)} ({without / len(verdicts):.0%})")
     if any(v.failed for v in verdicts):
         sys.exit(1)
 
@@ -178,13 +178,15 @@ def _verdict(v: Any) -> dict[str, Any]:
         "id": v.id,
         "evidence": v.level,
         "failures": list(v.failures),
-        "second_route": v.second_route,
+        "cross_check": v.cross_check,
+        "cross_check_reason": v.reason,
+        "second_route": v.cross_check,  # the former names of the two, for one release
         "second_route_reason": v.reason,
     }
 
 
 def _disagreement(v: Any) -> tuple[str, ...]:
-    return (f"the second route disagrees: {v.reason}",) if v.second_route == "disagrees" else ()
+    return (f"the cross-check disagrees: {v.reason}",) if v.cross_check == "disagrees" else ()
 
 
 @click.command("export")

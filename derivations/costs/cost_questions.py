@@ -29,7 +29,7 @@ from derivations.attention.multi_head import multi_head_attention
 from derivations.costs.parameters import HEADS, equal
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.counting.costs import Count
-from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.counting.memory_counts import SavedResidualCount
 from derivations.language.layers.layer import Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, m, n, size, vocab
@@ -91,8 +91,8 @@ def heads_of_other_width() -> Derivation:
         claim(Count(MATMUL, many), step("count", Count(MATMUL, wide))),
         claim(Count(SOFTMAX, many), step("count", c * Count(SOFTMAX, wide))),
         claim(
-            KeptCount("kept numbers", many),
-            step("count", KeptCount("kept numbers", wide) + (c - 1) * N * h * n**2),
+            SavedResidualCount("saved residual numbers", many),
+            step("count", SavedResidualCount("saved residual numbers", wide) + (c - 1) * N * h * n**2),
         ),
         source=VASWANI,
     )

@@ -114,7 +114,7 @@ def _memory(counts: Counts, symbolic: bool) -> Section:
         ("weights, gradients and Adam states, 16 for each parameter", counts.training_state_bytes),
         ("cache of keys and values, for each position", counts.cache_bytes_per_token),
         *_caches(counts),
-        (f"activations kept for the backward pass{again}", counts.activation_bytes),
+        (f"saved residuals (activations for the backward pass){again}", counts.activation_bytes),
     ]
     if counts.recomputed == "nothing":
         rows.append(("the same, attention computed again", counts.activation_bytes_with_recomputation))

@@ -41,7 +41,7 @@ from derivations.language.counting.costs import (
     count_training_flops,
     flops_by_part,
 )
-from derivations.language.counting.memory_counts import attention_layers, kept_activations, training_state_bytes
+from derivations.language.counting.memory_counts import attention_layers, saved_residuals, training_state_bytes
 from derivations.language.counting.operations import Flops
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.symbols import m, n
@@ -198,17 +198,17 @@ class Counts:
 
     @cached_property
     def activation_bytes(self) -> Expr:
-        """The bytes that a forward pass keeps for its backward pass; statistics of the norms are left out."""
-        return self._kept(self.recomputed)
+        """The bytes of the residuals that a forward pass saves; statistics of the norms are left out."""
+        return self._saved(self.recomputed)
 
     @cached_property
     def activation_bytes_with_recomputation(self) -> Expr:
         """The same where the insides of every attention are computed again from its inputs."""
-        return self._kept("attention")
+        return self._saved("attention")
 
-    def _kept(self, recomputed: str) -> Expr:
-        kept = kept_activations(self.layer, batch=self.batch, recomputed=RECOMPUTED[recomputed](self.layer))
-        return kept.bytes(self.bytes_per_number)
+    def _saved(self, recomputed: str) -> Expr:
+        saved = saved_residuals(self.layer, batch=self.batch, recomputed=RECOMPUTED[recomputed](self.layer))
+        return saved.bytes(self.bytes_per_number)
 
     @property
     def training_state_bytes(self) -> Expr:

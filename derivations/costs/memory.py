@@ -1,10 +1,10 @@
 r"""Memory of training and of decoding: activations, weights and their optimiser's state, the key-value cache.
 
-Result       a pre-norm layer keeps 34 n d_model + 5 h n^2 bytes for its backward pass, 34 n d_model when attention is
+Result       a pre-norm layer saves residuals of 34 n d_model + 5 h n^2 bytes, 34 n d_model when attention is
              recomputed, 2 n d_model when the layer is; training by Adam keeps 16 bytes for each parameter; a token
              takes 2 g d_k entries of a cache with g heads of keys and values
 Assumes      numbers of 2 bytes and masks of 1; heads of width d_k = d_v = d_model / h; d_ff = 4 d_model; what
-             normalisations keep of each row is left out but where it is stated
+             normalisations save of each row is left out but where it is stated
 Units        bytes, or entries where a result says so
 Source       Korthikanti et al. (2022); Rajbhandari, Rasley, Ruwase and He (2020); Shazeer (2019); Ainslie et al. (2023)
 """
@@ -19,7 +19,11 @@ from derivations.language.arrays.arrangements import Concatenate
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import gelu, row_softmax
 from derivations.language.counting.costs import Count
-from derivations.language.counting.memory_counts import KeptCount, partitioned_state_bytes, training_state_bytes
+from derivations.language.counting.memory_counts import (
+    SavedResidualCount,
+    partitioned_state_bytes,
+    training_state_bytes,
+)
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.linear.dropout import dropout
@@ -103,9 +107,9 @@ rows = 4 * n * d_model + 2 * n * h * (d_k + d_v) + 2 * n * d_ff  # numbers that 
 weights = h * n**2  # of attention, in all heads
 
 
-def kept(layer: Layer, *recomputed: str) -> Expr:
-    """Return the bytes that the forward pass of a layer over a batch keeps."""
-    return KeptCount("kept bytes", layer, batch, recomputed)
+def saved_residual_bytes(layer: Layer, *recomputed: str) -> Expr:
+    """Return the bytes of the residuals that the forward pass of a layer over a batch saves."""
+    return SavedResidualCount("saved residual bytes", layer, batch, recomputed)
 
 
 # --- activations ----------------------------------------------------------------------------------------------------
@@ -113,22 +117,22 @@ def kept(layer: Layer, *recomputed: str) -> Expr:
 
 @result
 def activations() -> Derivation:
-    """What each part keeps adds up to 34 bytes for an entry of the input and 5 for each attention weight.
+    """The residuals of the parts add up to 34 bytes for an entry of the input and 5 for each attention weight.
 
     Linear: 4 for the inputs of the norms, 2 and 4 for those of the projections and of the network, 6 for queries, keys
-    and values, 2 for the heads, 16 around the activation, 2 for masks; a weight is kept before and after dropout,
+    and values, 2 for the heads, 16 around the activation, 2 for masks; a weight is saved before and after dropout,
     with its mask. Without dropout 32 and 2.
     """
     return derivation(
-        "Bytes that a pre-norm layer keeps for its backward pass, with dropout and without",
+        "Bytes of the residuals that a pre-norm layer saves for its backward pass, with dropout and without",
         claim(
-            kept(with_dropout),
+            saved_residual_bytes(with_dropout),
             step("count", batch * (2 * rows + 2 * n * d_model + 5 * weights)),
             step("assumption", batch * (34 * n * d_model + 5 * h * n**2)),
             step("algebra", batch * n * d_model * (34 + 5 * h * n / d_model)),
         ),
         claim(
-            kept(without_dropout),
+            saved_residual_bytes(without_dropout),
             step("count", batch * (2 * rows + 2 * weights)),
             step("assumption", batch * (32 * n * d_model + 2 * h * n**2)),
         ),
@@ -142,9 +146,9 @@ def attention_share() -> Derivation:
     """The part of it that grows with the square of the length; it is a half at n = 34 d_model / (5 h)."""
     of_weights = 5 * batch * weights
     return derivation(
-        "The share of the attention weights, their masks and what is left of them in what a layer keeps",
+        "The share of the attention weights, their masks and what is left of them in the saved residuals of a layer",
         claim(
-            of_weights / kept(with_dropout),
+            of_weights / saved_residual_bytes(with_dropout),
             step("assumption", 5 * h * n / (34 * d_model + 5 * h * n)),
         ),
         claim(
@@ -159,25 +163,25 @@ def attention_share() -> Derivation:
 
 @result
 def selective_recomputation() -> Derivation:
-    """Scores, softmax, dropout and weighted sums computed again: nothing that is quadratic in n is kept.
+    """Scores, softmax, dropout and weighted sums computed again: nothing that is quadratic in n is saved.
 
-    For GPT-3 (h = 96, n = 2048, d_model = 12288) 40/57 of the memory is saved, for MT-NLG (128, 2048, 20480) 32/49.
+    For GPT-3 (h = 96, n = 2048, d_model = 12288) 40/57 of the memory is freed, for MT-NLG (128, 2048, 20480) 32/49.
     """
-    left, saved = kept(with_dropout, ATTENTION), 5 * h * n / (34 * d_model + 5 * h * n)
+    left, freed = saved_residual_bytes(with_dropout, ATTENTION), 5 * h * n / (34 * d_model + 5 * h * n)
 
     def model(number: int, width: int) -> tuple[Assumption, ...]:
         return (equal(h, number), equal(n, 2048), equal(d_model, width))
 
     return derivation(
-        "A pre-norm layer whose attention is recomputed keeps 34 n d_model bytes",
+        "A pre-norm layer whose attention is recomputed saves residuals of 34 n d_model bytes",
         claim(
             left,
             step("count", batch * (2 * rows + 2 * n * d_model)),
             step("assumption", 34 * batch * n * d_model),
         ),
-        claim(1 - left / kept(with_dropout), step("assumption", saved)),
-        claim(saved, step("assumption", Rational(40, 57)), given=model(96, 12288)),
-        claim(saved, step("assumption", Rational(32, 49)), given=model(128, 20480)),
+        claim(1 - left / saved_residual_bytes(with_dropout), step("assumption", freed)),
+        claim(freed, step("assumption", Rational(40, 57)), given=model(96, 12288)),
+        claim(freed, step("assumption", Rational(32, 49)), given=model(128, 20480)),
         assuming=WIDTHS,
         source=KORTHIKANTI + "5",
     )
@@ -185,28 +189,28 @@ def selective_recomputation() -> Derivation:
 
 @result
 def full_recomputation() -> Derivation:
-    """A layer that is computed again keeps its input; so does each layer of a stack."""
+    """A layer that is computed again saves its input; so does each layer of a stack."""
     X = array("X", n, d_model)
     let = Equations()
     Z = let("Z")(part("layers", without_dropout, count=N)(X))
     stack = Layer("pre_norm_stack", (X,), (), let, Z)
     return derivation(
-        "A layer that is recomputed keeps 2 n d_model bytes, its input; N layers keep N times what one keeps",
-        claim(kept(with_dropout, with_dropout.name), step("count", 2 * batch * n * d_model)),
-        claim(kept(stack), step("count", N * kept(without_dropout))),
-        claim(kept(stack, "layers"), step("count", 2 * batch * N * n * d_model)),
+        "A layer that is recomputed saves its input, 2 n d_model bytes; N layers save N times what one saves",
+        claim(saved_residual_bytes(with_dropout, with_dropout.name), step("count", 2 * batch * n * d_model)),
+        claim(saved_residual_bytes(stack), step("count", N * saved_residual_bytes(without_dropout))),
+        claim(saved_residual_bytes(stack, "layers"), step("count", 2 * batch * N * n * d_model)),
         source=KORTHIKANTI + "5, table 2",
     )
 
 
 @result
 def norm_statistics() -> Derivation:
-    """Each of the two norms keeps a mean and a variance for each row, which the formulas leave out."""
-    statistics = KeptCount("kept statistics", with_dropout, batch)
+    """Each of the two norms saves a mean and a variance for each row, which the formulas leave out."""
+    statistics = SavedResidualCount("saved residual statistics", with_dropout, batch)
     return derivation(
-        "What the norms of a layer keep of its rows: 4 numbers for each, 4/(17 d_model) of the rest without attention",
+        "What the norms of a layer save of its rows: 4 numbers for each, 4/(17 d_model) of the rest without attention",
         claim(statistics, step("count", 4 * batch * n)),
-        claim(2 * statistics / kept(with_dropout, ATTENTION), step("assumption", 4 / (17 * d_model))),
+        claim(2 * statistics / saved_residual_bytes(with_dropout, ATTENTION), step("assumption", 4 / (17 * d_model))),
         assuming=WIDTHS,
         source=KORTHIKANTI + "4.1",
     )
@@ -214,11 +218,11 @@ def norm_statistics() -> Derivation:
 
 @result
 def checkpoints() -> Derivation:
-    """Inputs kept every s layers and one segment of s layers computed again at a time: least at s = sqrt(N c / a)."""
+    """Inputs saved every s layers and one segment of s layers computed again at a time: least at s = sqrt(N c / a)."""
     c, a, s = (scalar(name, positive=True) for name in ("c", "a", "s"))  # bytes of an input, of a layer; segment
     needed = N * c / s + s * a
     return derivation(
-        "With an input of c bytes kept every s of N layers of a bytes each, no less than 2 sqrt(N c a) are needed",
+        "With an input of c bytes saved every s of N layers of a bytes each, no less than 2 sqrt(N c a) are needed",
         claim(needed, step("bound", 2 * sqrt(N * c * a), ">=", (sqrt(N * c / s) - sqrt(s * a)) ** 2)),
         claim(needed, step("assumption", 2 * sqrt(N * c * a)), given=(equal(s, sqrt(N * c / a)),)),
         source="Chen, Xu, Zhang and Guestrin (2016), section 4",

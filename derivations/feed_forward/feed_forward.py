@@ -13,7 +13,7 @@ from sympy import Derivative, Eq, Expr, Function, KroneckerDelta, Lambda, Max, S
 from derivations.activations.gelu import normal_distribution
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
-from derivations.language.arrays.functions import Named, gelu, named, opaque, relu
+from derivations.language.arrays.functions import Named, gelu, named, relu, uninterpreted_function
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable, Rank
@@ -29,7 +29,7 @@ W_1, b_1, W_2, b_2 = array("W_1", d_model, d_ff), array("b_1", d_ff), array("W_2
 ratio = scalar("r", positive=True)
 head_width = {"d_k": d_model / h, "d_v": d_model / h}  # h heads that share the width of the model
 u = index("u")  # numbers the hidden units
-act = opaque("act")  # of which nothing is known: what is shown with it holds for every activation
+act = uninterpreted_function("act")  # what is proved with it holds for every activation
 
 
 def feed_forward(activation: Named = relu, *, biases: bool = True) -> Layer:

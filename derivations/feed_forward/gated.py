@@ -15,7 +15,7 @@ from derivations.activations.sigmoid import sigmoid, silu
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
-from derivations.language.arrays.functions import Hadamard, Named, gelu, named, opaque, relu, square
+from derivations.language.arrays.functions import Hadamard, Named, gelu, named, relu, square, uninterpreted_function
 from derivations.language.counting.costs import Count
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
@@ -31,7 +31,7 @@ P, U, G = (array(name, n, d_ff) for name in ("P", "U", "G"))
 W_gate, W_up, W_down = array("W_gate", d_model, d_ff), array("W_up", d_model, d_ff), array("W_down", d_ff, d_model)
 b_gate, b_up, b_down = array("b_gate", d_ff), array("b_up", d_ff), array("b_down", d_model)
 u = index("u")  # numbers the hidden units
-act = opaque("act")  # of which nothing is known: what is shown with it holds for every activation
+act = uninterpreted_function("act")  # what is proved with it holds for every activation
 identity = named("identity", scalar("x"), scalar("x"))
 
 GATES: dict[str, Named] = {"GLU": sigmoid, "bilinear": identity, "ReGLU": relu, "GEGLU": gelu, "SwiGLU": silu}

@@ -12,7 +12,7 @@ from sympy import Derivative, Eq, Expr, Integer, Lambda, Sum, tanh
 from derivations.feed_forward.feed_forward import W_1, W_2, G, X, Y, b_1, feed_forward, u
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
-from derivations.language.arrays.functions import named, opaque
+from derivations.language.arrays.functions import named, uninterpreted_function
 from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, result, step
 from derivations.symbols import d_ff, d_model, i, index, j, k, l, n, scalar
 
@@ -25,7 +25,7 @@ TOPIC = "initialisation"
 def zero_branch() -> Derivation:
     """A branch whose last matrix starts at 0 adds nothing: a stack of such blocks starts as the identity."""
     nothing, zero = Tabulated(Lambda((i, k), Integer(0)), d_ff, d_model), Tabulated(Lambda((k,), Integer(0)), d_model)
-    branch = feed_forward(opaque("act")).result(X, W_2=nothing, b_2=zero)
+    branch = feed_forward(uninterpreted_function("act")).result(X, W_2=nothing, b_2=zero)
     return derivation(
         "With W_2 = 0 and b_2 = 0 a residual feed-forward block is the identity, whatever W_1 and b_1 are",
         claim(X + branch, step("algebra", X)),

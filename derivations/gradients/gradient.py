@@ -23,9 +23,9 @@ from derivations.language.arrays.functions import (
     RowMean,
     RowSum,
     named,
-    opaque,
     relu,
     row_softmax,
+    uninterpreted_function,
 )
 from derivations.language.arrays.selection import EveryOther, Pick, Windows
 from derivations.language.arrays.shapes import Blocks
@@ -122,7 +122,7 @@ def entrywise_product() -> Derivation:
 @result
 def elementwise() -> Derivation:
     """Any differentiable function, applied entry by entry."""
-    return rule("Y = f(A) entry by entry has dA = dY o f'(A)", opaque("f")(A), A)
+    return rule("Y = f(A) entry by entry has dA = dY o f'(A)", uninterpreted_function("f")(A), A)
 
 
 @result
@@ -270,7 +270,7 @@ def repetition() -> Derivation:
 
     One layer more is one step more: what comes before it is covered by the rule for the input of a layer.
     """
-    f, let = opaque("f"), Equations()
+    f, let = uninterpreted_function("f"), Equations()
     W, c, V, e = array("W", d, d), array("c", d), array("V", d, d), array("e", d)
     first = let("Y_1")(f(let("H_1")(D @ W + c)))
     output = let("Y_2")(f(let("H_2")(first @ V + e)))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sympy import Derivative, Eq, Expr, KroneckerDelta, Lt, Sum
 
 from derivations.language.arrays.expression import Array, array, mask_array
-from derivations.language.arrays.functions import Both, Hadamard, relu
+from derivations.language.arrays.functions import Hadamard, MaskConjunction, relu
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
@@ -119,7 +119,7 @@ def composition() -> Derivation:
         "Dropout after dropout is dropout with both masks, which keeps with probability (1 - rate) (1 - rate_2)",
         claim(
             Hadamard(scaled(first_mask), second_mask) / (1 - second),
-            step("algebra", Hadamard(X, Both(first_mask, second_mask)) / (keep * (1 - second))),
+            step("algebra", Hadamard(X, MaskConjunction(first_mask, second_mask)) / (keep * (1 - second))),
         ),
         assuming=[BELOW_1, Assumption(Lt(second, 1))],
     )

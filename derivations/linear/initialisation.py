@@ -141,7 +141,7 @@ SYMMETRIC = moment(
     relu.formula(h[k]) ** 2,
     E(relu.formula(-h[k]) ** 2),
     {k: d_in},
-    "pre-activations symmetric about 0: h_k and -h_k have the same law",
+    "pre-activations symmetric about 0: h_k and -h_k have the same distribution",
 )
 
 

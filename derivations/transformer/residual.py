@@ -12,7 +12,7 @@ from sympy import Derivative, Expr, KroneckerDelta, Lambda, Sum, sqrt
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
-from derivations.language.arrays.functions import opaque
+from derivations.language.arrays.functions import uninterpreted_function
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.normalisation.layer_norm import layer_norm
@@ -26,7 +26,7 @@ X_c, X_hat, A = array("X_c", n, d_model), array("X_hat", n, d_model), array("A",
 sigma2, gamma, beta = array("sigma2", n), array("gamma", d_model), array("beta", d_model)
 a, b, p, q = scalar("a"), scalar("a", positive=True), index("p"), index("q")
 same = KroneckerDelta(i, p) * KroneckerDelta(k, l)
-network = feed_forward(opaque("act"))
+network = feed_forward(uninterpreted_function("act"))
 sublayer, norm = part("sublayer", network), part("norm", layer_norm())
 
 

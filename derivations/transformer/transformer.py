@@ -12,7 +12,7 @@ from sympy import Eq, Ge, Indexed, Integer, Lambda, Le, Sum, cos, exp, sin, sqrt
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import RowBroadcast, array, mask_array, token_array
-from derivations.language.arrays.functions import Both, CausalMask, Named, relu, row_softmax
+from derivations.language.arrays.functions import CausalMask, MaskConjunction, Named, relu, row_softmax
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
@@ -51,7 +51,7 @@ def transformer(
     X = let("X")(embed(source, E=E) + P_source)
     memory = let("memory")(encode(X, *([RowBroadcast(seen, m)] if padded else [])))
     Y = let("Y")(embed(target, E=E) + P_target)
-    M = let("M")(Both(CausalMask(n), RowBroadcast(seen_target, n)) if padded else CausalMask(n))
+    M = let("M")(MaskConjunction(CausalMask(n), RowBroadcast(seen_target, n)) if padded else CausalMask(n))
     Z = let("Z")(decode(Y, memory, M, *([RowBroadcast(seen, n)] if padded else [])))
     logits = let("logits")(Z @ E.T)
     P = let("P")(row_softmax(logits))

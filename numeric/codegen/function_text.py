@@ -6,7 +6,7 @@ from sympy import Expr
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import shape_text
-from numeric.codegen.folding import WIDTH, folded, wrapped
+from numeric.codegen.line_wrapping import WIDTH, wrapped_items, wrapped_statement
 from numeric.codegen.plan import Unit
 from numeric.runtime.structure import applications, identifier
 
@@ -21,12 +21,12 @@ def function_text(name: str, arguments: list[str], unit: Unit, lines: Sequence[s
 
 def _head(name: str, arguments: list[str]) -> str:
     line = f"def {name}({', '.join(arguments)}):"
-    return line if len(line) <= WIDTH else f"def {name}(\n{wrapped(arguments, ' ' * 4)}\n):"
+    return line if len(line) <= WIDTH else f"def {name}(\n{wrapped_items(arguments, ' ' * 4)}\n):"
 
 
 def _commented(text: str, comment: str) -> str:
-    """Return a line, folded where it is long, with its shape behind it; several shapes only where they fit."""
-    lines = folded(text)
+    """Return a line, wrapped where it is long, with its shape behind it; several shapes only where they fit."""
+    lines = wrapped_statement(text)
     several = comment.count("(") > 1 and len(lines.splitlines()[-1] + comment) > WIDTH
     return lines if several else lines + comment
 
@@ -34,12 +34,12 @@ def _commented(text: str, comment: str) -> str:
 def _docstring(unit: Unit) -> list[str]:
     """Return the docstring: the shapes of the arrays, and for each part the layer whose weights it holds."""
     arrays = [_described(variable) for variable in (*unit.inputs, *unit.layer.parameters)]
-    arrays += ["tape, what the forward pass kept"] if unit.role == "backward" else []
+    arrays += ["tape, the saved residuals"] if unit.role == "backward" else []
     results = ", ".join(_described(output) for output in unit.layer.outputs)
-    text = f"{wrapped(arrays, ' ' * 4, used=3).strip()} -> {results}.".strip()
+    text = f"{wrapped_items(arrays, ' ' * 4, used=3).strip()} -> {results}.".strip()
     if len(text) > WIDTH - 10:
-        behind = wrapped([_described(output) for output in unit.layer.outputs], " " * 4, used=3).strip()
-        text = f"{wrapped(arrays, ' ' * 4, used=3).strip()}\n    -> {behind}."
+        behind = wrapped_items([_described(output) for output in unit.layer.outputs], " " * 4, used=3).strip()
+        text = f"{wrapped_items(arrays, ' ' * 4, used=3).strip()}\n    -> {behind}."
     parts = _weights_of_parts(unit)
     lines = [""] if parts else []
     for part, (function, count) in parts.items():

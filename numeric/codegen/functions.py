@@ -16,11 +16,11 @@ from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Layer
 from numeric.codegen.backends import BACKENDS, Backend
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.function_lines import Line, lines_of
 from numeric.codegen.function_text import function_text
 from numeric.codegen.naming import Names
 from numeric.codegen.plan import Plan, Unit
 from numeric.codegen.printer import AxisLength, Call, NumPyLayerPrinter, Verbatim
-from numeric.codegen.program import Line, lines_of
 from numeric.codegen.syntax import names_in, statements
 from numeric.runtime.structure import RESERVED, instance
 
@@ -70,7 +70,7 @@ def _printed(
 ) -> PrintedFunction:
     name, local = names.functions[unit], names.local[unit]
     printer = _printer(unit, plan, names, backend, printed)
-    lines = list(lines_of(unit.of, unit.role, unit.layer, unit.kept, local, printer))
+    lines = list(lines_of(unit.of, unit.role, unit.layer, unit.saved, local, printer))
     used = _used_in(lines, unit.layer, backend)
     asked, measured = _sizes(unit.layer, local, used, printer)
     signature = _signature(unit, local, asked)
@@ -89,7 +89,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
         return Call(callee.name, {name: sizes.get(s, s) for name, s in callee.sizes.items()}, callee.scalars)
 
     taken = {*RESERVED, *backend.names, *names.functions.values(), "tape"}
-    return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.kept)
+    return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.saved)
 
 
 def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:

@@ -34,7 +34,7 @@ class Unit:
         return self._halves[0]
 
     @property
-    def kept(self) -> tuple[Variable, ...]:
+    def saved(self) -> tuple[Variable, ...]:
         """What the forward pass leaves to the backward pass."""
         return self._halves[1]
 
@@ -47,8 +47,8 @@ class Unit:
     @property
     def inputs(self) -> tuple[Variable, ...]:
         """The arrays that a caller gives one by one."""
-        kept = set(self.kept) if self.role == "backward" else set()
-        return tuple(v for v in self.layer.inputs if v not in kept)
+        saved = set(self.saved) if self.role == "backward" else set()
+        return tuple(v for v in self.layer.inputs if v not in saved)
 
     @property
     def tree(self) -> WeightTree:

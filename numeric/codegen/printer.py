@@ -27,7 +27,7 @@ from derivations.language.arrays.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.arrays.functions import BandMask, Both, Elementwise, Hadamard
+from derivations.language.arrays.functions import BandMask, Elementwise, Hadamard, MaskConjunction
 from derivations.language.arrays.routing import RoutedOuter
 from derivations.language.arrays.scalars import brackets
 from derivations.language.arrays.selection import ScatterRows
@@ -40,7 +40,7 @@ from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["AxisLength", "Call", "NumPyLayerPrinter", "Verbatim"]
 
-ELEMENTWISE = (Scaled, Plus, Hadamard, Both, Elementwise)
+ELEMENTWISE = (Scaled, Plus, Hadamard, MaskConjunction, Elementwise)
 
 
 class AxisLength(Basic):
@@ -77,7 +77,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         names: Mapping[Basic, str],
         call: Callable[[Apply | Pulled], Call],
         taken: Iterable[str],
-        kept: Iterable[Variable] = (),
+        saved: Iterable[Variable] = (),
     ) -> None:
         super().__init__(names, taken)
         self._names, self._call = names, call
@@ -264,8 +264,8 @@ class NumPyLayerPrinter(FormulaPrinter):
         first, end = (self._scalar.whole(number) for number in (start, expand(start + total(along))))
         return f"{self._exact(matrix)}[..., {first}:{end}]"
 
-    def _print_Beside(self, node: Array) -> str:
-        return f"put_beside({', '.join(map(self._exact, node.args))})"
+    def _print_ColumnConcatenation(self, node: Array) -> str:
+        return f"concatenate_columns({', '.join(map(self._exact, node.args))})"
 
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"
@@ -338,7 +338,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         scores, count = node.args
         return f"top_k({self._exact(scores)}, {self._scalar.whole(total(count))})"
 
-    def _print_EachTransposed(self, node: Array) -> str:
+    def _print_BatchTranspose(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}.mT"
 
     def _print_RoutedProduct(self, node: Array) -> str:
@@ -406,7 +406,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     _print_CausalMask = _print_WindowMask = _print_BandMask
 
-    def _print_Both(self, node: Array) -> str:
+    def _print_MaskConjunction(self, node: Array) -> str:
         return f"({self._print(node.args[0])} & {self._print(node.args[1])})"
 
     # Entries: functions and tables given by a formula

@@ -110,11 +110,11 @@ def _flops(axes: Any, counts: Counts) -> None:
 
 def _memory(axes: Any, counts: Counts) -> None:
     length = length_of(counts.model)
-    kept = "activations kept" if counts.recomputed == "nothing" else f"activations, {counts.recomputed} again"
+    saved = "saved residuals" if counts.recomputed == "nothing" else f"saved residuals, {counts.recomputed} again"
     lines = {
         f"weights, {counts.dtype}": 0 if isinstance(counts.stored, str) else counts.weights_bytes,
         "weights, gradients, Adam (16 B each)": counts.training_state_bytes,
-        kept: counts.activation_bytes,
+        saved: counts.activation_bytes,
         "activations, scores computed again": counts.activation_bytes_with_recomputation,
         "key-value cache": counts.cache_bytes,
     }

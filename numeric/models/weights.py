@@ -37,7 +37,7 @@ from derivations.language.arrays.expression import (
     Variable,
 )
 from derivations.language.arrays.functions import Elementwise, Hadamard, Lookup, RowSum
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct
 from derivations.language.arrays.rows import (
     RowRange,
     Stacked,
@@ -202,4 +202,4 @@ def _role_by_gradient(value: Array) -> set[str]:
 
 def _named(node: Array) -> Any:
     """Return the array that an operand is, or a member or the transpose of."""
-    return _named(node.args[0]) if isinstance(node, Member | Transpose | RowRange | EachTransposed) else node
+    return _named(node.args[0]) if isinstance(node, Member | Transpose | RowRange | BatchTranspose) else node

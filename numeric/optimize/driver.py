@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from sympy import Tuple as Sequence
 
+from derivations.former_names import current
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.differentiation.reverse import gradient
@@ -21,10 +22,10 @@ from derivations.language.layers.names import subexpressions, variables_in
 from numeric.optimize.bias_and_residual import bias_and_residual
 from numeric.optimize.biases import key_bias, value_bias
 from numeric.optimize.cleaning import common_subexpressions, dead_equations
+from numeric.optimize.deferred_normalisation import base_two, deferred_normalisation
 from numeric.optimize.draft import Draft
 from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.gradients import wide_gradients
-from numeric.optimize.late_division import base_two, late_division
 from numeric.optimize.norm_gradients import norm_gradients
 from numeric.optimize.product_order import product_order
 from numeric.optimize.pullbacks import pulled_layers, with_named_pullbacks
@@ -45,7 +46,7 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "bias_and_residual": bias_and_residual,
     "key_bias": key_bias,
     "value_bias": value_bias,
-    "late_division": late_division,
+    "deferred_normalisation": deferred_normalisation,
     "base_two": base_two,
     "scaled_queries": scaled_queries,
     "wide_projections": wide_projections,
@@ -105,7 +106,7 @@ def optimize(layer: Layer, *, without: Iterable[str] = ()) -> Optimised:
 
     Raises       ValueError for a pass that there is not
     """
-    left_out = frozenset([without] if isinstance(without, str) else without)
+    left_out = frozenset(map(current, [without] if isinstance(without, str) else without))
     unknown = sorted(left_out - set(PASSES))
     if unknown:
         raise ValueError(f"there is no pass called {unknown[0]!r}; the passes are {', '.join(PASSES)}")

@@ -1,7 +1,7 @@
 """One rewriting of a layer: which equations gave way to which, by what theorem, and what the judge says of it.
 
 A pass writes a `Proposal`. It holds the new right-hand sides of variables that stay, the equations of new variables and
-of new weights, and the variables whose old equations the proof may look into; whatever else occurs is opaque. The
+of new weights, and the variables whose old equations the proof may look into; all else is uninterpreted. The
 proposal is stated as a derivation about these equations alone, and the judge decides it.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sympy import Expr, Integer, Lambda, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Tabulated
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.shapes import Axis, Blocks, total
 from derivations.language.layers.layer import Equation
@@ -48,7 +48,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
     weights = [_wide(product.weight, product) for product in products]
     columns = [weight.shape[-1] for weight in weights]
     together = draft.fresh(joined_name(product.variable.name for product in products))
-    W = _beside(draft, _name([product.weight for product in products]), weights)
+    W = _concatenated(draft, _name([product.weight for product in products]), weights)
     packed, b = [W], None
     if any(product.bias is not None for product in products):
         biases = [
@@ -57,7 +57,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
         ]
         present = [product.bias for product in products if product.bias is not None]
         wanted = _name(present) if len(present) == len(products) else f"{together}_bias"
-        packed.append(_beside(draft, wanted, biases))
+        packed.append(_concatenated(draft, wanted, biases))
         b = packed[-1].variable
     value = biased(products[0].rows @ W.variable, b)
     P = Variable(together, value.shape)
@@ -89,6 +89,6 @@ def _name(weights: list[Array]) -> str:
     return f"{name}_wide" if len(weights) == 1 else name
 
 
-def _beside(draft: Draft, wanted: str, parts: list[Array]) -> Equation:
-    value = parts[0] if len(parts) == 1 else Beside(*parts)
+def _concatenated(draft: Draft, wanted: str, parts: list[Array]) -> Equation:
+    value = parts[0] if len(parts) == 1 else ColumnConcatenation(*parts)
     return Equation(Variable(draft.fresh(wanted), value.shape), value)

@@ -16,6 +16,7 @@ __all__ = [
     "backward_through",
     "choose",
     "column_sums",
+    "concatenate_columns",
     "concatenate_heads",
     "forward_through",
     "interleave",
@@ -28,7 +29,6 @@ __all__ = [
     "place_block",
     "place_rows",
     "product_over_batch",
-    "put_beside",
     "relative_buckets",
     "routed_outer",
     "routed_outer_over_batch",
@@ -218,8 +218,8 @@ def place_rows(body: Any, start: int, n: int, step: int) -> Any:
     return rows
 
 
-def put_beside(*parts: Any) -> Any:
-    """Return matrices side by side, or vectors one behind another."""
+def concatenate_columns(*parts: Any) -> Any:
+    """Return the concatenated columns of matrices, or the concatenated entries of vectors."""
     rows = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     return np.concatenate([np.broadcast_to(part, (*rows, part.shape[-1])) for part in parts], axis=-1)
 

@@ -44,18 +44,18 @@ PROVED = ("proved", "definition")
 
 @dataclass(frozen=True)
 class Proof:
-    """What the judge and the second route say of a result, and how long they took."""
+    """What the judge and the cross-check say of a result, and how long they took."""
 
     id: str
     level: str
     failures: tuple[str, ...]
     seconds: float
-    second_route: str = "agrees"  # or "disagrees", "not applicable"
+    cross_check: str = "agrees"  # or "disagrees", "not applicable"
 
     @property
     def passed(self) -> bool:
-        """Whether the result is proved, or a definition, and the second route does not disagree."""
-        return self.level in PROVED and self.second_route != "disagrees"
+        """Whether the result is proved, or a definition, and the cross-check does not disagree."""
+        return self.level in PROVED and self.cross_check != "disagrees"
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Summary:
             ((p.id, p.level, f"{1e3 * p.seconds:.0f} ms") for p in self.proofs),
             (_worst(self.agreements, lambda a: (a.layer, "agrees", "DISAGREES", a.error_ulp, a.bound, "ULP"))),
             (_worst(self.checks, lambda c: (c.name, "holds", "FAILS", abs(c.measured), c.bound, c.what))),
-            [*self._routes(), *self.counts],
+            [*self._cross_checks(), *self.counts],
         ]
         for section in sections:
             for row in section:
@@ -94,15 +94,15 @@ class Summary:
             table.add_section()
         return table
 
-    def _routes(self) -> list[tuple[str, str, str]]:
-        """The row that says how many results the second route agrees with, and the share where it does not apply."""
+    def _cross_checks(self) -> list[tuple[str, str, str]]:
+        """The row that says how many results the cross-check agrees with, and the share where it does not apply."""
         if not self.proofs:
             return []
-        outcomes = [proof.second_route for proof in self.proofs]
+        outcomes = [proof.cross_check for proof in self.proofs]
         agree, absent = outcomes.count("agrees"), outcomes.count("not applicable")
         disagree = len(outcomes) - agree - absent
         what = f"{agree} agree, {absent} not applicable ({absent / len(outcomes):.1%})"
-        return [("second route of every result", "DISAGREES" if disagree else "agrees", what)]
+        return [("cross-check of every result", "DISAGREES" if disagree else "agrees", what)]
 
     def verdict(self, seconds: float) -> str:
         """Return one line: what was done, or that it failed."""
@@ -212,11 +212,11 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
 
 
 def prove(name: str) -> Proof:
-    """Return what the judge and the second route say of a result now."""
+    """Return what the judge and the cross-check say of a result now."""
     started = perf_counter()
     (found,) = verify([name])
-    reasons = (*found.failures, *([found.reason] if found.second_route == "disagrees" else []))
-    return Proof(name, found.level, reasons, perf_counter() - started, found.second_route or "not applicable")
+    reasons = (*found.failures, *([found.reason] if found.cross_check == "disagrees" else []))
+    return Proof(name, found.level, reasons, perf_counter() - started, found.cross_check or "not applicable")
 
 
 # What is there before the work, and what shows it

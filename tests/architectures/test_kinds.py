@@ -12,7 +12,7 @@ from derivations.architectures.kinds import by_kind
 from derivations.costs.counts import count
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.costs import count_decode_flops, count_flops, count_parameters, count_training_flops
-from derivations.language.counting.memory_counts import kept_activations
+from derivations.language.counting.memory_counts import saved_residuals
 from derivations.symbols import n
 
 FULL, WINDOW = "full_attention", "sliding_attention"
@@ -49,7 +49,7 @@ def test_counts_do_not_depend_on_the_order(name: str) -> None:
         lambda layer: count_flops(layer, 3).total,
         lambda layer: count_training_flops(layer, 3, visible).total,
         lambda layer: count_decode_flops(layer, n, 3).total,
-        lambda layer: kept_activations(layer, batch=3).bytes(),
+        lambda layer: saved_residuals(layer, batch=3).bytes(),
     ):
         values = [numbers(model, counted(build(model.architecture))) for model in (ordered, together)]
         assert values[0] == values[1]

@@ -155,23 +155,23 @@ def test_moments_are_put_in_only_where_they_are_assumed() -> None:
 
 # --- the same by enumeration ----------------------------------------------------------------------------------------
 
-Law = list[tuple[Fraction, Fraction]]  # values with their probabilities
-FAIR: Law = [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(1, 2))]
-SKEW: Law = [(Fraction(-1, 2), Fraction(4, 5)), (Fraction(2), Fraction(1, 5))]  # mean 0, variance 1
-SHIFTED: Law = [(Fraction(0), Fraction(2, 3)), (Fraction(3), Fraction(1, 3))]  # mean 1, variance 2
-HIGH: Law = [(Fraction(1), Fraction(1, 4)), (Fraction(5), Fraction(3, 4))]  # mean 4, variance 3
+Distribution = list[tuple[Fraction, Fraction]]  # values with their probabilities
+FAIR: Distribution = [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(1, 2))]
+SKEW: Distribution = [(Fraction(-1, 2), Fraction(4, 5)), (Fraction(2), Fraction(1, 5))]  # mean 0, variance 1
+SHIFTED: Distribution = [(Fraction(0), Fraction(2, 3)), (Fraction(3), Fraction(1, 3))]  # mean 1, variance 2
+HIGH: Distribution = [(Fraction(1), Fraction(1, 4)), (Fraction(5), Fraction(3, 4))]  # mean 4, variance 3
 
 
-def moments(of: Law) -> tuple[Fraction, Fraction]:
-    """The mean and the variance of a law."""
+def moments(of: Distribution) -> tuple[Fraction, Fraction]:
+    """The mean and the variance of a distribution."""
     first = sum((value * weight for value, weight in of), Fraction(0))
     second = sum((value**2 * weight for value, weight in of), Fraction(0))
     return first, second - first**2
 
 
-def dot_products(queries: Law, keys: Law, width: int) -> Law:
-    """The law of q . k for independent components, by going through all their values."""
-    found: Law = []
+def dot_products(queries: Distribution, keys: Distribution, width: int) -> Distribution:
+    """The distribution of q . k for independent components, by going through all their values."""
+    found: Distribution = []
     for choice in all_choices(*[queries] * width, *[keys] * width):
         weight = Fraction(1)
         for _, chance in choice:
@@ -182,14 +182,16 @@ def dot_products(queries: Law, keys: Law, width: int) -> Law:
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 @pytest.mark.parametrize(("queries", "keys"), [(FAIR, FAIR), (FAIR, SKEW), (SKEW, SKEW)])
-def test_the_variance_of_standard_components_is_their_number(queries: Law, keys: Law, width: int) -> None:
+def test_the_variance_of_standard_components_is_their_number(
+    queries: Distribution, keys: Distribution, width: int
+) -> None:
     assert moments(dot_products(queries, keys, width)) == (0, width)
     assert (mean().rhs, variance().rhs.xreplace({d_k: width})) == (0, width)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 @pytest.mark.parametrize(("queries", "keys"), [(SHIFTED, SKEW), (SHIFTED, HIGH), (HIGH, HIGH)])
-def test_the_general_variance_is_the_enumerated_one(queries: Law, keys: Law, width: int) -> None:
+def test_the_general_variance_is_the_enumerated_one(queries: Distribution, keys: Distribution, width: int) -> None:
     (m_q, v_q), (m_k, v_k) = moments(queries), moments(keys)
     put: dict[Any, Any] = {d_k: width, mu_q: m_q, mu_k: m_k}
     formula = variance_general().claims[1].rhs.subs({sigma_q**2: v_q, sigma_k**2: v_k}).subs(put)

@@ -22,9 +22,9 @@ from derivations.attention.latent import (
     Q,
     V,
     absorbed,
-    beside,
     c_KV,
     c_Q,
+    column_concatenation,
     d_r,
     head,
     i,
@@ -43,9 +43,9 @@ from derivations.attention.latent import (
 from derivations.language.arrays.arrangements import Concatenate, SumOver, column_block
 from derivations.language.arrays.expression import array
 from derivations.language.counting.costs import Count, count_flops, count_parameters
+from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
-from derivations.language.second_route import second_route
 from derivations.symbols import batch, d_k, d_v, h, n
 from numeric import compile_layer
 from tests.broken import broken_steps, is_refused, with_step
@@ -54,11 +54,11 @@ RESULTS_OF_IT = sorted(name for name in RESULTS if name.startswith("multi_head.l
 
 
 @pytest.mark.parametrize("name", RESULTS_OF_IT)
-def test_every_result_is_proved_and_the_second_route_agrees(name: str) -> None:
+def test_every_result_is_proved_and_the_cross_check_agrees(name: str) -> None:
     evidence = judge(RESULTS[name]())
     assert not evidence.failures
     assert evidence.level == ("definition" if name == "multi_head.latent_definition" else "proved")
-    assert second_route(RESULTS[name]()).outcome == "agrees"
+    assert cross_check(RESULTS[name]()).outcome == "agrees"
 
 
 def test_there_are_results() -> None:
@@ -78,10 +78,28 @@ WRONG = [
     ("turned queries of the first head", latent_definition, 0, 0, SPLIT.result(Q[i], Q_R[0], K[i], K_R, V[i])),
     ("one head at every place", latent_definition, 1, 0, Concatenate(head[0], i, h) @ W_O),
     ("no turned columns", latent_scores, 0, 0, (q @ k.T) * SCALE),
-    ("columns in another order", latent_scores, 0, 1, (beside(q, q_R) @ beside(k_R, k).T) * SCALE),
-    ("turned columns taken away", latent_scores, 0, 1, (beside(q, q_R) @ beside(k, -k_R).T) * SCALE),
+    (
+        "columns in another order",
+        latent_scores,
+        0,
+        1,
+        (column_concatenation(q, q_R) @ column_concatenation(k_R, k).T) * SCALE,
+    ),
+    (
+        "turned columns taken away",
+        latent_scores,
+        0,
+        1,
+        (column_concatenation(q, q_R) @ column_concatenation(k, -k_R).T) * SCALE,
+    ),
     ("attention without turned columns", latent_scores, 1, 0, NARROW.result(q, k, v)),
-    ("another scale", latent_scores, 1, 0, WIDE.result(2 * beside(q, q_R), beside(k, k_R), v)),
+    (
+        "another scale",
+        latent_scores,
+        1,
+        0,
+        WIDE.result(2 * column_concatenation(q, q_R), column_concatenation(k, k_R), v),
+    ),
     ("keys of the first head for all", latent_absorbed, 0, 1, (c_Q @ W_UQ[i]) @ (c_KV @ W_UK[0]).T),
     ("maps of two heads", latent_absorbed, 0, 2, (c_Q @ (W_UQ[i] @ W_UK[0].T)) @ c_KV.T),
     (

@@ -7,7 +7,7 @@ import pytest
 from sympy import Basic, Integer, exp
 
 from derivations.attention.attention import A, M, S, V, c, over_keys
-from derivations.attention.rewrites import E_M, E, T, late_division, powers_of_two
+from derivations.attention.rewrites import E_M, E, T, deferred_normalisation, powers_of_two
 from derivations.language.arrays.functions import RowSum
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
@@ -32,12 +32,12 @@ def test_every_result_is_proved(name: str) -> None:
 
 
 WRONG = [
-    ("the sum of the scores", late_division, 0, 1, over_keys(E[i, l] * V[l, c]) / over_keys(S[i, l])),
-    ("no division", late_division, 0, 1, over_keys(E[i, l] * V[l, c])),
-    ("a sum of quotients", late_division, 0, 1, over_keys(E[i, l] * V[l, c] / E[i, l])),
-    ("the transposed exponentials", late_division, 0, 2, (E @ V)[i, c] / RowSum(E.T)[j]),
-    ("hidden keys in the sum", late_division, 1, 0, (E_M @ V)[i, c] / RowSum(E)[i]),
-    ("hidden keys in the product", late_division, 1, 0, (E @ V)[i, c] / RowSum(E_M)[i]),
+    ("the sum of the scores", deferred_normalisation, 0, 1, over_keys(E[i, l] * V[l, c]) / over_keys(S[i, l])),
+    ("no division", deferred_normalisation, 0, 1, over_keys(E[i, l] * V[l, c])),
+    ("a sum of quotients", deferred_normalisation, 0, 1, over_keys(E[i, l] * V[l, c] / E[i, l])),
+    ("the transposed exponentials", deferred_normalisation, 0, 2, (E @ V)[i, c] / RowSum(E.T)[j]),
+    ("hidden keys in the sum", deferred_normalisation, 1, 0, (E_M @ V)[i, c] / RowSum(E)[i]),
+    ("hidden keys in the product", deferred_normalisation, 1, 0, (E @ V)[i, c] / RowSum(E_M)[i]),
     ("the scores as they are", powers_of_two, 0, 0, Integer(2) ** S[i, j]),
     ("another base", powers_of_two, 1, 0, Integer(3) ** T[i, j] / over_keys(Integer(3) ** T[i, l])),
     ("exponentials of the scaled scores", powers_of_two, 1, 0, exp(T[i, j]) / over_keys(exp(T[i, l]))),

@@ -69,7 +69,7 @@ def test_gradient(benchmark: Any, name: str) -> None:
 
 
 def test_catalogue(benchmark: Any) -> None:
-    """Every result proved again and evaluated by the second route: the command, in two processes."""
+    """Every result proved again and cross-checked numerically: the command, in two processes."""
 
     def command() -> list[dict[str, Any]]:
         program = [sys.executable, "-m", "derivations.cli", "verify", "--jobs", "2", "--json"]
@@ -78,5 +78,5 @@ def test_catalogue(benchmark: Any) -> None:
 
     rows = benchmark.pedantic(command, rounds=3)
     assert {row["evidence"] for row in rows} <= {"proved", "definition"}
-    assert "disagrees" not in {row["second_route"] for row in rows}
+    assert "disagrees" not in {row["cross_check"] for row in rows}
     record(f"the catalogue ({len(rows)} results)", benchmark, 10_000)

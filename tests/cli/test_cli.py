@@ -217,8 +217,8 @@ def test_words_are_in_the_language_asked_for(lang: str, where: str):
 
 def test_some_results_are_verified():
     rows = json.loads(printed("verify", *FEW, "--json"))
-    assert [{key: row[key] for key in ("id", "evidence", "failures", "second_route")} for row in rows] == [
-        {"id": name, "evidence": "proved", "failures": [], "second_route": "agrees"} for name in FEW
+    assert [{key: row[key] for key in ("id", "evidence", "failures", "cross_check")} for row in rows] == [
+        {"id": name, "evidence": "proved", "failures": [], "cross_check": "agrees"} for name in FEW
     ]
     table = printed("verify", *FEW)
     assert f"{len(FEW)} verified" in table and all(name in table for name in FEW)
@@ -231,7 +231,7 @@ def test_verification_in_two_processes_says_the_same():
 
 
 @pytest.mark.parametrize(
-    ("level", "route", "code"),
+    ("level", "outcome", "code"),
     [
         ("refuted", "agrees", 1),
         ("unknown", "agrees", 1),
@@ -240,12 +240,12 @@ def test_verification_in_two_processes_says_the_same():
         ("definition", "agrees", 0),
     ],
 )
-def test_the_exit_code_tells_success_from_failure(monkeypatch: pytest.MonkeyPatch, level: str, route: str, code: int):
+def test_the_exit_code_tells_success_from_failure(monkeypatch: pytest.MonkeyPatch, level: str, outcome: str, code: int):
     failures = ("claim 1, step 2 (algebra): the reason",) if level in ("refuted", "unknown") else ()
-    reason = "claim 1, step 3: where it differs" if route == "disagrees" else ""
+    reason = "claim 1, step 3: where it differs" if outcome == "disagrees" else ""
 
     def verdicts(ids, jobs=1):
-        found = {FEW[1]: catalogue.Verdict(FEW[1], "a title", level, failures, route, reason)}
+        found = {FEW[1]: catalogue.Verdict(FEW[1], "a title", level, failures, outcome, reason)}
         return (found.get(name) or catalogue.Verdict(name, "a title", "proved", (), "agrees") for name in ids)
 
     monkeypatch.setattr(catalogue, "verify", verdicts)
@@ -255,7 +255,7 @@ def test_the_exit_code_tells_success_from_failure(monkeypatch: pytest.MonkeyPatc
     as_json = run("verify", *FEW, "--json")
     assert as_json.exit_code == code
     assert [row["evidence"] for row in json.loads(as_json.stdout)] == ["proved", level, "proved"]
-    assert [row["second_route"] for row in json.loads(as_json.stdout)] == ["agrees", route, "agrees"]
+    assert [row["cross_check"] for row in json.loads(as_json.stdout)] == ["agrees", outcome, "agrees"]
 
 
 def test_a_broken_result_fails(monkeypatch: pytest.MonkeyPatch):

@@ -62,13 +62,13 @@ def test_the_rewritings_are_explained():
 
 def test_the_rewritings_as_json_cite_results_and_hold_equations():
     found = json.loads(printed("encoder", "--optimized", "--explain", "--json"))
-    assert {each["pass"] for each in found} >= {"late_division", "scaled_queries", "wide_projections"}
+    assert {each["pass"] for each in found} >= {"deferred_normalisation", "scaled_queries", "wide_projections"}
     for each in found:
         assert each["part"] == "layers"
         assert each["theorem"] in names() and each["evidence"] == "proved" and each["reason"] == ""
         assert each["before"] and each["after"]
     (wide,) = (each for each in found if each["pass"] == "wide_projections")
-    assert wide["weights"][0].startswith("attention.W_QKV = beside(")
+    assert wide["weights"][0].startswith("attention.W_QKV = ColumnConcat(")
 
 
 def test_the_fields_of_the_json_are_those_documented(repository: Path):

@@ -198,7 +198,7 @@ def numbers(found: Any) -> dict[str, int]:
         **{kind: value for kind, value in found["flops"]["terms"].items() if value},
         "weights": memory["weights_bytes"],
         "cache of keys and values, for each position": memory["kv_cache_bytes_per_token"],
-        "activations kept for the backward pass": memory["activation_bytes"],
+        "saved residuals (activations for the backward pass)": memory["activation_bytes"],
     }
 
 

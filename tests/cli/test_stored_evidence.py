@@ -26,10 +26,10 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A catalogue of one result; the list of what was proved."""
     proved: list[str] = []
 
-    def verify(ids, jobs=1, second=True):
+    def verify(ids, jobs=1, cross_checked=True):
         for name in ids:
             proved.append(name)
-            yield Verdict(name, "Jacobian of softmax", "proved", second_route="agrees")
+            yield Verdict(name, "Jacobian of softmax", "proved", cross_check="agrees")
 
     monkeypatch.setattr(catalogue, "names", lambda: ["softmax.jacobian"])
     monkeypatch.setattr(catalogue, "verify", verify)

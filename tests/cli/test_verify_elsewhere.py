@@ -33,7 +33,7 @@ def cluster() -> str:
                 joblib.parallel_config(backend="dask"),
             ):
                 for verdict in verify({FEW!r}, jobs=None):
-                    print(verdict.id, verdict.level, verdict.second_route)
+                    print(verdict.id, verdict.level, verdict.cross_check)
                 loaded = client.run(lambda: "derivations.catalogue" in __import__("sys").modules)
                 print("workers that were used:", sum(loaded.values()))
         """
@@ -53,7 +53,7 @@ def test_a_dask_cluster_says_the_same(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     *verdicts, workers = ran.stdout.splitlines()
-    assert verdicts == [f"{v.id} {v.level} {v.second_route}" for v in verify(FEW)]
+    assert verdicts == [f"{v.id} {v.level} {v.cross_check}" for v in verify(FEW)]
     assert workers in ("workers that were used: 1", "workers that were used: 2")
 
 

@@ -29,7 +29,7 @@ def test_every_result_is_proved(result: Callable[[], Derivation]) -> None:
     assert evidence.level == "proved"
 
 
-def kept(factor: Basic) -> Basic:
+def saved(factor: Basic) -> Basic:
     """The entries that many heads keep, with another factor of the scores."""
     return heads_of_other_width().claims[3].steps[0].expression + (factor - c + 1) * N * h * n**2
 
@@ -43,7 +43,7 @@ WRONG = [
     ("fewer heads, fewer parameters", heads_of_other_width, 0, 0, Count("parameters", decoder_only()) / c),
     ("fewer heads, fewer products", heads_of_other_width, 1, 0, Count(MATMUL, decoder_only())),
     ("as much softmax", heads_of_other_width, 2, 0, heads_of_other_width().claims[2].steps[0].expression / c),
-    ("as many kept numbers", heads_of_other_width, 3, 0, kept(Integer(0))),
+    ("as many kept numbers", heads_of_other_width, 3, 0, saved(Integer(0))),
     ("two tables of tokens", most_in_networks, 0, 0, 8 * N * d_model / (12 * N * d_model + 2 * vocab)),
     ("two thirds of a small model", most_in_networks, 1, 0, Rational(1, 2)),
     ("two thirds of a large model", most_in_networks, 2, 0, Rational(2, 3)),

@@ -1,4 +1,4 @@
-"""The results on memory are proved and seen by the second route; wrong ones are not; measured bytes agree."""
+"""The results on memory are proved and seen by the cross-check; wrong ones are not; measured bytes agree."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,19 +14,20 @@ from derivations.costs.memory import (
     cache_against_weights,
     checkpoints,
     full_recomputation,
-    kept,
     key_value_cache,
     norm_statistics,
     partitioned_state,
     pre_norm_layer,
+    saved_residual_bytes,
     selective_recomputation,
     training_state,
     without_dropout,
 )
-from derivations.language.counting.memory_counts import kept_activations
+from derivations.language.counting.memory_counts import saved_residuals
+from derivations.language.cross_check import cross_check
+from derivations.language.cross_check.saved_residuals import run_saved
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
-from derivations.language.second_route import keeping, second_route
 from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, n
 from tests.broken import broken_steps, is_refused, of_topic, with_step
 
@@ -45,9 +46,9 @@ def test_every_result_is_proved(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", of_topic("memory"))
 def test_every_result_is_seen_by_running_the_layers(name: str) -> None:
-    assert keeping.run_kept  # its rule is registered
-    route = second_route(RESULTS[name]())
-    assert route.outcome == "agrees", route.reason
+    assert run_saved  # its rule is registered
+    checked = cross_check(RESULTS[name]())
+    assert checked.outcome == "agrees", checked.reason
 
 
 WRONG = [
@@ -65,7 +66,7 @@ WRONG = [
     ("60 percent of MT-NLG", selective_recomputation, 3, 0, Rational(3, 5)),
     ("nothing kept", full_recomputation, 0, 0, Integer(0)),
     ("masks kept", full_recomputation, 0, 0, 4 * batch * n * d_model),
-    ("one layer more", full_recomputation, 1, 0, (N + 1) * kept(without_dropout)),
+    ("one layer more", full_recomputation, 1, 0, (N + 1) * saved_residual_bytes(without_dropout)),
     ("one input for all layers", full_recomputation, 2, 0, 2 * batch * n * d_model),
     ("a mean alone", norm_statistics, 0, 0, 2 * batch * n),
     ("of the whole layer", norm_statistics, 1, 0, 8 * n / (per_row + 5 * h * n**2)),
@@ -128,7 +129,7 @@ def test_a_layer_keeps_the_bytes_that_were_measured(
     positions: int, examples: int, width: int, heads: int, dropping: bool, measured: int, rows: int
 ) -> None:
     sizes = {n: positions, d_model: width, h: heads, d_k: width // heads, d_v: width // heads, d_ff: 4 * width}
-    layer = kept_activations(pre_norm_layer(dropping=dropping), batch=examples)
+    layer = saved_residuals(pre_norm_layer(dropping=dropping), batch=examples)
     assert layer.bytes().xreplace(sizes) == measured - rows
     assert layer.bytes(bytes_per_statistic=2).xreplace(sizes) == measured
     closed = activations().claims[0 if dropping else 1].rhs
@@ -138,7 +139,7 @@ def test_a_layer_keeps_the_bytes_that_were_measured(
 def test_what_is_recomputed_keeps_what_table_2_says() -> None:
     sizes = {n: 7, d_model: 26, h: 13, d_k: 2, d_v: 2, d_ff: 104}
     layer = pre_norm_layer()
-    selective = kept_activations(layer, batch=3, recomputed=[ATTENTION])
+    selective = saved_residuals(layer, batch=3, recomputed=[ATTENTION])
     assert selective.bytes().xreplace(sizes) == 34 * 7 * 3 * 26
-    full = kept_activations(layer, batch=3, recomputed=[layer.name])
+    full = saved_residuals(layer, batch=3, recomputed=[layer.name])
     assert full.bytes().xreplace(sizes) == 2 * 7 * 3 * 26

@@ -288,14 +288,14 @@ def test_the_effect_of_heads_is_that_of_a_model_with_other_heads() -> None:
             "parameters": counts.total_parameters,
             "FLOPs in products": counts.flops.matmul,
             "FLOPs in softmax": counts.flops.softmax,
-            "bytes kept for the backward pass": counts.activation_bytes,
+            "bytes of saved residuals": counts.activation_bytes,
             "numbers in the cache": counts.cache * n,
         }
         for quantity, expression in found.items():
             put = {**{s: Integer(v) for s, v in SIZES.items()}, **fixed, h: Integer(heads)}
             assert effects[quantity].expression.xreplace(put) == counts.number(expression)
     changing = [quantity for quantity, effect in effects.items() if effect.changes]
-    assert changing == ["FLOPs in softmax", "bytes kept for the backward pass"]
+    assert changing == ["FLOPs in softmax", "bytes of saved residuals"]
 
 
 def test_groups_change_the_cache() -> None:

@@ -123,7 +123,7 @@ def test_without_the_assumption_the_division_is_not_allowed() -> None:
     ],
 )
 def test_a_dropped_assumption_is_missed(right: Callable[[], Derivation], words: str) -> None:
-    """Without the independence or the law of the mask nothing follows."""
+    """Without the independence or the distribution of the mask nothing follows."""
     kept = tuple(each for each in right().assumptions if words not in each.text)
     assert len(kept) < len(right().assumptions)
     assert judge(replace(right(), assumptions=kept)).level == "unknown"

@@ -62,8 +62,8 @@ WRONG = [
     ("backward with the fan-in", xavier, 1, 0, d_in * sigma**2 * v),
     ("both factors 1", xavier, 2, 0, 1),
     ("a product below a half", xavier, 3, 0, Rational(1, 2)),
-    ("a uniform law with its bound as variance", xavier, 4, 0, wide**2 - half),
-    ("a uniform law that is half as wide", xavier, 4, 0, (wide**2 - 3 / (d_in + d_out)) / 3),
+    ("a uniform distribution with its bound as variance", xavier, 4, 0, wide**2 - half),
+    ("a uniform distribution that is half as wide", xavier, 4, 0, (wide**2 - 3 / (d_in + d_out)) / 3),
     ("halves that are the whole each", he, 0, 0, 2 * h[i] ** 2),
     ("the mean square kept by ReLU", he, 1, 1, 2 * E(h[i] ** 2)),
     ("ReLU that does not halve", he, 2, 1, d_in * sigma**2 * v),
@@ -139,16 +139,20 @@ def test_unequal_units_have_unequal_gradients() -> None:
 
 # --- the same by enumeration ----------------------------------------------------------------------------------------
 
-Law = list[tuple[Fraction, Fraction]]  # values with their probabilities
-FAIR: Law = [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(1, 2))]
-WIDE: Law = [(Fraction(-3), Fraction(1, 8)), (Fraction(0), Fraction(3, 4)), (Fraction(3), Fraction(1, 8))]  # 9/4
-SKEW: Law = [(Fraction(-1, 2), Fraction(4, 5)), (Fraction(2), Fraction(1, 5))]  # mean 0, mean square 1
+Distribution = list[tuple[Fraction, Fraction]]  # values with their probabilities
+FAIR: Distribution = [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(1, 2))]
+WIDE: Distribution = [
+    (Fraction(-3), Fraction(1, 8)),
+    (Fraction(0), Fraction(3, 4)),
+    (Fraction(3), Fraction(1, 8)),
+]  # 9/4
+SKEW: Distribution = [(Fraction(-1, 2), Fraction(4, 5)), (Fraction(2), Fraction(1, 5))]  # mean 0, mean square 1
 
 
-def variance_of(laws: list[Law], value: Callable[..., Fraction]) -> Fraction:
+def variance_of(distributions: list[Distribution], value: Callable[..., Fraction]) -> Fraction:
     """The variance of a function of independent variables, by going through all their values."""
     first = second = Fraction(0)
-    for choice in all_choices(*laws):
+    for choice in all_choices(*distributions):
         chance = prod((weight for _, weight in choice), start=Fraction(1))
         result = value(*(number for number, _ in choice))
         first, second = first + chance * result, second + chance * result**2
@@ -162,7 +166,7 @@ def number(formula: Basic, put: dict[Symbol, object]) -> Fraction:
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 @pytest.mark.parametrize("inputs", [FAIR, SKEW, WIDE])
-def test_the_fan_in_formula_is_the_enumerated_variance(inputs: Law, width: int) -> None:
+def test_the_fan_in_formula_is_the_enumerated_variance(inputs: Distribution, width: int) -> None:
     mean_square = sum((chance * value**2 for value, chance in inputs), Fraction(0))
     found = variance_of(
         [inputs] * width + [WIDE] * width, lambda *all_: sum(all_[c] * all_[width + c] for c in range(width))
@@ -173,11 +177,11 @@ def test_the_fan_in_formula_is_the_enumerated_variance(inputs: Law, width: int) 
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_relu_halves_what_is_symmetric_and_not_what_is_skew(width: int) -> None:
-    """A symmetric law agrees with the formula; a skew one of the same mean square does not."""
-    for law, agrees in ((FAIR, True), (WIDE, True), (SKEW, False)):
-        mean_square = sum((chance * value**2 for value, chance in law), Fraction(0))
+    """A symmetric distribution agrees with the formula; a skew one of the same mean square does not."""
+    for distribution, agrees in ((FAIR, True), (WIDE, True), (SKEW, False)):
+        mean_square = sum((chance * value**2 for value, chance in distribution), Fraction(0))
         found = variance_of(
-            [law] * width + [FAIR] * width,
+            [distribution] * width + [FAIR] * width,
             lambda *all_: sum(max(all_[c], Fraction(0)) * all_[width + c] for c in range(width)),
         )
         put = {d_in: width, sigma: 1, v: Rational(str(mean_square))}

@@ -81,7 +81,7 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
 
 
 def test_batch_norm_is_not_layer_norm() -> None:
-    """The two layers with the same weights are told apart by a witness."""
+    """The two layers with the same weights are told apart by a counterexample."""
     same = claim(layer_norm().result(X), step("definition", Y))
     assert judge(derivation("", same, about=batch_norm())).level == "refuted"
 

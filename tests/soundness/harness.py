@@ -1,7 +1,7 @@
 """The mutation harness: breaks the steps of every derivation, and asks the judge.
 
 A mutant is one link of a derivation, `left relation right` under its rule, with one side broken by an operator of
-`mutations` (two, where one is not enough), or with an assumption left out. It is labelled false by the second route,
+`mutations` (two, where one is not enough), or with an assumption left out. It is labelled false by the cross-check,
 which shares no code with the judge: at a point inside the assumptions the relation fails, or one side alone has no
 value. What is not shown false is discarded. None of the others may come out `proved`.
 """
@@ -20,14 +20,14 @@ from unittest.mock import patch
 from sympy import Basic
 
 from derivations.language.arrays.expression import Array
+from derivations.language.cross_check.assignment import CONTEXT, NotCovered
+from derivations.language.cross_check.comparison import compare, points_of
 from derivations.language.judge import proof
-from derivations.language.judge.case import Case, common_places
+from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Apply
 from derivations.language.results.derivation import Claim, Derivation, Step
-from derivations.language.second_route.route import compare, points_of
-from derivations.language.second_route.world import CONTEXT, NotCovered
 from tests.soundness.mutations import Scope, mutants
 
 __all__ = ["WANTED", "Mutant", "Outcome", "judged", "mutants_of", "shown_false"]
@@ -144,7 +144,7 @@ def _wrong(expression: Basic, scope: Scope, source: random.Random, twice: bool) 
 
 
 def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[bool]:
-    """Say of each mutant whether the second route finds it false at a point inside the assumptions."""
+    """Say of each mutant whether the cross-check finds it false at a point inside the assumptions."""
     false = [False] * len(candidates)
     groups: dict[Any, list[int]] = {}
     for number, mutant in enumerate(candidates):
@@ -155,13 +155,13 @@ def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) ->
         statement = replace(claim, steps=(*claim.steps, *(candidates[n].step for n in numbers)))
         statement = replace(statement, steps=(*statement.steps, *(Step("", candidates[n].left) for n in numbers)))
         try:
-            for world in points_of(first.derivation, statement, attempts, places):
+            for assignment in points_of(first.derivation, statement, attempts, places):
                 with localcontext(CONTEXT):
                     kept: dict[Basic, Any] = {}
                     for n in numbers:
                         if not false[n]:
                             m = candidates[n]
-                            verdict = compare(m.left, m.step.relation, m.step.expression, world, kept).verdict
+                            verdict = compare(m.left, m.step.relation, m.step.expression, assignment, kept).verdict
                             false[n] = verdict in ("differ", "undefined")
                 if all(false[n] for n in numbers):
                     break
@@ -178,12 +178,12 @@ def _form(mutant: Mutant) -> Any:
     try:
         if mutant.left.has(Apply) or mutant.step.expression.has(Apply):
             raise NotCovered("a layer")
-        case = Case(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
+        goal = Goal(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
         sides = [mutant.left, mutant.step.expression]
         if all(isinstance(side, Array) for side in sides):
-            places = common_places(*sides, case)
+            places = common_places(*sides, goal)
             sides = [side.entry(*places) for side in sides]
-        forms: Any = tuple(case.value(side) for side in sides)
+        forms: Any = tuple(goal.value(side) for side in sides)
     except Exception:
         forms = (mutant.left, mutant.step.expression)
     return mutant.claim, mutant.link, mutant.step.relation, len(mutant.derivation.assumptions), forms
@@ -223,7 +223,7 @@ def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
 
 
 def judged(mutant: Mutant, seconds: float = 60) -> str:
-    """Return the level that the judge gives to a mutant; no witness is looked for, which only costs time.
+    """Return the level that the judge gives to a mutant; no counterexample is looked for, which only costs time.
 
     A decision that takes longer ends where the normal form next asks for its budget, and proves nothing.
     """
@@ -234,5 +234,5 @@ def judged(mutant: Mutant, seconds: float = 60) -> str:
             raise Undecided("no time is left")
         spend(context, terms)
 
-    with patch.object(proof, "find_witness", lambda *arguments: None), patch.object(Context, "spend", in_time):
+    with patch.object(proof, "find_counterexample", lambda *arguments: None), patch.object(Context, "spend", in_time):
         return str(proof.judge(mutant.alone).level)

@@ -16,7 +16,7 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 from derivations.catalogue import get, names
-from derivations.language.second_route import second_route
+from derivations.language.cross_check import cross_check
 from tests.soundness.harness import WANTED, judged, mutants_of
 
 __all__ = ["PAGE", "Figures", "figures_of", "page"]
@@ -29,17 +29,17 @@ _HEAD = """# Soundness, measured
 The judge is asked to prove what is false. Nothing below may come out `proved`; these figures are printed by
 `python -m tests.soundness.report`, and an ordinary test run repeats a part of it.
 
-## The second route
+## The numerical cross-check
 
 Both sides of every step are evaluated at small sizes (distinct primes, all 1, random ones) by loops over whole arrays
 of numbers of 60 digits, drawn and repaired so that the assumptions hold. It shares no code with the judge."""
-_MUTANTS = """each shown false by the second route and different from the others by its normal
+_MUTANTS = """each shown false by the cross-check and different from the others by its normal
 form: a step with one side broken (by two operators where one does not give enough), or an assumption left out. What the
-second route does not show false is discarded. A mutant of two operators counts under both."""
+cross-check does not show false is discarded. A mutant of two operators counts under both."""
 _NEAR = """false statements written by hand (`tests/soundness/near_misses_*.py`), each false in a corner only: at n = 1,
 from n = 5 on, at ties, for negative numbers, in an empty range, out of range, with a captured index, at eps = 0, where
 two sizes differ. None is proved."""
-_COUNTERS = ("derivations", "mutants", "discarded", "duplicates", "levels", "operators", "routes")
+_COUNTERS = ("derivations", "mutants", "discarded", "duplicates", "levels", "operators", "cross_checks")
 _NEAR_MISSES = ("sizes", "places", "domains", "arrays")
 
 
@@ -53,7 +53,7 @@ class Figures:
     duplicates: Counter[str] = field(default_factory=Counter)
     levels: Counter[str] = field(default_factory=Counter)
     operators: Counter[str] = field(default_factory=Counter)
-    routes: Counter[str] = field(default_factory=Counter)
+    cross_checks: Counter[str] = field(default_factory=Counter)
     points: int = 0
     proved: list[str] = field(default_factory=list)
     small: dict[str, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Figures:
 
 
 def figures_of(ids: Iterable[str], jobs: int = 1) -> Figures:
-    """Break the derivations and ask the judge, in `jobs` processes; the second route runs over each as it stands."""
+    """Break the derivations and ask the judge, in `jobs` processes; the cross-check runs over each as it stands."""
     found = Figures()
     for one in Parallel(jobs, return_as="generator")(delayed(_figures)(name) for name in ids):
         found.points += one.points
@@ -75,15 +75,15 @@ def figures_of(ids: Iterable[str], jobs: int = 1) -> Figures:
 
 def _figures(name: str) -> Figures:
     found, derivation = Figures(), get(name)
-    topic, outcome, route = derivation.topic, mutants_of(derivation), second_route(derivation)
+    topic, outcome, checked = derivation.topic, mutants_of(derivation), cross_check(derivation)
     found.derivations[topic] += 1
     found.mutants[topic] += len(outcome.false)
     found.discarded[topic] += outcome.not_shown_false
     found.duplicates[topic] += outcome.duplicates
-    found.routes[route.outcome] += 1
-    found.points += route.points
-    if route.outcome != "agrees":
-        found.reasons[name] = route.reason
+    found.cross_checks[checked.outcome] += 1
+    found.points += checked.points
+    if checked.outcome != "agrees":
+        found.reasons[name] = checked.reason
     if len(outcome.false) < WANTED:
         found.small[name] = len(outcome.false)
     for mutant in outcome.false:
@@ -106,7 +106,7 @@ def page(found: Figures) -> str:
         _table(
             ("outcome", "results", "share"),
             [
-                (outcome, found.routes[outcome], f"{found.routes[outcome] / derivations:.1%}")
+                (outcome, found.cross_checks[outcome], f"{found.cross_checks[outcome] / derivations:.1%}")
                 for outcome in ("agrees", "disagrees", "not applicable")
             ],
         ),
@@ -123,7 +123,7 @@ def page(found: Figures) -> str:
             ],
         ),
         _table(("the judge says", "mutants"), [(level, found.levels[level]) for level in _LEVELS]),
-        "No witness is looked for here, so that a mutant that could be refuted is counted as unknown.",
+        "No counterexample is looked for here, so that a mutant that could be refuted is counted as unknown.",
         f"Derivations with fewer than {WANTED} distinct false mutants: {len(found.small)}.",
         _table(("derivation", "mutants"), sorted(found.small.items())) if found.small else "",
         "## Near-misses",
@@ -145,7 +145,7 @@ def main(topics: list[str]) -> int:
     print(text)
     if not topics:
         PAGE.write_text(text, encoding="utf-8")
-    return int(bool(found.proved) or found.routes["disagrees"] > 0)
+    return int(bool(found.proved) or found.cross_checks["disagrees"] > 0)
 
 
 if __name__ == "__main__":

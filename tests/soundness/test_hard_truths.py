@@ -1,4 +1,4 @@
-"""Hard true statements about gradients, masks and norms: the judge must prove each, and the second route agrees."""
+"""Hard true statements about gradients, masks and norms: the judge must prove each, and the cross-check agrees."""
 
 import pytest
 from sympy import Derivative, Gt, KroneckerDelta, Le, Lt, Sum, exp, log, sqrt
@@ -7,9 +7,9 @@ from derivations.attention.attention import scaled_dot_product_attention
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import CausalMask, RowMean, RowSum, row_softmax, square
 from derivations.language.arrays.scalars import Iverson
+from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import Assumption
-from derivations.language.second_route import second_route
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.softmax.softmax import softmax
 from derivations.symbols import d, d_k, d_v, epsilon, i, j, k, l, m, n
@@ -190,9 +190,9 @@ def test_a_hard_truth_is_proved(entry) -> None:
 
 
 @pytest.mark.parametrize("entry", TRUTHS, ids=lambda entry: f"{entry.group}: {entry.why}")
-def test_the_second_route_agrees(entry) -> None:
-    route = second_route(entry.derivation)
-    assert route.outcome == "agrees", route.reason
+def test_the_cross_check_agrees(entry) -> None:
+    checked = cross_check(entry.derivation)
+    assert checked.outcome == "agrees", checked.reason
 
 
 def test_there_are_thirty_and_no_two_are_the_same() -> None:

@@ -8,8 +8,8 @@ import pytest
 from sympy import Symbol, cos, exp
 
 from derivations.catalogue import get, names
+from derivations.language.cross_check import cross_check
 from derivations.language.results.derivation import Derivation, Step
-from derivations.language.second_route import second_route
 from tests.soundness.harness import WANTED, Mutant, judged, mutants_of, shown_false
 from tests.soundness.mutations import OPERATORS, Scope, mutants
 from tests.soundness.report import PAGE
@@ -23,7 +23,7 @@ def _false_mutants_are_refused(name: str, wanted: int, seconds: float) -> int:
     found = mutants_of(get(name), wanted).false
     proved = [str(mutant) for mutant in found if judged(mutant, seconds) not in ("refuted", "unknown")]
     assert not proved
-    return len(found) or int(second_route(get(name)).outcome == "not applicable")  # else nothing is labelled
+    return len(found) or int(cross_check(get(name)).outcome == "not applicable")  # else nothing is labelled
 
 
 @pytest.mark.parametrize("name", few(IDS))
@@ -33,14 +33,14 @@ def test_no_false_mutant_is_proved(name: str) -> None:
 
 @pytest.mark.parametrize("name", few(IDS, fast=10))
 def test_the_second_route_does_not_disagree(name: str) -> None:
-    route = second_route(get(name))
+    route = cross_check(get(name))
     assert route.outcome in ("agrees", "not applicable"), route.reason
     assert route.outcome == "not applicable" or all(step.points for claim in route.steps for step in claim)
 
 
 @pytest.mark.slow
 def test_hardly_a_result_is_beyond_the_second_route() -> None:
-    beyond = [name for name in IDS if second_route(get(name)).outcome != "agrees"]
+    beyond = [name for name in IDS if cross_check(get(name)).outcome != "agrees"]
     assert len(beyond) <= 0.02 * len(IDS), beyond
 
 

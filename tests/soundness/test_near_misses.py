@@ -1,4 +1,4 @@
-"""Near-misses written by hand: each is false, most are shown false by the second route, none is proved."""
+"""Near-misses written by hand: each is false, most are shown false by the cross-check, none is proved."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -23,7 +23,7 @@ def test_a_near_miss_is_not_proved(entry: Statement) -> None:
 
 
 @named
-def test_the_second_route_sees_that_it_is_false(entry: Statement) -> None:
+def test_the_cross_check_sees_that_it_is_false(entry: Statement) -> None:
     made = entry.derivation
     at_points = replace(made, assumptions=(*made.assumptions, *entry.where))
     step = made.claims[0].steps[0]

@@ -1,4 +1,4 @@
-"""`assert_equal`: proved, refuted with a witness, or unknown; what was assumed is said; text is never evaluated."""
+"""`assert_equal`: proved, refuted with a counterexample, or unknown; it says what was assumed; it evaluates no text."""
 
 import re
 from fractions import Fraction

@@ -13,7 +13,7 @@ from sympy import Expr, Integer
 
 from derivations.costs.memory import pre_norm_layer
 from derivations.costs.published.formula import WIDTHS, Departure, Published, letter
-from derivations.language.counting.memory_counts import Storage, kept_activations, training_state_bytes
+from derivations.language.counting.memory_counts import Storage, saved_residuals, training_state_bytes
 from derivations.symbols import batch, d_ff, d_model, h, n, size
 
 __all__ = ["ACTIVATIONS", "ZERO", "devices"]
@@ -33,13 +33,13 @@ LETTERS = (
 s, b, width, a, t = (each.symbol for each in LETTERS)
 
 
-def kept(parallel: str, recomputed: tuple[str, ...], *, statistics: bool) -> Expr:
+def saved_residual_bytes(parallel: str, recomputed: tuple[str, ...], *, statistics: bool) -> Expr:
     """Return the bytes that each device keeps: of the statistics of norms, or of all else.
 
     Parallel     "none"; "tensor": what has an axis of heads or of hidden columns is divided; "sequence": all is
     """
     total = Integer(0)
-    for storage in kept_activations(LAYER, batch=batch, recomputed=recomputed).storages:
+    for storage in saved_residuals(LAYER, batch=batch, recomputed=recomputed).storages:
         if (storage.role == "statistic") == statistics:
             divided = parallel == "sequence" or (parallel == "tensor" and _of_heads_or_hidden_columns(storage))
             total += BYTES[storage.kind] * storage.elements / (devices if divided else 1)
@@ -54,7 +54,7 @@ def activations(
     id: str, title: str, share: Expr | int, row: str, parallel: str = "none", recomputed: tuple[str, ...] = ()
 ) -> Published:
     """Return s b h times a share, as table 2 has it."""
-    left_out = kept(parallel, recomputed, statistics=True)
+    left_out = saved_residual_bytes(parallel, recomputed, statistics=True)
     statistics = Departure(Integer(-1), "statistics of norms", lambda _: left_out, "left out")
     return Published(
         id=f"korthikanti.{id}",
@@ -64,7 +64,7 @@ def activations(
         units="bytes for each layer and device",
         convention="2 bytes for a number, 1 for an entry of a dropout mask",
         source=f"Korthikanti et al. (2022), {row}",
-        derived=lambda _: kept(parallel, recomputed, statistics=False) + left_out,
+        derived=lambda _: saved_residual_bytes(parallel, recomputed, statistics=False) + left_out,
         against="what the equations of a pre-norm layer with dropout keep, mean and variance of each row included",
         departures=() if left_out == 0 else (statistics,),
         relations=WIDTHS,

@@ -13,7 +13,7 @@ from derivations.architectures.kinds import by_kind
 from derivations.costs.key_value_caches import cached_numbers
 from derivations.costs.questions.answer import Answer, number, put
 from derivations.language.counting.costs import count_flops, count_parameters
-from derivations.language.counting.memory_counts import kept_activations
+from derivations.language.counting.memory_counts import saved_residuals
 from derivations.symbols import m, n, size
 
 __all__ = ["Effect", "effect_of_heads"]
@@ -31,7 +31,7 @@ class Effect(Answer):
 
 
 def effect_of_heads(model: Model) -> tuple[Effect, ...]:
-    """Return how parameters, products, softmax, kept activations and the cache depend on the number of heads.
+    """Return how parameters, products, softmax, saved residuals and the cache depend on the number of heads.
 
     Definition   h d_k = D_k and h d_v = D_v are held fixed, h being all heads where groups g of them share keys and
                  values: d_k = D_k / h is put into each count. Rotary columns beside a latent vector stay as wide.
@@ -52,7 +52,7 @@ def effect_of_heads(model: Model) -> tuple[Effect, ...]:
         "parameters": count_parameters(layer),
         "FLOPs in products": flops.matmul,
         "FLOPs in softmax": flops.softmax,
-        "bytes kept for the backward pass": kept_activations(layer).bytes(),
+        "bytes of saved residuals": saved_residuals(layer).bytes(),
         "numbers in the cache": cached_numbers(model),
     }
     lengths = dict.fromkeys((n, m), LENGTH)

@@ -11,14 +11,14 @@ from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.documents.canon.forms import Form
 from derivations.feed_forward.feed_forward import W_1, W_2, X, b_1, b_2, feed_forward
 from derivations.feed_forward.gated import GATES, W_down, W_gate, W_up, gated_feed_forward
-from derivations.language.arrays.functions import Hadamard, Named, gelu, named, opaque, relu
+from derivations.language.arrays.functions import Hadamard, Named, gelu, named, relu, uninterpreted_function
 from derivations.linear.linear import linear
 from derivations.symbols import scalar
 
 __all__ = ["activation_forms", "feed_forward_forms", "gated_forms", "linear_forms"]
 
 ACTIVATIONS: dict[str, Named] = {
-    "": opaque("act"), "relu": relu, "gelu": gelu, "silu": silu, "sigmoid": sigmoid,
+    "": uninterpreted_function("act"), "relu": relu, "gelu": gelu, "silu": silu, "sigmoid": sigmoid,
     "tanh": named("tanh", tanh(scalar("x")), scalar("x")),
     "squared relu": named("squared_relu", Max(0, scalar("x")) ** 2, scalar("x")),
 }  # fmt: skip
@@ -48,7 +48,7 @@ def feed_forward_forms() -> tuple[Form, ...]:
 def gated_forms() -> tuple[Form, ...]:
     """The gated network, its activation any of the known ones."""
     forms = []
-    for word, activation in (*GATES.items(), ("", opaque("act"))):
+    for word, activation in (*GATES.items(), ("", uninterpreted_function("act"))):
         name = "feed_forward.swiglu" if word == "SwiGLU" else "feed_forward.gated_variants"
         plain = gated_feed_forward(activation).result(X, W_gate=W_gate, W_up=W_up, W_down=W_down)
         biased = gated_feed_forward(activation, biases=True)

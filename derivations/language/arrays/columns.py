@@ -1,7 +1,7 @@
-"""Columns of a matrix side by side, and a stretch of them taken out: what one product for many is cut into.
+"""Columns of several matrices concatenated, and a range of them read: one product for many, and its parts.
 
-`Beside` puts matrices (or vectors) side by side, `ColumnRange` reads some columns of the result as an axis of its own,
-such as h blocks of d_k: (X [A B])[:, a:a + b] is X B.
+`ColumnConcatenation` puts matrices (or vectors) side by side. `ColumnRange` reads some columns of the result as an axis
+of its own, such as h blocks of d_k: (X [A B])[:, a:a + b] is X B.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
 from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
 
-__all__ = ["Beside", "ColumnRange"]
+__all__ = ["ColumnConcatenation", "ColumnRange"]
 
 
 def _require_as_many_rows(first: Array, other: Array) -> None:
@@ -29,7 +29,7 @@ def _require_as_many_rows(first: Array, other: Array) -> None:
     )
 
 
-class Beside(Array):
+class ColumnConcatenation(Array):
     """Matrices of as many rows side by side, [A B ...]: columns of the first, then of the second; or vectors."""
 
     def _infer(self) -> Shape:
@@ -43,7 +43,7 @@ class Beside(Array):
         return (*first.shape[:-1], expand(Add(*(total(part.shape[-1]) for part in self.args))))
 
     def _sympystr(self, printer: StrPrinter) -> str:
-        return f"beside({', '.join(map(str, self.args))})"
+        return f"ColumnConcat({', '.join(map(str, self.args))})"
 
     def _entry(self, *places: Place) -> Expr:
         column = flat(places[-1])

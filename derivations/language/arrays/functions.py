@@ -50,12 +50,12 @@ from derivations.language.arrays.shapes import (
 
 __all__ = [
     "BandMask",
-    "Both",
     "CausalMask",
     "Elementwise",
     "Hadamard",
     "Interleave",
     "Lookup",
+    "MaskConjunction",
     "Named",
     "RowLogSumExp",
     "RowMean",
@@ -65,9 +65,9 @@ __all__ = [
     "band_mask",
     "gelu",
     "named",
-    "opaque",
     "relu",
     "row_softmax",
+    "uninterpreted_function",
 ]
 
 
@@ -117,8 +117,8 @@ def _check_name(function: Named) -> None:
         raise ValueError(f"there is a function {function.name!r} with another formula; choose another name")
 
 
-def opaque(name: str) -> Named:
-    """Return an elementwise function of which nothing is known: what is proved of it holds for every function."""
+def uninterpreted_function(name: str) -> Named:
+    """Return an uninterpreted elementwise function: what is proved of it holds for every function."""
     return named(name, Function(name, real=True)(_x), _x)
 
 
@@ -195,7 +195,7 @@ class Hadamard(Array):
         return _at(self.args[0], places) * _at(self.args[1], places)
 
 
-class Both(Array):
+class MaskConjunction(Array):
     """The entrywise conjunction of two masks."""
 
     binding = 2

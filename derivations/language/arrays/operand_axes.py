@@ -18,17 +18,17 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
 
@@ -57,7 +57,7 @@ def _same(node: Array) -> dict[int, Axes]:
     return {k: tuple(range(len(a.shape))) for k, a in operands(node)}
 
 
-for _entrywise in (Plus, Scaled, Hadamard, Both, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
+for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
     operand_axes.register(_entrywise, _same)
 for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
     operand_axes.register(_columns, _same)
@@ -74,7 +74,7 @@ operand_axes.register(OneHot, lambda node: {0: (0,)})
 operand_axes.register(Pick, lambda node: {0: (0, None), 1: (0,)})
 operand_axes.register(TopK, lambda node: {0: (1, None)})
 operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
-operand_axes.register(EachTransposed, lambda node: {0: (0, 2, 1)})
+operand_axes.register(BatchTranspose, lambda node: {0: (0, 2, 1)})
 operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
 
 

@@ -2,7 +2,7 @@
 
 `TopK` names the places of the largest entries, `RoutedProduct` multiplies every row by the one matrix that its number
 names, so that k of E matrices are worked with and no more. `RoutedOuter` is what the product becomes when it is
-differentiated by the matrices, `EachTransposed` stands in its derivative by the rows.
+differentiated by the matrices; its derivative by the rows holds a `BatchTranspose`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from derivations.language.arrays.expression import Array, Shape, avoiding, requi
 from derivations.language.arrays.scalars import Iverson, Within
 from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
 
-__all__ = ["EachTransposed", "RoutedOuter", "RoutedProduct", "TopK"]
+__all__ = ["BatchTranspose", "RoutedOuter", "RoutedProduct", "TopK"]
 
 
 class TopK(Array):
@@ -75,7 +75,7 @@ class TopK(Array):
         return Sum(here * KroneckerDelta(rank, number), (here, 0, columns - 1))
 
 
-class EachTransposed(Array):
+class BatchTranspose(Array):
     """Every matrix of a family transposed: member e is the transpose of member e."""
 
     def _infer(self) -> Shape:

@@ -24,8 +24,8 @@ from derivations.language.counting.flop_counts import (
     count_training_flops,
     flops_by_part,
 )
+from derivations.language.counting.mask_sparsity import operands
 from derivations.language.counting.operations import Flops, count_operations, entries
-from derivations.language.counting.visibility import operands
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
 __all__ = [

@@ -15,8 +15,8 @@ from derivations.language.arrays.functions import RowSoftmax
 from derivations.language.arrays.shapes import Sized, axis, total
 from derivations.language.counting.convention import CONVENTION, Convention
 from derivations.language.counting.flop_passes import Parts, add_part, backward_parts, forward_parts, nodes_of
+from derivations.language.counting.mask_sparsity import Known, sparsity_of_layer
 from derivations.language.counting.operations import Flops
-from derivations.language.counting.visibility import Known, look
 from derivations.language.layers.layer import Apply, Layer
 
 __all__ = ["count_decode_flops", "count_flops", "count_training_flops", "flops_by_part"]
@@ -43,7 +43,7 @@ def count_training_flops(
     Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, those of
                  parts among them, and by the inputs of the layer where the convention says so. What is among
                  `recomputed`, named as a part or as a layer, is computed a second time, all of it, before its backward
-                 pass: activation checkpointing as `kept_activations` has it
+                 pass: activation checkpointing as `saved_residuals` has it
     Assumes      as `count_flops`; gradients of several examples are added up at no cost
     Units        FLOPs or multiply-adds, as the convention says
     Source       recomputation: Chen, Xu, Zhang and Guestrin (2016), section 3
@@ -140,13 +140,13 @@ def _together(parts: Parts, convention: Convention) -> Flops:
 
 def _seeing_later(layer: Layer, known: Known, n: Symbol) -> str | None:
     """The name of a layer whose softmax lets positions see later ones, n being their number, or None."""
-    sight = look(layer, known)
+    sparsity = sparsity_of_layer(layer, known)
     for node in chain.from_iterable(nodes_of(equation.value) for equation in layer.equations):
         if isinstance(node, Apply):
-            inside = _seeing_later(node.layer, sight.known(node, None), n)
+            inside = _seeing_later(node.layer, sparsity.known(node, None), n)
             if inside is not None:
                 return inside
         among_themselves = isinstance(node, RowSoftmax) and all(n in total(a).free_symbols for a in node.shape)
-        if among_themselves and len(node.shape) == 2 and sight.of_softmax(node) is None:
+        if among_themselves and len(node.shape) == 2 and sparsity.of_softmax(node) is None:
             return layer.name
     return None

@@ -18,6 +18,14 @@ from derivations.language.arrays.functions import Lookup, RowMean, RowSum
 from derivations.language.arrays.selection import ScatterRows
 from derivations.language.arrays.shapes import same_size, total
 from derivations.language.counting.convention import Convention
+from derivations.language.counting.mask_sparsity import (
+    Known,
+    MaskSparsity,
+    Visible,
+    operands,
+    sparsity_of_equations,
+    sparsity_of_layer,
+)
 from derivations.language.counting.operations import (
     Flops,
     entries,
@@ -27,7 +35,6 @@ from derivations.language.counting.operations import (
     summed_entries,
     visible_operations,
 )
-from derivations.language.counting.visibility import Known, Sight, Visible, look, look_at, operands
 from derivations.language.differentiation.preparation import has_weights, prepared
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import passes
@@ -58,8 +65,8 @@ def forward_parts(
     layer: Layer, batched: frozenset[Variable], known: Known, batch: Expr, convention: Convention
 ) -> Parts:
     """Return the operations of one forward pass, `batched` being the inputs that differ from example to example."""
-    sight = Sight() if convention.causal == "full" else look(layer, known)
-    count = _Counting(batch, convention, sight, set(batched))
+    sparsity = MaskSparsity() if convention.causal == "full" else sparsity_of_layer(layer, known)
+    count = _Counting(batch, convention, sparsity, set(batched))
     for equation in layer.equations:
         count.equation(equation)
     count.pull_back()
@@ -74,8 +81,8 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
     """
     both = passes(layer)
     equations = (*both.forward, *both.backward)
-    sight = Sight() if convention.causal == "full" else look_at(equations, known, both.outputs)
-    count = _Counting(batch, convention, sight, {*both.given, *layer.inputs})
+    sparsity = MaskSparsity() if convention.causal == "full" else sparsity_of_equations(equations, known, both.outputs)
+    count = _Counting(batch, convention, sparsity, {*both.given, *layer.inputs})
     for equation in both.forward:
         count.follow(equation)
     reals = (v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real")
@@ -131,7 +138,7 @@ class _Counting:
 
     batch: Expr
     convention: Convention
-    sight: Sight
+    sparsity: MaskSparsity
     batched: set[Variable]
 
     def __post_init__(self) -> None:
@@ -140,7 +147,7 @@ class _Counting:
 
     def equation(self, equation: Equation) -> None:
         """Count one equation."""
-        self.node(equation.value, self.sight.asked.get(equation.variable), _members(equation))
+        self.node(equation.value, self.sparsity.asked.get(equation.variable), _members(equation))
         self.follow(equation)
 
     def follow(self, equation: Equation) -> None:
@@ -166,7 +173,7 @@ class _Counting:
                 own = replace(own, activation=Integer(0), elementwise=own.activation)
             add_part(self.parts, "", own.times(times))
         inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times
-        for operand, at in self.sight.reads(node, asked):
+        for operand, at in self.sparsity.reads(node, asked):
             self.node(operand, at, inner)
 
     def called(self, node: Pullback, times: Expr) -> set[str]:
@@ -199,7 +206,7 @@ class _Counting:
 
     def known(self, node: Apply, asked: Visible | None) -> Known:
         """Return what is known of an applied layer, where the convention asks for it."""
-        return Known() if self.convention.causal == "full" else self.sight.known(node, asked)
+        return Known() if self.convention.causal == "full" else self.sparsity.known(node, asked)
 
     def file(self, node: Apply, parts: Parts, times: Expr) -> None:
         """Add the counts of an applied layer under its name."""
@@ -222,7 +229,11 @@ class _Counting:
             table = node if isinstance(node, ScatterRows) else node.args[0]
             return product_flops(total(table.shape[0]) * moved, entries(node.shape), self.convention)
         if self.convention.causal == "visible":
-            seen = self.sight.visible(node.args[0]) if isinstance(node, RowSum) else asked or self.sight.visible(node)
+            seen = (
+                self.sparsity.visible(node.args[0])
+                if isinstance(node, RowSum)
+                else asked or self.sparsity.visible(node)
+            )
             shown = seen and visible_operations(node, seen.pairs)
             if shown:
                 return shown
@@ -238,7 +249,7 @@ class _Counting:
         inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # a column times a row sums nothing
         sums = entries(node.shape)
         multiply_adds = inner * sums
-        by_left, by_right = self.sight.visible(left), self.sight.visible(right)
+        by_left, by_right = self.sparsity.visible(left), self.sparsity.visible(right)
         if self.convention.causal == "full" or not (asked or by_left or by_right):
             return product_flops(multiply_adds, sums, self.convention)
         if self.convention.causal == "halved":

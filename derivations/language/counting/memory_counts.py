@@ -1,6 +1,6 @@
-"""Bytes read off the equations of a layer: what its forward pass keeps, and the state of training.
+"""Bytes read off the equations of a layer: the residuals that its forward pass saves, and the state of training.
 
-`kept_activations` says what is kept, array by array; `KeptCount` is a count of it as a term that stays as written.
+`saved_residuals` lists them, array by array; `SavedResidualCount` is a count of them as a term that stays as written.
 """
 
 from __future__ import annotations
@@ -14,28 +14,29 @@ from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
+from derivations.former_names import current
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.functions import RowSoftmax
 from derivations.language.arrays.shapes import Sized, axis, total
 from derivations.language.counting.costs import Count
-from derivations.language.counting.kept import Storage, Treatment, is_normalisation, storages
+from derivations.language.counting.saved_residuals import Storage, Treatment, is_normalisation, storages
 from derivations.language.layers.layer import Apply, Layer
 
 __all__ = [
-    "Kept",
-    "KeptCount",
+    "SavedResidualCount",
+    "SavedResiduals",
     "Storage",
     "attention_layers",
     "is_normalisation",
-    "kept_activations",
     "partitioned_state_bytes",
+    "saved_residuals",
     "training_state_bytes",
 ]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What a forward pass keeps for its backward pass: storages in order of evaluation, each of them once.
+class SavedResiduals:
+    """The residuals that a forward pass saves for its backward pass: storages in order of evaluation, each once.
 
     Units        entries; constants are listed in `storages` and counted nowhere
     """
@@ -73,7 +74,7 @@ class Kept:
 
     @property
     def statistics(self) -> Expr:
-        """The numbers that normalisations keep for each row, such as means and variances."""
+        """The numbers that normalisations save for each row, such as means and variances."""
         return self._entries("real", roles=("statistic",))
 
     def bytes(
@@ -84,7 +85,7 @@ class Kept:
         bytes_per_integer: Expr | int = 8,
         bytes_per_statistic: Expr | int = 0,
     ) -> Expr:
-        """Return the bytes of all that is kept.
+        """Return the bytes of all saved residuals.
 
         Units        bytes; statistics count nothing unless they are given bytes, as in published formulas
         """
@@ -93,26 +94,26 @@ class Kept:
         return expand(sum(size * count for size, count in zip(sizes, counts, strict=True)))
 
 
-def kept_activations(
+def saved_residuals(
     layer: Layer,
     *,
     batch: Sized = 1,
     recomputed: Iterable[str] = (),
     fused: Callable[[Layer], bool] = is_normalisation,
-) -> Kept:
-    """Return what the forward pass of a layer over `batch` examples keeps for its backward pass.
+) -> SavedResiduals:
+    """Return what the forward pass of a layer over `batch` examples saves for its backward pass.
 
     Definition   the values that the equations of the backward pass read, every storage once: what is given to several
                  parts, a transpose, the blocks of a matrix are one storage with what they were made of. A part among
-                 `recomputed`, named as a part or as a layer, keeps its inputs alone, its masks being made or drawn
-                 again; the layer itself may be among them. A part that is `fused` is one operation: it keeps what is
+                 `recomputed`, named as a part or as a layer, saves its inputs alone, its masks being made or drawn
+                 again; the layer itself may be among them. A part that is `fused` is one operation: it saves what is
                  given and numbers of rows, and computes again what is written entry by entry in them. A function whose
-                 slope is a function of its value (ReLU, sigmoid, tanh, exp) keeps the value, any other its arguments;
-                 a softmax keeps its value, and its mask of visible keys is not read again
+                 slope is a function of its value (ReLU, sigmoid, tanh, exp) saves the value, any other its arguments;
+                 a softmax saves its value, and its mask of visible keys is not read again
     Assumes      every real input and every parameter has a gradient; the layers of a repetition share the other inputs,
                  and the first of them is counted like the others
     Units        entries, bytes by `.bytes()`
-    Source       what is kept, and recomputation: Korthikanti et al. (2022), sections 4.1 and 5
+    Source       what is saved, and recomputation: Korthikanti et al. (2022), sections 4.1 and 5
     Raises       GradientError for a node without a rule; ValueError for a name in `recomputed` that no layer has
     """
     names = frozenset([recomputed] if isinstance(recomputed, str) else recomputed)
@@ -125,14 +126,14 @@ def kept_activations(
         )
     found = storages(layer, Treatment(names, fused))
     examples = total(axis(batch))
-    return Kept(tuple(s if s.role == "constant" else replace(s, copies=s.copies * examples) for s in found))
+    return SavedResiduals(tuple(s if s.role == "constant" else replace(s, copies=s.copies * examples) for s in found))
 
 
 def attention_layers(layer: Layer) -> tuple[str, ...]:
     """Return the names of the layers in a layer that make scores, weights and weighted sums, without weights to learn.
 
     Definition   those that take the softmax of rows, and neither they nor their parts have parameters; recomputing them
-                 is selective recomputation: queries, keys and values are kept, and nothing quadratic in their number
+                 is selective recomputation: queries, keys and values are saved, and nothing quadratic in their number
     Source       Korthikanti et al. (2022), section 5 and figure 3
     """
     return tuple(sorted({inner.name for inner in _layers(layer) if _is_attention(inner)}))
@@ -165,11 +166,12 @@ def _names(layer: Layer) -> Iterator[str]:
 # --- a count as a term ----------------------------------------------------------------------------------------------
 
 
-class KeptCount(Count):
-    """A count of what a layer keeps, as a term that stays as written: "kept bytes", "kept numbers", ...
+class SavedResidualCount(Count):
+    """A count of the saved residuals of a layer, as a term that stays as written.
 
-    `value()` is the expression in the sizes that is read off the equations; "kept bytes" has 2 for a number and 1 for
-    an entry of a mask, statistics left out.
+    The counts are "saved residual bytes", "saved residual numbers", and the like of masks and statistics. `value()` is
+    the expression in the sizes that is read off the equations. The bytes are 2 for a number and 1 for an entry of a
+    mask, statistics left out.
 
     Units        bytes, or entries, as its name says
     Raises       ValueError for a count of another name, or a name in `recomputed` that no layer has
@@ -177,9 +179,9 @@ class KeptCount(Count):
 
     def __new__(
         cls, what: str | Str, layer: Layer, batch: Sized = 1, recomputed: Iterable[str | Str] = ()
-    ) -> KeptCount:
+    ) -> SavedResidualCount:
         """Build the term for the count `what` of a layer, over `batch` examples, some layers being recomputed."""
-        what = what if isinstance(what, Str) else Str(what)
+        what = what if isinstance(what, Str) else Str(current(what))
         if what.name not in _COUNTS:
             raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
         names = sorted({name if isinstance(name, Str) else Str(name) for name in recomputed}, key=str)
@@ -192,7 +194,7 @@ class KeptCount(Count):
 
     def value(self) -> Expr:
         """Return the count read off the equations."""
-        return _COUNTS[self.what](kept_activations(self.layer, batch=self.batch, recomputed=self.recomputed))
+        return _COUNTS[self.what](saved_residuals(self.layer, batch=self.batch, recomputed=self.recomputed))
 
     def _sympystr(self, printer: StrPrinter) -> str:
         batch = "" if self.batch == 1 else f", batch = {self.batch}"
@@ -210,11 +212,11 @@ class KeptCount(Count):
         return printer.applied(printer.words(self.what), arguments)
 
 
-_COUNTS: dict[str, Callable[[Kept], Expr]] = {
-    "kept bytes": lambda kept: kept.bytes(),
-    "kept numbers": lambda kept: kept.numbers,
-    "kept masks": lambda kept: kept.masks,
-    "kept statistics": lambda kept: kept.statistics,
+_COUNTS: dict[str, Callable[[SavedResiduals], Expr]] = {
+    "saved residual bytes": lambda saved: saved.bytes(),
+    "saved residual numbers": lambda saved: saved.numbers,
+    "saved residual masks": lambda saved: saved.masks,
+    "saved residual statistics": lambda saved: saved.statistics,
 }
 
 

@@ -19,7 +19,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import (
     Array,
@@ -34,17 +34,17 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
@@ -146,10 +146,21 @@ def node_operations(node: Array) -> Flops:
 
 
 _REPEATED = (RowBroadcast, ColumnBroadcast)
-_MOVED = (Variable, Explicit, Member, Transpose, Concatenate, ColumnBlock, Interleave, Lookup, Beside, ColumnRange)
-_CHOSEN = (BandMask, Both, OneHot, Pick, EveryOther, Windows, PlacedBlock)
+_MOVED = (
+    Variable,
+    Explicit,
+    Member,
+    Transpose,
+    Concatenate,
+    ColumnBlock,
+    Interleave,
+    Lookup,
+    ColumnConcatenation,
+    ColumnRange,
+)
+_CHOSEN = (BandMask, MaskConjunction, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
-_ROUTED = (TopK, EachTransposed)
+_ROUTED = (TopK, BatchTranspose)
 for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
     node_operations.register(_free, lambda node: Flops())
 
@@ -293,7 +304,7 @@ def _axes(node: Array) -> Axes:
         return frozenset(k + 1 for k in _axes(node.args[0]))
     if isinstance(node, ColumnBroadcast):
         return _axes(node.args[0])
-    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | Both):
+    if isinstance(node, Plus | Scaled | Hadamard | Elementwise | MaskConjunction):
         return frozenset().union(*(_axes(operand) for operand in node.args if isinstance(operand, Array)))
     return frozenset(range(len(node.shape)))
 

@@ -31,8 +31,8 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Hadamard,
+    MaskConjunction,
     RowMean,
     RowSoftmax,
     RowSum,
@@ -64,7 +64,7 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
         return band is not None and band.looks_back
     if isinstance(node, RowSoftmax):
         return len(node.args) == 2 and looks_back(node.args[1], known)
-    if isinstance(node, Both | Hadamard):
+    if isinstance(node, MaskConjunction | Hadamard):
         return any(looks_back(part, known) for part in node.args)
     if isinstance(node, Plus):
         return all(looks_back(part, known) for part in node.args)

@@ -35,7 +35,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
@@ -388,14 +388,14 @@ def _(node: RoutedOuter, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 
 @adjoints.register
-def _(node: EachTransposed, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+def _(node: BatchTranspose, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """Every matrix transposed: so is every gradient."""
     yield node.args[0], _each_transposed(g)
 
 
 def _each_transposed(family: Array) -> Array:
     """Return every matrix of a family transposed; twice is not at all."""
-    return family.args[0] if isinstance(family, EachTransposed) else EachTransposed(family)
+    return family.args[0] if isinstance(family, BatchTranspose) else BatchTranspose(family)
 
 
 @adjoints.register

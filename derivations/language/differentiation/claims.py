@@ -1,8 +1,8 @@
 """What there is to prove about a gradient, as claims for the judge.
 
 Two ways say the same. `whole_claims` states of each gradient that it is the derivative of <dY, Y>, everything
-unfolded. `local_claims` states it equation by equation, names kept opaque; with the chain rule, by which what the uses
-of a variable contribute adds up, this proves the gradients of layers that are too large to unfold.
+unfolded. `local_claims` states it equation by equation, with uninterpreted names. The chain rule adds up what the uses
+of a variable contribute; with it this proves the gradients of layers that are too large to unfold.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def whole_claims(layer: Layer) -> Derivation:
 def local_claims(layer: Layer) -> Derivation:
     """Return, for every equation of a layer, that what it adds to each gradient is the derivative of <g, value>.
 
-    Definition   names are opaque: an equation knows its own right-hand side alone; where a layer is applied there is
+    Definition   names are uninterpreted: an equation knows its own right-hand side; where a layer is applied there is
                  nothing to prove here, its gradient being that layer's
     """
     forward = prepared(layer)

@@ -143,7 +143,7 @@ class _Naming:
             return self.applied(node)
         if isinstance(node, Pullback):
             return node
-        keep: Callable[[Array], Array] = self.kept if isinstance(node, _KEEPS_OPERANDS) else self.inner
+        keep: Callable[[Array], Array] = self.saved if isinstance(node, _KEEPS_OPERANDS) else self.inner
         return _mapped(keep, node)
 
     def inner(self, node: Array) -> Array:
@@ -151,15 +151,15 @@ class _Naming:
         node = self.named_inside(node)
         return self.name(node) if isinstance(node, (*_KEEPS_VALUE, Apply)) else node
 
-    def kept(self, node: Array) -> Array:
+    def saved(self, node: Array) -> Array:
         """Return an operand whose value is asked for: a named array, repeated, scaled or transposed."""
         if isinstance(node, _TRANSPARENT):
-            return _mapped(self.kept, node)
+            return _mapped(self.saved, node)
         node = self.inner(node)
         return node if _plain(node) or not read_by(node) else self.name(node)
 
     def applied(self, node: Apply) -> Array:
-        arguments = node.args[2].func(*(self.kept(a) for a in node.arguments))
+        arguments = node.args[2].func(*(self.saved(a) for a in node.arguments))
         return node.func(*node.args[:2], arguments, *node.args[3:])
 
     def family_member(self, node: Array) -> Array:

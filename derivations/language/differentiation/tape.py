@@ -1,7 +1,7 @@
-"""What a forward pass keeps for the backward pass: gradients of layers in a form that a program can run.
+"""Tapes, the residuals that a forward pass saves for the backward pass: gradients in a form that a program can run.
 
-The equations of a gradient say what is computed; a program also says what is kept. `with_tapes` gives every applied
-layer that is pulled back a tape, what its forward pass keeps, so that the backward pass computes nothing again.
+The equations of a gradient say what is computed; a program also says what is saved. `with_tapes` gives every applied
+layer that is pulled back a tape, what its forward pass saves, so that the backward pass computes nothing again.
 `forward_pass` and `backward_pass` are the two halves of the gradient of a layer that is applied in another.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["Pulled", "Tape", "backward_pass", "forward_pass", "is_gradient", "pu
 
 
 class Tape(Array):
-    """What the forward pass of an applied layer keeps."""
+    """The residuals that the forward pass of an applied layer saves."""
 
     def _infer(self) -> Shape:
         return ()
@@ -129,7 +129,7 @@ def _reading(tape: Variable, node: Pullback) -> Pulled:
 
 @lru_cache(maxsize=256)
 def _halves(layer: Layer) -> tuple[list[Equation], list[Equation], tuple[Variable, ...]]:
-    """The equations of both passes with tapes, and what the forward pass keeps."""
+    """The equations of both passes with tapes, and what the forward pass saves."""
     both = passes(layer)
     taken = {*layer.shapes, *(e.variable.name for e in (*both.forward, *both.backward)), *(v.name for v in both.given)}
     run = {node.applied for e in both.backward for node in e.value.atoms(Pullback)}
@@ -155,13 +155,13 @@ def _until_output(layer: Layer, forward: tuple[Equation, ...]) -> tuple[Equation
 
 
 def forward_pass(layer: Layer) -> tuple[Layer, tuple[Variable, ...]]:
-    """Return the layer that computes what a layer does, and which of its values are kept for the backward pass."""
-    forward, _, kept = _halves(layer)
-    return Layer(f"{layer.name}_forward", layer.inputs, layer.parameters, forward, layer.outputs), kept
+    """Return the layer that computes what a layer does, and which of its values are saved for the backward pass."""
+    forward, _, saved = _halves(layer)
+    return Layer(f"{layer.name}_forward", layer.inputs, layer.parameters, forward, layer.outputs), saved
 
 
 def backward_pass(layer: Layer) -> tuple[Gradient, tuple[Variable, ...]]:
-    """Return the layer that takes the gradient by the output of a layer, and reads what the forward pass kept."""
-    _, backward, kept = _halves(layer)
+    """Return the layer that takes the gradient by the output of a layer, and reads what the forward pass saved."""
+    _, backward, saved = _halves(layer)
     both = passes(layer)
-    return Gradient(f"{layer.name}_backward", (*both.given, *kept), layer.parameters, backward, both.outputs), kept
+    return Gradient(f"{layer.name}_backward", (*both.given, *saved), layer.parameters, backward, both.outputs), saved

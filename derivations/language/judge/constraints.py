@@ -1,4 +1,4 @@
-"""Relations between real unknowns, and whether they are seen to hold at numbers.
+"""Relations between real unknowns, and checks that they hold at given numbers.
 
 A relation is decided by exact arithmetic or by intervals; what neither tells does not count as holding.
 """
@@ -40,7 +40,7 @@ _REAL = len(Symbol("x", real=True).assumptions0)
 
 
 def holds(constraint: Constraint, number: Expr) -> bool:
-    """Say whether a relation is seen to hold where its gap is a number."""
+    """Say whether a relation whose gap is a number is proved to hold."""
     if constraint.of is not None and number.is_Rational:
         return fitting(Fraction(int(number.p), int(number.q)), constraint.of)
     return holds_for(constraint, sign(number))

@@ -28,7 +28,7 @@ from derivations.language.arrays.expression import (
     Transpose,
     Variable,
 )
-from derivations.language.arrays.functions import Both, Elementwise, Hadamard, Interleave, Lookup
+from derivations.language.arrays.functions import Elementwise, Hadamard, Interleave, Lookup, MaskConjunction
 from derivations.language.arrays.routing import RoutedProduct
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.selection import Pick
@@ -152,7 +152,7 @@ def _parts(node: Array, places: tuple[Any, ...], fresh: Fresh) -> Iterator[tuple
     """Yield the arrays inside a node, with the places that an entry of the node depends on."""
     arrays = [part for part in node.args if isinstance(part, Array)]
     match node:
-        case Elementwise() | Hadamard() | Both() | Plus() | Scaled():
+        case Elementwise() | Hadamard() | MaskConjunction() | Plus() | Scaled():
             yield from ((part, places if part.shape else ()) for part in arrays)
         case Transpose():
             yield arrays[0], places[::-1]

@@ -83,14 +83,14 @@ def _power(f: Any, base: Jet, exponent: Jet) -> Jet:
     if f.exp.is_Integer and 0 not in base.value:
         return Jet(1 / base.value ** int(-f.exp), int(f.exp) / base.value ** int(1 - f.exp) * base.slope)
     if not (f.exp.is_Rational and base.value > 0):
-        raise NotEvaluable(f"{f} is not seen to be defined")
+        raise NotEvaluable(f"{f} is not proved to be defined")
     value = intervals.exp(exponent.value * intervals.log(base.value))
     return Jet(value, exponent.value * value / base.value * base.slope)
 
 
 def _logarithm(f: Basic, of: Jet) -> Jet:
     if not of.value > 0:
-        raise NotEvaluable(f"{f} is not seen to be defined")
+        raise NotEvaluable(f"{f} is not proved to be defined")
     return Jet(intervals.log(of.value), of.slope / of.value)
 
 

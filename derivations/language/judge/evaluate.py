@@ -1,7 +1,7 @@
-"""The second way to a number: scalar expressions evaluated by plain loops in interval arithmetic.
+"""Evaluation: numbers of scalar expressions, by plain loops in interval arithmetic.
 
 It shares nothing with the normal form. Every value is an interval that surely holds the true one, so two disjoint
-intervals are a rigorous witness that an equality fails.
+intervals prove that an equality fails.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LARGEST_ARGUMENT = 10**20  # of exp, sin and cos: mpmath works with as many dig
 
 
 class NotEvaluable(Exception):
-    """An expression that has no number at a sample: an expectation, an unbound symbol, a division by zero."""
+    """An expression has no value at a sample: an expectation, an unbound symbol, a division by zero."""
 
 
 @dataclass
@@ -127,7 +127,7 @@ def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> 
     """Return the exact value of an integer expression: a place, a limit of a sum."""
     value = _exact_number(expression, sample, bound)
     if value.denominator != 1:
-        raise NotEvaluable(f"{expression} is no integer")
+        raise NotEvaluable(f"{expression} is not an integer")
     return int(value)
 
 
@@ -158,7 +158,7 @@ def _exact_number(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]
         if base == 0 and expression.exp < 0:
             raise NotEvaluable("a division by zero")
         return base ** int(expression.exp)
-    raise NotEvaluable(f"{expression} is no integer")
+    raise NotEvaluable(f"{expression} is not an integer")
 
 
 def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> Any:

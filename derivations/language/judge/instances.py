@@ -1,4 +1,4 @@
-"""Assumptions at numbers for all sizes and indices: relations between finitely many real unknowns.
+"""Instances of assumptions: numbers for sizes and indices leave relations between finitely many real unknowns.
 
 Sums and quantifiers are written out; every entry of an array is an unknown with what was declared of it. Of what has
 no formula (an unknown function at a place, a limit) the value is an unknown of its own.
@@ -83,7 +83,7 @@ LAWS = {"signs": (_SIGNS, False), "normal": (_NORMAL, False), "leaning": (_LEANI
 
 
 class NoInstance(Exception):
-    """There is nothing to say at such sizes: an entry that does not exist, too many terms, a negative range."""
+    """These sizes give no instance: an entry does not exist, a range is negative, or there are too many terms."""
 
     def __init__(self, text: str, *, too_large: bool = False) -> None:
         super().__init__(text)
@@ -140,7 +140,7 @@ class Instances:
             self.declared.append(Constraint("=", found - fixed))
             found = fixed
         if not found.is_Integer:
-            raise NoInstance(f"{value} is no integer")
+            raise NoInstance(f"{value} is not an integer")
         return int(found)
 
     def unknown(self, text: str, facts: Mapping[str, bool], draws: Draws = (1, 0, 0, 1)) -> Symbol:
@@ -315,13 +315,13 @@ class Instances:
 
     def slope(self, e: Derivative, bound: Mapping[Symbol, int]) -> Any:
         """Return the derivative of a formula; that of an unknown function is an unknown."""
-        opaque = self.unknown(str(e.xreplace(dict(bound))), {})
+        uninterpreted_function = self.unknown(str(e.xreplace(dict(bound))), {})
         if self.random or e.has(AppliedUndef):
-            return opaque
+            return uninterpreted_function
         value: Any = self.write(e.expr, bound)
         for variable, count in e.variable_count:
             value = value.diff(self.write(variable, bound), count)
-        return opaque if value.has(Derivative) else value
+        return uninterpreted_function if value.has(Derivative) else value
 
 
 _COMMON = Internal("common sign", real=True)

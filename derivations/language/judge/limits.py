@@ -1,4 +1,4 @@
-"""Limits at infinity, of a positive variable g: the laws of limits, and squeezing between two bounds.
+"""Limits at infinity of a positive variable g: the laws of limits, and squeezing between two bounds.
 
 constant     what is free of g is its own limit
 power        g^-a -> 0 for a > 0
@@ -15,8 +15,8 @@ from typing import Any
 
 from sympy import Limit, Symbol, oo
 
-from derivations.language.judge.case import Case
 from derivations.language.judge.certificates import nonnegative
+from derivations.language.judge.goal import Goal
 from derivations.language.judge.normal_form.algebra import (
     exponential,
     logarithm,
@@ -48,147 +48,147 @@ from derivations.language.judge.normal_form.terms import (
 from derivations.language.judge.normal_form.writing import write
 from derivations.language.judge.normal_form.zero import vanishes
 
-__all__ = ["METHODS", "by_limit_laws", "by_squeeze"]
+__all__ = ["TACTICS", "by_limit_laws", "by_squeeze"]
 
 
-def by_limit_laws(case: Case) -> str | None:
+def by_limit_laws(goal: Goal) -> str | None:
     """The function tends to the value, part by part."""
-    found = _limit_at_infinity(case)
+    found = _limit_at_infinity(goal)
     if isinstance(found, str):
         return found
     f, variable = found
-    return _not_its_limit(f, case.step.expression, variable, case)
+    return _not_its_limit(f, goal.step.expression, variable, goal)
 
 
-def by_squeeze(case: Case) -> str | None:
+def by_squeeze(goal: Goal) -> str | None:
     """Lower <= f <= upper for all values, and both bounds tend to the limit."""
-    found = _limit_at_infinity(case)
+    found = _limit_at_infinity(goal)
     if isinstance(found, str):
         return found
-    if len(case.step.certificate) != 4:
+    if len(goal.step.certificate) != 4:
         return "a squeeze takes four expressions: lower, upper, f - lower, upper - f"
     f, variable = found
-    lower, upper, above, below = case.step.certificate
-    case.require_real(f, *case.step.certificate)
-    case.value(f)  # by itself: what is undefined may cancel out of a difference
+    lower, upper, above, below = goal.step.certificate
+    goal.require_real(f, *goal.step.certificate)
+    goal.value(f)  # by itself: what is undefined may cancel out of a difference
     for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
-        if not case.equal(difference, certificate):
-            return "a certificate is not seen to equal the difference it stands for"
-        if not nonnegative(certificate, case.inequalities):
+        if not goal.equal(difference, certificate):
+            return "a certificate is not proved to equal the difference that it certifies"
+        if not nonnegative(certificate, goal.inequalities):
             return f"the form of {certificate} does not show its sign"
-        missing = _not_its_limit(bound, case.step.expression, variable, case)
+        missing = _not_its_limit(bound, goal.step.expression, variable, goal)
         if missing:
             return missing
     return None
 
 
-def _limit_at_infinity(case: Case) -> tuple[Any, Symbol] | str:
+def _limit_at_infinity(goal: Goal) -> tuple[Any, Symbol] | str:
     """Return the function and the variable of the limit that the step is about, or what is wrong with it."""
-    limit = case.previous
-    if not isinstance(limit, Limit) or limit.args[2] != oo or case.step.relation != "=":
-        return f"the rule {case.rule.name} proves the value of a limit at infinity"
+    limit = goal.previous
+    if not isinstance(limit, Limit) or limit.args[2] != oo or goal.step.relation != "=":
+        return f"the rule {goal.rule.name} proves the value of a limit at infinity"
     f, variable = limit.args[:2]
     if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
         return f"{variable} must be declared positive"
-    if case.speaks_of(variable):
-        return f"an assumption speaks of {variable}, which tends to infinity"
-    if contains(case.value(case.step.expression), symbol_atom(variable)):
+    if goal.speaks_of(variable):
+        return f"an assumption mentions {variable}, which tends to infinity"
+    if contains(goal.value(goal.step.expression), symbol_atom(variable)):
         return f"the limit depends on {variable}"
     return f, variable
 
 
-def _not_its_limit(f: Any, limit: Any, variable: Symbol, case: Case) -> str | None:
-    value = _limit(case.value(f), symbol_atom(variable), case)
-    same = vanishes(subtract(value, case.value(limit)), case.context)
-    return None if same else f"{f} tends to {write(value)}, which is not seen to be {limit}"
+def _not_its_limit(f: Any, limit: Any, variable: Symbol, goal: Goal) -> str | None:
+    value = _limit(goal.value(f), symbol_atom(variable), goal)
+    same = vanishes(subtract(value, goal.value(limit)), goal.context)
+    return None if same else f"{f} tends to {write(value)}, which is not proved to be {limit}"
 
 
-def _limit(p: Poly, variable: Atom, case: Case) -> Poly:
+def _limit(p: Poly, variable: Atom, goal: Goal) -> Poly:
     """Return the limit of a polynomial; raises `Undecided` where the laws give none."""
-    terms = _by_dominance(p, variable, case)
-    return settle(add(*(_limit_of_term(mono, c, variable, case) for mono, c in terms)), case.context)
+    terms = _by_dominance(p, variable, goal)
+    return settle(add(*(_limit_of_term(mono, c, variable, goal) for mono, c in terms)), goal.context)
 
 
-def _by_dominance(p: Poly, variable: Atom, case: Case) -> Poly:
+def _by_dominance(p: Poly, variable: Atom, goal: Goal) -> Poly:
     """Return p with the growing factor of every sum under a power or a logarithm taken out of it."""
     terms = []
     for mono, c in p:
-        factors = (_with_dominant(atom, e, variable, case) for atom, e in mono)
-        terms.append(product(monomial((), c), *factors, context=case.context))
+        factors = (_with_dominant(atom, e, variable, goal) for atom, e in mono)
+        terms.append(product(monomial((), c), *factors, context=goal.context))
     return add(*terms)
 
 
-def _with_dominant(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
+def _with_dominant(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> Poly:
     kind = atom[0]
     if kind not in ("poly", "log") or not contains(atom, variable) or (kind == "log" and exponent != 1):
         return single(atom, exponent)
-    factor, rest = _dominant(_by_dominance(atom[1], variable, case), variable, case)
+    factor, rest = _dominant(_by_dominance(atom[1], variable, goal), variable, goal)
     if kind == "log":
         logarithms = (monomial(a[1], e) if a[0] == "exp" else scale(single(("log", single(a))), e) for a, e in factor)
         return add(*logarithms, single(("log", rest)))
     return monomial((*((a, e * exponent) for a, e in factor), (("poly", rest), exponent)))
 
 
-def _dominant(p: Poly, variable: Atom, case: Case) -> tuple[Mono, Poly]:
+def _dominant(p: Poly, variable: Atom, goal: Goal) -> tuple[Mono, Poly]:
     """Return (d, p/d) with d a product of what grows in one term, the first for which p/d has a limit other than 0."""
     for mono, _ in p:
-        growing = tuple((a, e) for a, e in mono if _grows(a, e, variable, case))
-        rest = multiply(p, monomial(tuple((a, -e) for a, e in growing)), case.context)
+        growing = tuple((a, e) for a, e in mono if _grows(a, e, variable, goal))
+        rest = multiply(p, monomial(tuple((a, -e) for a, e in growing)), goal.context)
         try:
-            if growing and _limit(rest, variable, case) != ZERO:
+            if growing and _limit(rest, variable, goal) != ZERO:
                 return growing, rest
         except Undecided:
             continue
     return (), p
 
 
-def _grows(atom: Atom, exponent: Number, variable: Atom, case: Case) -> bool:
+def _grows(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> bool:
     if atom == variable:
         return exponent > 0
-    return atom[0] == "exp" and _degree(atom, exponent, variable, case) == 1
+    return atom[0] == "exp" and _degree(atom, exponent, variable, goal) == 1
 
 
-def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, case: Case) -> Poly:
+def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, goal: Goal) -> Poly:
     fixed = tuple(pair for pair in mono if not contains(pair[0], variable))
     growth = dict(mono).get(variable, 0)
     moving = [(atom, e) for atom, e in mono if contains(atom, variable) and atom != variable]
-    factors = [_limit_of_factor(atom, e, variable, case) for atom, e in moving]
+    factors = [_limit_of_factor(atom, e, variable, goal) for atom, e in moving]
     decays = any(atom[0] == "exp" and f == ZERO for (atom, _), f in zip(moving, factors, strict=True))
     if growth > 0 and not decays:
         raise Undecided(f"no law gives the limit of {write(monomial(mono, coefficient))}")
     if growth:
         return ZERO
-    return product(monomial(fixed, coefficient), *factors, context=case.context)
+    return product(monomial(fixed, coefficient), *factors, context=goal.context)
 
 
-def _limit_of_factor(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
+def _limit_of_factor(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> Poly:
     """Return the limit of an atom, which holds the variable, to a power."""
-    kind, context = atom[0], case.context
+    kind, context = atom[0], goal.context
     if kind == "exp":
-        return _limit_of_exponential(atom, exponent, variable, case)
+        return _limit_of_exponential(atom, exponent, variable, goal)
     if kind == "poly":
-        return power(_limit(atom[1], variable, case), exponent, context)
+        return power(_limit(atom[1], variable, goal), exponent, context)
     if kind == "sum" and not contains(atom[1], variable):
         body, indices = open_sum(atom, context)
-        return power(close(_limit(body, variable, case), indices, context), exponent, context)
+        return power(close(_limit(body, variable, goal), indices, context), exponent, context)
     continuous = _CONTINUOUS.get(kind)
     if continuous is None:
         raise Undecided(f"no law gives the limit of {write(single(atom, exponent))}")
-    return power(continuous(_limit(atom[1], variable, case), context), exponent, context)
+    return power(continuous(_limit(atom[1], variable, goal), context), exponent, context)
 
 
-def _limit_of_exponential(atom: Atom, exponent: Number, variable: Atom, case: Case) -> Poly:
-    degree = _degree(atom, exponent, variable, case)
+def _limit_of_exponential(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> Poly:
+    degree = _degree(atom, exponent, variable, goal)
     if degree == 0:
         return ONE
     if degree == -1:
         return ZERO
     if degree is None and variable not in dict(atom[1]):
-        return exponential(_limit(monomial(atom[1], exponent), variable, case), case.context)
+        return exponential(_limit(monomial(atom[1], exponent), variable, goal), goal.context)
     raise Undecided(f"no law gives the limit of {write(single(atom, exponent))}")
 
 
-def _degree(atom: Atom, exponent: Number, variable: Atom, case: Case) -> int | None:
+def _degree(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> int | None:
     """Say whether exp(m)^e grows beyond bounds (1), tends to 1 (0) or to 0 (-1); None where this is not seen."""
     powers = dict(atom[1])
     degree = powers.pop(variable, 0)
@@ -197,7 +197,7 @@ def _degree(atom: Atom, exponent: Number, variable: Atom, case: Case) -> int | N
         return None
     if degree < 0:
         return 0
-    return 1 if is_positive(factor, case.context) else -1 if is_positive(negate(factor), case.context) else None
+    return 1 if is_positive(factor, goal.context) else -1 if is_positive(negate(factor), goal.context) else None
 
 
 _CONTINUOUS: dict[str, Callable[[Poly, Context], Poly]] = {
@@ -208,4 +208,4 @@ _CONTINUOUS: dict[str, Callable[[Poly, Context], Poly]] = {
 }
 
 
-METHODS = {"squeeze": by_squeeze, "limit": by_limit_laws}
+TACTICS = {"squeeze": by_squeeze, "limit": by_limit_laws}

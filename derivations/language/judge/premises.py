@@ -1,4 +1,4 @@
-"""What the judge refuses before it looks at a step: definitions that do not define, names that would be confused."""
+"""Checks before a step is decided: definitions that do not define, and names with two declarations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from derivations.language.judge.normal_form.reading import symbol_atom
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 from derivations.language.results.derivation import Assumption, Derivation
 
-__all__ = ["check_definitions", "refuse_twins", "sizes_of"]
+__all__ = ["check_definitions", "check_symbol_consistency", "sizes_of"]
 
 
 def check_definitions(definitions: tuple[Equation, ...]) -> None:
     """Refuse definitions that do not define: of what is not real or no integer, twice, or not every member once."""
     for equation in definitions:
         if not declared_real(equation.value):
-            raise Undecided(f"arrays are real, and the definition {equation} is not seen to be")
+            raise Undecided(f"arrays are real, and the definition {equation} is not proved to be")
         if equation.over and not (
             equation.target.args[1] == equation.over[0] and same_size(equation.variable.shape[0], equation.over[1])
         ):
@@ -50,8 +50,10 @@ def _is_plain(size: Expr) -> bool:
     return bool(size.is_Integer or (size.is_Symbol and is_size(size)))
 
 
-def refuse_twins(statement: tuple[Basic, ...], derivation: Derivation, given: tuple[Assumption, ...]) -> None:
-    """Refuse what has one name and two declarations, which would be taken for one, and what does not commute.
+def check_symbol_consistency(
+    statement: tuple[Basic, ...], derivation: Derivation, given: tuple[Assumption, ...]
+) -> None:
+    """Refuse symbols of one name with two declarations, which would be taken for one, and what does not commute.
 
     What counts are the names in the statement, and those that definitions and assumptions bring to them.
     """
@@ -76,15 +78,15 @@ def refuse_twins(statement: tuple[Basic, ...], derivation: Derivation, given: tu
 def _enter(names: Names, table: dict[Any, _Name]) -> None:
     """Enter names in a table, where each thing that has a name stands once."""
     for key, name in names:
-        twin = table.setdefault(key, name)
-        if twin is not name and not _one(twin, name):
+        other = table.setdefault(key, name)
+        if other is not name and not _one(other, name):
             raise Undecided(f"there are two {name.kind}s {name.text} with different declarations")
         if not name.declared.get("commutative", True):
             raise Undecided(f"{name.text} does not commute, and the judge knows products that commute alone")
 
 
 class _Premise(NamedTuple):
-    """A definition or an assumption: the keys of what it speaks of, none where it holds in any case, and its names."""
+    """A definition or an assumption: the keys of what it mentions (none where it always holds), and its names."""
 
     about: frozenset[Any]
     names: Names

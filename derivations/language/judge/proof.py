@@ -13,16 +13,16 @@ What it trusts:
         (`normal_form.deciding`, `facts`, `linear`), continuity (`almost`), induction over a stack (`stacks`);
     floating-point numbers are the decimals that were written (`decimals`);
     the laws of limits that `limits` lists;
-    interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and witnesses;
+    interval arithmetic of mpmath and the mean value form, for rounded numbers, suprema and counterexamples;
     rank(A B) <= the inner size; null space, rank and norm by the equalities that `linear_maps` lists;
     what SymPy does when an expression is built: collecting equal terms and factors, exact arithmetic on numbers, and
         what follows from the declaration of a symbol: so a name has one declaration (`premises`), and a bound symbol
         stands for nothing that its own excludes (`declarations`).
 What it does not use: `simplify`, `refine`, `equals`, `Sum.doit`, assumption queries on anything but a symbol.
 
-A step is `proved` when its method says yes and every side condition that came up is settled or stated; `refuted` when
-a witness is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found that
-satisfy all assumptions (`satisfying`), nothing is proved.
+A step is `proved` when its tactic says yes and every side condition that came up is settled or stated; `refuted` when
+a counterexample is found inside the assumptions; else `unknown`. Silence is never success. Where no values are found
+that satisfy all assumptions (`satisfying`), nothing is proved.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from sympy import Basic
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.arrays.shown import view
-from derivations.language.judge import limits, linear_maps, methods, suprema
-from derivations.language.judge.case import Case
+from derivations.language.judge import limits, linear_maps, suprema, tactics
+from derivations.language.judge.counterexample import Counterexample, find_counterexample
 from derivations.language.judge.decimals import exact, exact_step, rounded_by_arithmetic
+from derivations.language.judge.goal import Goal
 from derivations.language.judge.normal_form.context import Undecided
 from derivations.language.judge.rules import RULES
 from derivations.language.judge.satisfying import satisfiable
 from derivations.language.judge.stated import as_stated
 from derivations.language.judge.thorough import proved_thoroughly
-from derivations.language.judge.witness import Witness, find_witness
 from derivations.language.results.derivation import Claim, Derivation, Step, chained, no_relation
 from derivations.language.results.written import shown
 
@@ -55,17 +55,17 @@ LEVELS = ("refuted", "unknown", "tested", "proved for sizes up to N", "proved", 
 
 @dataclass(frozen=True)
 class StepEvidence:
-    """What the judge says of one step: its level, and the reason where it is not proved."""
+    """The verdict about one step: its level, and the reason where it is not proved."""
 
     level: str
     rule: str
     reason: str = ""
-    witness: Witness | None = None
+    counterexample: Counterexample | None = None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the judge says of a derivation: its level is the weakest of its steps."""
+    """The verdict about a derivation; its level is that of its weakest step."""
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
@@ -129,7 +129,11 @@ def prove_equal(
     except (TypeError, ShapeError) as error:
         return StepEvidence("unknown", str(rule), str(error))
     if not isinstance(derivation, Derivation | None):
-        return StepEvidence("unknown", rule, f"what may be used comes in a derivation, not {shown(derivation)}")
+        return StepEvidence(
+            "unknown",
+            rule,
+            f"assumptions are passed as a derivation, not {shown(derivation)}: build one with `derivation`",
+        )
     return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)))
 
 
@@ -140,11 +144,11 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     noisy = rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
     try:
         previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
-        case = Case(previous, step, claim, derivation, rule)
-        with nullcontext() if rule.method in _WITH_NUMBERS else deferring():  # no large expression is built
-            missing = _METHODS[rule.method](case)
+        goal = Goal(previous, step, claim, derivation, rule)
+        with nullcontext() if rule.tactic in _WITH_NUMBERS else deferring():  # no large expression is built
+            missing = _TACTICS[rule.tactic](goal)
         if missing is None:
-            missing = case.uncovered()
+            missing = goal.uncovered()
         if missing is None:
             return _proved(step, claim, derivation)
     except (Undecided, ShapeError) as error:
@@ -152,11 +156,13 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
     try:
-        witness = None if noisy else find_witness(previous, step.relation, step.expression, claim, derivation)
-    except Exception:  # no witness then
-        witness = None
-    if witness is not None:
-        return StepEvidence("refuted", step.rule, str(witness), witness)
+        counterexample = (
+            None if noisy else find_counterexample(previous, step.relation, step.expression, claim, derivation)
+        )
+    except Exception:  # no counterexample then
+        counterexample = None
+    if counterexample is not None:
+        return StepEvidence("refuted", step.rule, str(counterexample), counterexample)
     if proved_thoroughly(previous, step, claim, derivation, rule):
         return _proved(step, claim, derivation)
     return StepEvidence("unknown", step.rule, missing)
@@ -171,12 +177,12 @@ def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
     return StepEvidence("unknown", step.rule, reason)
 
 
-# every module of methods lists its own by the name that a rule gives
-_METHODS: Mapping[str, Callable[[Case], str | None]] = {
-    **methods.METHODS,
-    **limits.METHODS,
-    **linear_maps.METHODS,
-    **suprema.METHODS,
+# every module of tactics lists its own by the name that a rule gives
+_TACTICS: Mapping[str, Callable[[Goal], str | None]] = {
+    **tactics.TACTICS,
+    **limits.TACTICS,
+    **linear_maps.TACTICS,
+    **suprema.TACTICS,
 }
 
 _WITH_NUMBERS = {"rounding", "supremum"}  # these write entries out and evaluate them

@@ -15,7 +15,7 @@ class Rule:
 
     name: str
     law: str
-    method: str = "normal form"
+    tactic: str = "normal form"
     features: frozenset[str] = frozenset()
 
 
@@ -56,17 +56,17 @@ RULES = _rules(
     Rule("moments", "the assumed moments are put in", features=_ASSUMED_MOMENTS),
     Rule("assumption", "an assumed equation is used from left to right", features=frozenset({"assumption"})),
     Rule("count", "what the equations of a layer add up to"),
-    Rule("order", "an equality that holds in every order of some numbers holds", method="order"),
-    Rule("bound", "the difference is an expression whose form shows its sign", method="bound"),
-    Rule("squeeze", "lower <= f <= upper, and both bounds tend to the limit", method="squeeze"),
-    Rule("limit laws", "sums, products, quotients and exponentials tend to what their parts tend to", method="limit"),
-    Rule("rounding", "an enclosing interval lies within half a unit of the last decimal", method="rounding"),
-    Rule("supremum", "sup f <= c when intervals enclose f <= c, and h >= f far out; sup f >= f(t)", method="supremum"),
-    Rule("rank of a product", "rank(A B) is at most the inner size", method="rank"),
-    Rule("null space", "A B = 0 and L A + B C = I: the null space of A is the span of B", method="null space"),
-    Rule("rank by trace", "A L A = A: rank(A) = trace(L A)", method="trace"),
+    Rule("order", "an equality that holds in every order of some numbers holds", tactic="order"),
+    Rule("bound", "the difference is an expression whose form shows its sign", tactic="bound"),
+    Rule("squeeze", "lower <= f <= upper, and both bounds tend to the limit", tactic="squeeze"),
+    Rule("limit laws", "sums, products, quotients and exponentials tend to what their parts tend to", tactic="limit"),
+    Rule("rounding", "an enclosing interval lies within half a unit of the last decimal", tactic="rounding"),
+    Rule("supremum", "sup f <= c when intervals enclose f <= c, and h >= f far out; sup f >= f(t)", tactic="supremum"),
+    Rule("rank of a product", "rank(A B) is at most the inner size", tactic="rank"),
+    Rule("null space", "A B = 0 and L A + B C = I: the null space of A is the span of B", tactic="null space"),
+    Rule("rank by trace", "A L A = A: rank(A) = trace(L A)", tactic="trace"),
     Rule(
-        "quadratic form", "|v^T A v| <= c v^T v for all v, A symmetric: the norm of A is <= c", method="quadratic form"
+        "quadratic form", "|v^T A v| <= c v^T v for all v, A symmetric: the norm of A is <= c", tactic="quadratic form"
     ),
-    Rule("shape", "a product needs equal inner sizes", method="shape"),
+    Rule("shape", "a product needs equal inner sizes", tactic="shape"),
 )

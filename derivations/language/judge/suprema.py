@@ -15,63 +15,63 @@ from mpmath import inf, iv
 from sympy import Abs, Expr, Rational, Symbol, oo
 
 from derivations.language.arrays.binding import replace_free
-from derivations.language.judge.case import Case
 from derivations.language.judge.certificates import nonnegative
 from derivations.language.judge.enclosure import enclose, interval, number, tight
 from derivations.language.judge.evaluate import NotEvaluable
+from derivations.language.judge.goal import Goal
 from derivations.language.judge.normal_form.context import Condition
 from derivations.language.judge.normal_form.reading import read, symbol_atom
 from derivations.language.results.statements import Supremum
 
-__all__ = ["METHODS", "by_supremum"]
+__all__ = ["TACTICS", "by_supremum"]
 
 _PIECES = 20_000
 
 
-def by_supremum(case: Case) -> str | None:
+def by_supremum(goal: Goal) -> str | None:
     """Sup f <= c by enclosures and a majorant, or sup f >= c by a place."""
-    supremum, bound = case.previous, case.step.expression
-    if not isinstance(supremum, Supremum) or case.step.relation not in ("<=", ">="):
+    supremum, bound = goal.previous, goal.step.expression
+    if not isinstance(supremum, Supremum) or goal.step.relation not in ("<=", ">="):
         return "this rule states that a supremum is <= or >= a number"
     variable = supremum.variable
     if symbol_atom(variable)[2] != "real":
         return f"{variable} must be declared real and nothing more"
-    if case.speaks_of(variable):
-        return f"{variable} must be free: an assumption or a definition speaks of it"
+    if goal.speaks_of(variable):
+        return f"{variable} must be free, but an assumption or a definition mentions it"
     try:
         value = number(bound)
-        if case.step.relation == ">=":
-            return _reached(supremum, value, case)
-        return _never_exceeded(supremum, value, case)
+        if goal.step.relation == ">=":
+            return _reached(supremum, value, goal)
+        return _never_exceeded(supremum, value, goal)
     except NotEvaluable as error:
         return str(error)
 
 
-def _reached(supremum: Supremum, value: Any, case: Case) -> str | None:
-    if len(case.step.certificate) != 1 or not isinstance(case.step.certificate[0], Rational):
+def _reached(supremum: Supremum, value: Any, goal: Goal) -> str | None:
+    if len(goal.step.certificate) != 1 or not isinstance(goal.step.certificate[0], Rational):
         return "a lower bound of a supremum takes one rational place of the domain"
-    (place,) = case.step.certificate
+    (place,) = goal.step.certificate
     if not supremum.low <= place <= supremum.high:
         return f"{place} lies outside the domain"
     found = number(replace_free(supremum.formula, {supremum.variable: place}))
-    return None if found >= value else f"at {place} the function is {found}, not seen to be >= the bound"
+    return None if found >= value else f"at {place} the function is {found}, not proved to be >= the bound"
 
 
-def _never_exceeded(supremum: Supremum, value: Any, case: Case) -> str | None:
+def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
     f, t, low, high = supremum.formula, supremum.variable, supremum.low, supremum.high
     if low == -oo and high == oo:
-        if not case.equal(replace_free(f, {t: -t}), f):
-            return f"over all real numbers the function must be even, and {f} is not seen to be"
-        missing = case.uncovered()  # before anything is known of t
+        if not goal.equal(replace_free(f, {t: -t}), f):
+            return f"over all real numbers the function must be even, and {f} is not proved to be"
+        missing = goal.uncovered()  # before anything is known of t
         if missing:
             return missing
         low = Rational(0)
     last = high
     if high == oo:
-        if len(case.step.certificate) < 2 or not isinstance(case.step.certificate[0], Rational):
+        if len(goal.step.certificate) < 2 or not isinstance(goal.step.certificate[0], Rational):
             return "a domain without end takes a rational b and a majorant h for t >= b, and the forms of h - f"
-        last = case.step.certificate[0]
-        missing = _beyond(f, t, value, case)
+        last = goal.step.certificate[0]
+        missing = _beyond(f, t, value, goal)
         if missing:
             return missing
     if not (isinstance(low, Rational) and isinstance(last, Rational) and low <= last):
@@ -104,25 +104,25 @@ def _within(f: Expr, t: Symbol, low: Fraction, high: Fraction, value: Any) -> st
     return f"the function is not enclosed below the bound by {_PIECES} pieces"
 
 
-def _beyond(f: Expr, t: Symbol, value: Any, case: Case) -> str | None:
+def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
     """For t >= b: f <= h by forms that show the sign of h - f, and h <= c by one interval."""
-    b, majorant, *forms = case.step.certificate
-    beyond = Condition("nonnegative", read(t - b, case.context))
-    case.context.facts += [beyond, *([Condition("positive", read(t, case.context))] if b > 0 else [])]
-    case.value(majorant)
+    b, majorant, *forms = goal.step.certificate
+    beyond = Condition("nonnegative", read(t - b, goal.context))
+    goal.context.facts += [beyond, *([Condition("positive", read(t, goal.context))] if b > 0 else [])]
+    goal.value(majorant)
     for side in _sides(f):
-        case.value(side)  # by itself: what is undefined may cancel out of a difference
-        form = next((form for form in forms if case.equal(majorant - side, form)), None)
+        goal.value(side)  # by itself: what is undefined may cancel out of a difference
+        form = next((form for form in forms if goal.equal(majorant - side, form)), None)
         if form is None:
-            return f"no certificate is seen to equal {majorant - side}"
-        if not nonnegative(form, case.inequalities):
+            return f"no certificate is proved to equal {majorant - side}"
+        if not nonnegative(form, goal.inequalities):
             return f"the form of {form} does not show its sign"
     found = enclose(majorant, t, iv.mpf([interval(_fraction(b), _fraction(b)).a, inf])).value
-    return None if found <= value else f"for {t} >= {b} the majorant lies in {found}, not seen to be below the bound"
+    return None if found <= value else f"for {t} >= {b} the majorant lies in {found}, not proved to be below the bound"
 
 
 def _fraction(value: Rational) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-METHODS = {"supremum": by_supremum}
+TACTICS = {"supremum": by_supremum}

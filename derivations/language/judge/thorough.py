@@ -1,4 +1,4 @@
-"""The second look: what costs more, for steps that the plain methods leave open and no witness refutes.
+"""The second look: costlier proofs, for steps that the tactics leave open and no counterexample refutes.
 
 An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`); while the two
 sides are read, a sign may follow from several stated inequalities together. The conditions are those of the first look:
@@ -14,7 +14,7 @@ from sympy import Basic, Integer, Symbol
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.shapes import same_size
-from derivations.language.judge.case import Case, common_places
+from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.almost import extends_everywhere, variables_of
 from derivations.language.judge.normal_form.deciding import consult, has_sign, is_zero, settles
 from derivations.language.judge.normal_form.reading import symbol_atom
@@ -28,18 +28,18 @@ __all__ = ["proved_thoroughly"]
 
 def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
     """Say whether the second look proves a step."""
-    method = {"normal form": _equal, "bound": _bounded}.get(rule.method)
-    if method is None:
+    tactic = {"normal form": _equal, "bound": _bounded}.get(rule.tactic)
+    if tactic is None:
         return False
     try:
         if step.relation == "=" and isinstance(previous, Array) and isinstance(step.expression, Array):
             previous, step, equal = _with_stacks_named(previous, step, derivation)
             if equal:
                 return True
-        case = Case(previous, step, claim, derivation, rule)
-        case.context.consult, case.settle = consult, settles
+        goal = Goal(previous, step, claim, derivation, rule)
+        goal.context.consult, goal.settle = consult, settles
         with deferring():
-            return method(case) and case.uncovered() is None and _holds_everywhere(case)
+            return tactic(goal) and goal.uncovered() is None and _holds_everywhere(goal)
     except Exception:  # whatever happens inside, silence is never success
         return False
 
@@ -59,68 +59,68 @@ def _with_stacks_named(left: Array, step: Step, derivation: Derivation) -> tuple
 
 def _proved(left: Basic, right: Basic, derivation: Derivation) -> bool:
     step = Step("algebra", right)
-    case = Case(left, step, Claim(left, (step,)), derivation, RULES[step.rule])
-    case.context.consult, case.settle = consult, settles
+    goal = Goal(left, step, Claim(left, (step,)), derivation, RULES[step.rule])
+    goal.context.consult, goal.settle = consult, settles
     with deferring():
-        return _equal(case) and case.uncovered() is None and _holds_everywhere(case)
+        return _equal(goal) and goal.uncovered() is None and _holds_everywhere(goal)
 
 
-def _holds_everywhere(case: Case) -> bool:
+def _holds_everywhere(goal: Goal) -> bool:
     """Say whether what was shown almost everywhere, if anything was, holds everywhere."""
-    generic = case.context.generic
+    generic = goal.context.generic
     if not generic:
         return True
     variables = variables_of(generic)
     if variables is None:
         return False
-    sides = (case.previous, case.step.expression)
+    sides = (goal.previous, goal.step.expression)
     symbols = frozenset(s for side in sides for s in side.free_symbols if isinstance(s, Symbol))
     named = frozenset(s for s in symbols if symbol_atom(s) in variables)
-    statements = [a.statement for a in case.assumptions]
-    others = [*(e.value for e in case.derivation.definitions), *case.derivation.ranges.values()]
+    statements = [a.statement for a in goal.assumptions]
+    others = [*(e.value for e in goal.derivation.definitions), *goal.derivation.ranges.values()]
     return len(named) == len(variables) and extends_everywhere(sides, named, statements, others)
 
 
-def _equal(case: Case) -> bool:
-    left, right = case.previous, case.step.expression
-    case.context.generic = []
-    if case.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
+def _equal(goal: Goal) -> bool:
+    left, right = goal.previous, goal.step.expression
+    goal.context.generic = []
+    if goal.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
         return False
     if isinstance(left, Array) and isinstance(right, Array):
         if len(left.shape) != len(right.shape) or not all(map(same_size, left.shape, right.shape)):
             return False
-        case.require_real(left, right)
-        places = common_places(left, right, case)
-        case.keep_domains(left, *places)
-        case.keep_domains(right, *places)
+        goal.require_real(left, right)
+        places = common_places(left, right, goal)
+        goal.keep_domains(left, *places)
+        goal.keep_domains(right, *places)
         left, right = left.entry(*places), right.entry(*places)
-    return _same(left, right, case)
+    return _same(left, right, goal)
 
 
-def _same(left: Basic, right: Basic, case: Case) -> bool:
-    gap = subtract(case.value(left), case.value(right))
-    with case.context.after_reading(), case.context.derivation():
-        if is_zero(gap, case.context):
+def _same(left: Basic, right: Basic, goal: Goal) -> bool:
+    gap = subtract(goal.value(left), goal.value(right))
+    with goal.context.after_reading(), goal.context.derivation():
+        if is_zero(gap, goal.context):
             return True
-    for index, count in case.numbered.items():
+    for index, count in goal.numbered.items():
         if index in left.free_symbols | right.free_symbols:
             values = ({index: Integer(value)} for value in range(count))
-            return all(_same(left.xreplace(value), right.xreplace(value), case) for value in values)
+            return all(_same(left.xreplace(value), right.xreplace(value), goal) for value in values)
     return False
 
 
-def _bounded(case: Case) -> bool:
+def _bounded(goal: Goal) -> bool:
     """The difference has its sign; with a certificate, the certificate equals the difference and has the sign."""
-    left, right, relation = case.previous, case.step.expression, case.step.relation
+    left, right, relation = goal.previous, goal.step.expression, goal.step.relation
     if relation not in ("<=", "<", ">=", ">"):
         return False
-    case.require_real(left, right, *case.step.certificate)
-    low, high = (case.value(side) for side in ((left, right) if relation in ("<=", "<") else (right, left)))
+    goal.require_real(left, right, *goal.step.certificate)
+    low, high = (goal.value(side) for side in ((left, right) if relation in ("<=", "<") else (right, left)))
     gap = subtract(high, low)
-    for certificate in case.step.certificate[:1]:
-        value = case.value(certificate)
-        if not is_zero(subtract(gap, value), case.context):
+    for certificate in goal.step.certificate[:1]:
+        value = goal.value(certificate)
+        if not is_zero(subtract(gap, value), goal.context):
             return False
         gap = value
-    with case.context.derivation():
-        return has_sign(gap, relation in ("<", ">"), case.context)
+    with goal.context.derivation():
+        return has_sign(gap, relation in ("<", ">"), goal.context)

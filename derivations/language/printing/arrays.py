@@ -28,7 +28,7 @@ _LEVELS = {
     "Product": PRODUCT,
     "Normalised": PRODUCT,
     "Hadamard": PRODUCT,
-    "Both": PRODUCT,
+    "MaskConjunction": PRODUCT,
 }
 
 
@@ -139,7 +139,9 @@ class ArrayPrinter(ScalarPrinter):
         return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])
 
     def _factor(self, operand: Array, least: int) -> str:
-        mixed = operand.func.__name__ in ("Hadamard", "Both") or (self.slashed() and operand.func.__name__ == "Scaled")
+        mixed = operand.func.__name__ in ("Hadamard", "MaskConjunction") or (
+            self.slashed() and operand.func.__name__ == "Scaled"
+        )
         return self.wrapped(self._print(operand)) if mixed else self.operand(operand, least)
 
     def _print_Plus(self, expr: Basic) -> str:
@@ -202,7 +204,7 @@ class ArrayPrinter(ScalarPrinter):
             return self.juxtaposed([self.operand(expr.args[0], ATOM), self._print(expr.args[1])])
         return self._alike(expr, self.hadamard)
 
-    def _print_Both(self, expr: Basic) -> str:
+    def _print_MaskConjunction(self, expr: Basic) -> str:
         return self._alike(expr, self.relations["and"])
 
     def _alike(self, expr: Basic, sign: str) -> str:
@@ -295,12 +297,12 @@ class ArrayPrinter(ScalarPrinter):
         name = self.subscripted(self.function_name("top"), self._print(total(count)))
         return self.applied(name, [self._print(scores)])
 
-    def _print_EachTransposed(self, expr: Basic) -> str:
+    def _print_BatchTranspose(self, expr: Basic) -> str:
         return self.transposed(self.operand(expr.args[0], ATOM), expr.args[0])
 
     def _print_RoutedProduct(self, expr: Basic) -> str:
         rows, matrices, numbers = expr.args
-        turned = matrices.func.__name__ == "EachTransposed"
+        turned = matrices.func.__name__ == "BatchTranspose"
         family = matrices.args[0] if turned else matrices
         number = self._print(numbers)
         if isinstance(family, Variable):
@@ -353,7 +355,7 @@ class ArrayPrinter(ScalarPrinter):
         places = f"{columns},:" if whole else f":,{columns}"
         return self.subscripted(self.wrapped(self._print(matrix), "[]"), places if len(expr.shape) == 2 else columns)
 
-    def _print_Beside(self, expr: Basic) -> str:
+    def _print_ColumnConcatenation(self, expr: Basic) -> str:
         between = r" \\ " if self.notation.columns else " & "
         return r"\begin{bmatrix} " + between.join(map(self._print, expr.args)) + r" \end{bmatrix}"
 

@@ -31,17 +31,17 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import (
     BandMask,
-    Both,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowLogSumExp,
     RowMean,
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import (
     PlacedRows,
     RowRange,
@@ -299,7 +299,7 @@ def _(node: Elementwise, scope: _Scope) -> Value:
 
 
 @_value.register(Hadamard)
-@_value.register(Both)
+@_value.register(MaskConjunction)
 def _(node: Array, scope: _Scope) -> Value:
     return _each(partial(_entrywise, mul), *(_value(a, scope) for a in node.args))
 
@@ -427,7 +427,7 @@ def _(node: TopK, scope: _Scope) -> Value:
 
 
 @_value.register
-def _(node: EachTransposed, scope: _Scope) -> Value:
+def _(node: BatchTranspose, scope: _Scope) -> Value:
     return tuple(matrix.T for matrix in _value(node.args[0], scope))
 
 

@@ -43,15 +43,15 @@ class TracedPrinter(NumPyLayerPrinter):
         names: Mapping[Basic, str],
         call: Callable[[Apply | Pulled], Call],
         taken: Iterable[str],
-        kept: Iterable[Variable] = (),
+        saved: Iterable[Variable] = (),
     ) -> None:
-        super().__init__(layer, names, call, taken, kept)
+        super().__init__(layer, names, call, taken, saved)
         self._by_numpy = False  # whether the text is NumPy's
         self._inside_constant = False  # whether it stands in a constant, so that nothing is handed over yet
         self._traced_scalars: set[Symbol] = set(layer.scalars) if self.scalars_are_traced else set()
         self._constants: set[Variable] = set()
         self._place_of = self._dtype_of or next((names[v] for v in (*layer.inputs, *layer.parameters)), None)
-        handed_on = {*layer.outputs, *kept}
+        handed_on = {*layer.outputs, *saved}
         for equation in layer.equations:
             if not equation.over and equation.variable not in handed_on and self._is_numpys(equation.value):
                 self._constants.add(equation.variable)

@@ -7,8 +7,8 @@ from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.functions import Lookup
 from derivations.language.arrays.shapes import total
 from numeric.codegen.lowering.expressions import named, variables_of
+from numeric.codegen.lowering.loop_schedule import Unsupported
 from numeric.codegen.lowering.operands import result
-from numeric.codegen.lowering.program import Unsupported
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -21,7 +21,7 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
     variable = named(body)
     if variable is None or target is None or not isinstance(body, Member) or body.args[1] != over:
         raise Unsupported(node)
-    written = writer.targets.get(variable) if variable in writer.program.concatenated else None
+    written = writer.targets.get(variable) if variable in writer.schedule.concatenated else None
     if written is not None and written.memory is target:
         return target
     outer, writer.over = writer.over, over
@@ -34,31 +34,31 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
 def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Register:
     """Take the rows of a table that tokens name."""
     table, tokens = node.args
-    if writer.program.reads_batched(table) or len(table.shape) != 2:
+    if writer.schedule.reads_batched(table) or len(table.shape) != 2:
         raise Unsupported(node)
     numbers = writer.value(tokens)
     if numbers.layout is not Layout.TOKENS or writer.over is not None:
         raise Unsupported(node)
-    out = result(writer, Layout.ROWS, writer.program.whole(total(table.shape[1])), "1", target)
+    out = result(writer, Layout.ROWS, writer.schedule.whole(total(table.shape[1])), "1", target)
     return writer.emit(f"np.take({writer.constant_whole(table)}, {{0}}, axis=0, out={{out}})", (numbers,), out)
 
 
 def printed(writer: TileWriter, node: Array, target: Register | None) -> Register:
     """Print an expression over the arrays of the tile, with axes (g, heads, t, columns)."""
-    program = writer.program
+    schedule = writer.schedule
     if writer.in_loop:
         raise Unsupported(node)
-    fixed = variables_of(node) - program.batched
+    fixed = variables_of(node) - schedule.batched
     if any(writer.phase.size in along.free_symbols for v in fixed for along in v.shape):
         raise Unsupported(node)  # of a weight with a row for each position, a tile has other rows
-    read = sorted(program.read_in(node), key=lambda v: v.name)
+    read = sorted(schedule.read_in(node), key=lambda v: v.name)
     operands = {v: _operand(writer, v) for v in read}
     texts = {v: _with_items(writer, v, register) for v, register in operands.items()}
-    text = program.printed_in_tile(node, writer.over, texts, writer.phase.size)
+    text = schedule.printed_in_tile(node, writer.over, texts, writer.phase.size)
     if not node.shape or node.shape[0] != writer.phase.size or len(node.shape) > 2 or node.kind != "real":
         raise Unsupported(node)
     is_wide, in_family = len(node.shape) == 2, writer.over is not None
-    columns, heads = program.whole(total(node.shape[1])) if is_wide else "1", "1"
+    columns, heads = schedule.whole(total(node.shape[1])) if is_wide else "1", "1"
     shape, back = "g, t", f".reshape(count, {columns})"
     layout = Layout.ROWS if is_wide else Layout.NUMBERS
     if in_family:
@@ -67,15 +67,15 @@ def printed(writer: TileWriter, node: Array, target: Register | None) -> Registe
         layout = Layout.HEADS if is_wide else Layout.HEAD_NUMBERS
     shape += f", {columns}" if is_wide else ""
     keeps = tuple(operands.values())
-    register = Register(program.fresh("values"), layout, columns, heads, given=True, keeps=keeps)
+    register = Register(schedule.fresh("values"), layout, columns, heads, given=True, keeps=keeps)
     return writer.bind(register, f"np.broadcast_to({text}, ({shape})){back}", keeps)
 
 
 def _operand(writer: TileWriter, variable: Variable) -> Register:
     """Return the rows of the tile of a variable, which must not be read across."""
-    if variable not in writer.program.aligned(writer.phase, variable):
+    if variable not in writer.schedule.aligned(writer.phase, variable):
         raise Unsupported(variable)
-    in_family = variable in writer.program.families and writer.over is not None
+    in_family = variable in writer.schedule.families and writer.over is not None
     return writer.value(Member(variable, writer.over) if in_family else variable)
 
 
@@ -87,7 +87,7 @@ def _with_items(writer: TileWriter, variable: Variable, register: Register) -> s
         case Layout.NUMBERS | Layout.TOKENS:
             return f"{register.name}.reshape(g, t)"
         case Layout.HEADS:
-            return register.name if variable in writer.program.families else f"{register.name}[:, 0]"
+            return register.name if variable in writer.schedule.families else f"{register.name}[:, 0]"
         case Layout.HEAD_NUMBERS:
             return f"{register.name}[..., 0]"
     raise Unsupported(variable)

@@ -6,8 +6,8 @@ from derivations.language.arrays.expression import ColumnBroadcast, Plus, Scaled
 from derivations.language.arrays.functions import Elementwise, Hadamard
 from numeric.codegen.formula_printer import quotient
 from numeric.codegen.lowering.formulas import FormulaWriter
+from numeric.codegen.lowering.loop_schedule import Unsupported
 from numeric.codegen.lowering.operands import Operand, ufunc
-from numeric.codegen.lowering.program import Unsupported
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -36,13 +36,13 @@ def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Registe
     if scalar == -1:
         return ufunc(writer, "np.negative", (register,), target)
     if numerator == 1:
-        return ufunc(writer, "np.divide", (register, writer.program.scalar(denominator)), target)
-    return ufunc(writer, "np.multiply", (register, writer.program.scalar(scalar)), target)
+        return ufunc(writer, "np.divide", (register, writer.schedule.scalar(denominator)), target)
+    return ufunc(writer, "np.multiply", (register, writer.schedule.scalar(scalar)), target)
 
 
 def hadamard(writer: TileWriter, node: Hadamard, target: Register | None) -> Register:
     """Write a product entry by entry."""
-    if any(not a.shape and writer.program.reads_batched(a) for a in node.args):
+    if any(not a.shape and writer.schedule.reads_batched(a) for a in node.args):
         return writer.printed(node)
     return ufunc(writer, "np.multiply", tuple(writer.value(a) for a in node.args), target)
 
@@ -51,10 +51,10 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
     """Write a function of entries, operation by operation."""
     function, *arrays = node.args
     used = set(function.formula.variables) & function.formula.expr.free_symbols
-    if not used or node.kind != "real" or any(not a.shape and writer.program.reads_batched(a) for a in arrays):
+    if not used or node.kind != "real" or any(not a.shape and writer.schedule.reads_batched(a) for a in arrays):
         return writer.printed(node)
     operands = {f"operand_{number}": writer.value(a) for number, a in enumerate(arrays)}
-    text = writer.program.formula(function.formula, list(operands))
+    text = writer.schedule.formula(function.formula, list(operands))
     for name, register in operands.items():
         if register.layout is Layout.FIXED:
             text = text.replace(name, f"({register.name})")
@@ -70,7 +70,7 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
         if not all(_lies_like(register, widest) for register in operands.values()):
             raise Unsupported(node)
         form = widest.layout, widest.columns, widest.heads
-        register = Register(writer.program.fresh("values"), *form, given=True, keeps=tuple(read))
+        register = Register(writer.schedule.fresh("values"), *form, given=True, keeps=tuple(read))
         return writer.bind(register, text, tuple(read))
 
     result = FormulaWriter(moving, emit, opaque).write(text)

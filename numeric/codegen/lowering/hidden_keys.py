@@ -14,9 +14,9 @@ from derivations.language.layers.names import subexpressions
 from numeric.codegen.lowering.expressions import named, variables_of
 from numeric.codegen.lowering.key_tiles import is_entrywise
 from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.loop_schedule import LoopSchedule, Unsupported
 from numeric.codegen.lowering.masks import PositionMask
 from numeric.codegen.lowering.operands import as_heads, like
-from numeric.codegen.lowering.program import Program, Unsupported
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -35,36 +35,36 @@ def mask_of(node: RowSoftmax | RowExponentials) -> Array | None:
 # --- which arrays have columns for visible keys alone ---------------------------------------------------------------
 
 
-def visible_range(program: Program, phase: Phase) -> tuple[PositionMask | None, frozenset[Variable]]:
+def visible_range(schedule: LoopSchedule, phase: Phase) -> tuple[PositionMask | None, frozenset[Variable]]:
     """Return the mask of positions that all scores of a phase have, and the arrays that it cuts."""
     found: set[PositionMask | None] = set()
     cut: set[Variable] = set()
     for equation in phase.equations:
         variable = equation.variable
-        if program.layout(variable)[0] is Layout.HEADS and variable.shape[-1] == phase.size:
-            if variable in program.stored:
+        if schedule.layout(variable)[0] is Layout.HEADS and variable.shape[-1] == phase.size:
+            if variable in schedule.stored:
                 return NOTHING
             cut.add(variable)
         for node in subexpressions(equation.value):
             if isinstance(node, RowSoftmax | RowExponentials) and node.shape[-1] == phase.size:
                 found.add(PositionMask.of(mask_of(node), phase.size))
-    if len(found) != 1 or not all(_keeps_to_keys(program, phase, e, cut) for e in phase.equations):
+    if len(found) != 1 or not all(_keeps_to_keys(schedule, phase, e, cut) for e in phase.equations):
         return NOTHING
     mask = found.pop()
     return (mask, frozenset(cut)) if mask is not None else NOTHING
 
 
-def _keeps_to_keys(program: Program, phase: Phase, equation: Equation, cut: set[Variable]) -> bool:
+def _keeps_to_keys(schedule: LoopSchedule, phase: Phase, equation: Equation, cut: set[Variable]) -> bool:
     """Say whether columns of hidden keys do not matter in what an equation reads of cut arrays."""
     value = equation.value
-    if not cut & program.read(equation):
+    if not cut & schedule.read(equation):
         return True
     if equation.variable in cut:
         return isinstance(value, RowSoftmax | RowExponentials) or is_entrywise(value, cut)
     if isinstance(value, RowSum):
         return _is_masked(phase, named(value.args[0]), cut)
     if isinstance(value, Product):
-        right = {program.root(v) for v in variables_of(value.args[1])}
+        right = {schedule.root(v) for v in variables_of(value.args[1])}
         return _is_masked(phase, named(value.args[0]), cut) and not right & cut
     return False
 
@@ -83,7 +83,7 @@ def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register |
     position = PositionMask.of(mask, writer.phase.size)
     scores = as_heads(writer, scores) if position else scores
     text, columns = _of_positions(writer, position) if position else (_of_mask(writer, mask, scores), "")
-    where = writer.bind(Register(writer.program.fresh("hidden"), Layout.FIXED, given=True), text)
+    where = writer.bind(Register(writer.schedule.fresh("hidden"), Layout.FIXED, given=True), text)
     copied = copied_if_read_later(writer, scores, target)
     place = f"{{out}}[..., {columns}]" if columns else "{out}"
     return writer.emit(f"np.copyto({place}, -np.inf, where={where.name})", (copied,), copied)
@@ -91,14 +91,14 @@ def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register |
 
 def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
     """Return where keys are hidden by their positions, and the columns of the scores that this is about."""
-    program = writer.program
+    schedule = writer.schedule
     if writer.tiled_keys is not None and mask.looks_back:
-        return mask.hidden(program, "max(c, begin)", "e"), "max(begin - c, 0):"
+        return mask.hidden(schedule, "max(c, begin)", "e"), "max(begin - c, 0):"
     if writer.tiled_keys is not None:
-        return mask.hidden(program, "c", "e"), ""
+        return mask.hidden(schedule, "c", "e"), ""
     if writer.ranged:
-        return mask.hidden(program), mask.columns
-    return mask.hidden(program, "0", program.whole(mask.node.sides[1])), ""
+        return mask.hidden(schedule), mask.columns
+    return mask.hidden(schedule, "0", schedule.whole(mask.node.sides[1])), ""
 
 
 def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
@@ -106,13 +106,13 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
     variable = named(mask)
     if variable is None:
         raise Unsupported(mask)
-    while variable in writer.program.equation and isinstance(writer.program.equation[variable].value, Variable):
-        variable = writer.program.equation[variable].value  # another name of a mask
-    whole, keys = writer.program.whole_name(variable), writer.key_slice(variable.shape[-1])
+    while variable in writer.schedule.equation and isinstance(writer.schedule.equation[variable].value, Variable):
+        variable = writer.schedule.equation[variable].value  # another name of a mask
+    whole, keys = writer.schedule.whole_name(variable), writer.key_slice(variable.shape[-1])
     columns = keys and f", {keys}"
     text = f"~{whole}[begin:end{columns}]"
-    if variable in writer.program.batched:
-        text = f"~{whole}{writer.program.mask_rows(variable, columns)}"
+    if variable in writer.schedule.batched:
+        text = f"~{whole}{writer.schedule.mask_rows(variable, columns)}"
     if scores.layout is Layout.ROWS:
         return f"np.broadcast_to({text}, (g, 1, t, {scores.columns})).reshape(count, {scores.columns})"
     return text
@@ -120,6 +120,6 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
 
 def copied_if_read_later(writer: TileWriter, scores: Register, target: Register | None) -> Register:
     """Return the scores themselves if they are the tile's own, else a copy."""
-    if not scores.root.given and (scores.of is None or not writer.program.read_twice(scores.of)):
+    if not scores.root.given and (scores.of is None or not writer.schedule.read_twice(scores.of)):
         return scores
     return writer.emit("np.copyto({out}, {0})", (scores,), like(writer, scores, target))

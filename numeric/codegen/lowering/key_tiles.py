@@ -18,7 +18,7 @@ from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equation
 from derivations.language.layers.names import subexpressions
 from numeric.codegen.lowering.expressions import named, variables_of
-from numeric.codegen.lowering.program import Program
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 
 __all__ = ["KeyTiles", "is_entrywise"]
 
@@ -36,29 +36,29 @@ class KeyTiles:
     mixture: Equation
 
     @classmethod
-    def of(cls, program: Program, run: list[Equation]) -> KeyTiles | None:
+    def of(cls, schedule: LoopSchedule, run: list[Equation]) -> KeyTiles | None:
         """Return them, if a run of equations about heads has one set of exponentials, read by nothing else."""
         powers = [e for e in run if isinstance(e.value, RowExponentials)]
         if len(powers) != 1 or len(powers[0].variable.shape) != 3:
             return None
         (powered,) = powers
         keys = total(powered.variable.shape[-1])
-        readers = [e for e in program.layer.equations if powered.variable in program.read(e)]
+        readers = [e for e in schedule.layer.equations if powered.variable in schedule.read(e)]
         sums = [e for e in readers if isinstance(e.value, RowSum) and named(e.value.args[0]) == powered.variable]
         mixtures = [e for e in readers if isinstance(e.value, Product) and named(e.value.args[0]) == powered.variable]
-        if keys not in program.positions or len(readers) != 2 or len(sums) != 1 or len(mixtures) != 1:
+        if keys not in schedule.positions or len(readers) != 2 or len(sums) != 1 or len(mixtures) != 1:
             return None
         scores = tuple(e for e in run if _has_keys(e, keys) and e is not powered)
         found = cls(keys, scores, powered, sums[0], mixtures[0])
-        return found if found._stands_alone(program, run) else None
+        return found if found._stands_alone(schedule, run) else None
 
-    def _stands_alone(self, program: Program, run: list[Equation]) -> bool:
+    def _stands_alone(self, schedule: LoopSchedule, run: list[Equation]) -> bool:
         """Say whether nothing outside reads the scores, and all scores of a key come from that key alone."""
         own = {e.variable for e in (*self.scores, self.powers)}
         members = (*self.scores, self.powers, self.sums, self.mixture)
-        if any(e.variable in program.stored for e in members) or any(e not in run for e in members):
+        if any(e.variable in schedule.stored for e in members) or any(e not in run for e in members):
             return False
-        if any(own & program.read(e) and e not in members for e in program.layer.equations):
+        if any(own & schedule.read(e) and e not in members for e in schedule.layer.equations):
             return False
         if variables_of(self.mixture.value.args[1]) & own:
             return False

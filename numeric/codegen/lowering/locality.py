@@ -22,7 +22,7 @@ from derivations.language.layers.layer import Apply, Equation, Layer
 from derivations.language.layers.names import subexpressions
 from numeric.codegen.lowering.expressions import variables_of
 
-__all__ = ["Phase", "positions", "row_axis", "schedule"]
+__all__ = ["Phase", "phases_of", "positions", "row_axis"]
 
 ROW = Symbol("row", integer=True)
 WHOLE = None
@@ -60,7 +60,7 @@ def row_axis(variable: Variable, is_family: bool, sizes: frozenset[Symbol]) -> S
     return shape[0] if len(shape) in (1, 2) and shape[0] in sizes else None
 
 
-def schedule(
+def phases_of(
     layer: Layer, families: frozenset[Variable], batched: frozenset[Variable], apart: frozenset[Variable] = frozenset()
 ) -> list[Phase]:
     """Return the loops that evaluate the equations of a layer, in order.

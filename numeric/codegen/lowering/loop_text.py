@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 from numeric.codegen.lowering.memory import Pieces
-from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.registers import Body, Layout, Loop, LoopEnd, Operation, Register
 from numeric.codegen.syntax import names_in
 
@@ -14,8 +14,8 @@ __all__ = ["LoopText"]
 class LoopText:
     """The text of the body of one loop, `visible` the first and the last of the keys that its queries see."""
 
-    def __init__(self, program: Program, phase: Phase, pieces: Pieces, visible: tuple[str, str]):
-        self.program, self.phase, self.pieces, self.visible = program, phase, pieces, visible
+    def __init__(self, schedule: LoopSchedule, phase: Phase, pieces: Pieces, visible: tuple[str, str]):
+        self.schedule, self.phase, self.pieces, self.visible = schedule, phase, pieces, visible
         self.written: set[Register] = set()
         self.holders: dict[int, str] = {}  # names in scope of what a tile uses of each piece of memory
 
@@ -24,7 +24,7 @@ class LoopText:
         inner = self._inner(body)
         text = "\n".join(inner)
         names = names_in(text)
-        n = self.program.whole(self.phase.size)
+        n = self.schedule.whole(self.phase.size)
         head = []
         loops = [op for op in body if isinstance(op, Loop)]
         tiled = {op.keys for op in loops if op.low}
@@ -54,7 +54,7 @@ class LoopText:
         if layout in (Layout.ROWS, Layout.NUMBERS):
             return f"({rows}, {columns})"
         heads = "heads_at_once" if heads == "b - a" else heads
-        columns = {"high - low": self.program.whole(self.phase.size), "e - c": "keys_at_once"}.get(columns, columns)
+        columns = {"high - low": self.schedule.whole(self.phase.size), "e - c": "keys_at_once"}.get(columns, columns)
         parts = [part for part in (rows, heads, columns) if part != "1"]
         return f"({' * '.join(part if '+' not in part and '-' not in part else f'({part})' for part in parts)},)"
 

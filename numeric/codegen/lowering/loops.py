@@ -16,9 +16,9 @@ from numeric.codegen.lowering.expressions import index_of, members_of
 from numeric.codegen.lowering.hidden_keys import copied_if_read_later, hidden, visible_range
 from numeric.codegen.lowering.key_tiles import KeyTiles
 from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.loop_schedule import LoopSchedule, Unsupported
 from numeric.codegen.lowering.operands import moved, numbers, of_keys_at_hand
 from numeric.codegen.lowering.products import all_rows, bind_all_rows
-from numeric.codegen.lowering.program import Program, Unsupported
 from numeric.codegen.lowering.registers import Body, Layout, Loop, Operation
 from numeric.codegen.lowering.row_functions import power_of
 from numeric.codegen.lowering.rules import RULES
@@ -33,37 +33,37 @@ Written = tuple[Body, tuple[str, str]]  # the operations of a loop, and the keys
 
 def written(
     layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], without: frozenset[str]
-) -> tuple[Program, dict[int, Written]]:
-    """Return the program and what its loops do, by the number of the phase; what has no form in a tile is done whole.
+) -> tuple[LoopSchedule, dict[int, Written]]:
+    """Return the schedule and what its loops do, by the number of the phase; what has no form in a tile is done whole.
 
     An equation that cannot be written in a loop over heads is tried without one, then evaluated outside of all loops.
     """
-    program: Program | None = None
+    schedule: LoopSchedule | None = None
     for _ in range(2 * len(layer.equations) + 2):
-        program = Program(layer, call, taken, without, program)
+        schedule = LoopSchedule(layer, call, taken, without, schedule)
         bodies: dict[int, Written] = {}
-        for number, phase in enumerate(program.phases):
+        for number, phase in enumerate(schedule.phases):
             if phase.size is None:
                 continue
-            writer = _writer(program, phase)
+            writer = _writer(schedule, phase)
             try:
                 _write(writer)
             except Unsupported:
-                again = writer.in_loop and writer.evaluated not in program.unlooped
-                (program.unlooped if again else program.apart).add(writer.evaluated)
+                again = writer.in_loop and writer.evaluated not in schedule.unlooped
+                (schedule.unlooped if again else schedule.apart).add(writer.evaluated)
                 break
-            visible = writer.mask.range(program) if writer.mask is not None else ("0", program.name(phase.size))
+            visible = writer.mask.range(schedule) if writer.mask is not None else ("0", schedule.name(phase.size))
             bodies[number] = writer.body, visible
         else:
-            return program, bodies
+            return schedule, bodies
     raise AssertionError(f"layer {layer.name}: no end of what has no form in a tile")
 
 
-def _writer(program: Program, phase: Phase) -> TileWriter:
+def _writer(schedule: LoopSchedule, phase: Phase) -> TileWriter:
     """Return what writes a phase, in which keys that no query of a tile sees are left out."""
-    if "hidden_keys" in program.without:
-        return TileWriter(program, phase, RULES)
-    return TileWriter(program, phase, RULES, *visible_range(program, phase))
+    if "hidden_keys" in schedule.without:
+        return TileWriter(schedule, phase, RULES)
+    return TileWriter(schedule, phase, RULES, *visible_range(schedule, phase))
 
 
 def _write(writer: TileWriter) -> None:
@@ -71,7 +71,7 @@ def _write(writer: TileWriter) -> None:
     if writer.mask is not None:
         cut = ", ".join(sorted(v.name for v in writer.ranged))
         where = f"{cut} for the keys that a tile sees"
-        writer.program.choices.append(Choice("hidden_keys", writer.mask.theorem, where))
+        writer.schedule.choices.append(Choice("hidden_keys", writer.mask.theorem, where))
     for equations in _runs(writer):
         if _wants_loop(writer, equations):
             _heads(writer, equations)
@@ -106,11 +106,11 @@ def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
     """Yield the equations in order, together those in a row about members of families of one size, looped or not."""
 
     def kind(equation: Equation) -> tuple[Axis | None, bool]:
-        return members_of(equation), equation.variable in writer.program.unlooped
+        return members_of(equation), equation.variable in writer.schedule.unlooped
 
     run: list[Equation] = []
     for equation in writer.phase.equations:
-        if writer.program.is_view(equation):
+        if writer.schedule.is_view(equation):
             continue
         if run and not (equation.over and kind(equation) == kind(run[0])):
             yield run
@@ -122,24 +122,24 @@ def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
 
 def _wants_loop(writer: TileWriter, run: list[Equation]) -> bool:
     """Say whether scores of all keys occur, and nothing prevents that the heads are cut into blocks."""
-    return bool(run[0].over and _scores(writer, run)) and run[0].variable not in writer.program.unlooped
+    return bool(run[0].over and _scores(writer, run)) and run[0].variable not in writer.schedule.unlooped
 
 
 def _scores(writer: TileWriter, run: list[Equation]) -> list[Equation]:
-    return [e for e in run if len(e.variable.shape) == 3 and e.variable.shape[2] in writer.program.positions]
+    return [e for e in run if len(e.variable.shape) == 3 and e.variable.shape[2] in writer.schedule.positions]
 
 
 def _heads(writer: TileWriter, run: list[Equation]) -> None:
     """Write a loop over blocks of heads."""
-    program = writer.program
+    schedule = writer.schedule
     for equation in run:
         writer.evaluated = equation.variable
         _name_operands(writer, equation, run)
         _name_target(writer, equation, run)
     keys = _scores(writer, run)[0].variable.shape[2]
-    writer.begin(Loop(program.whole(members_of(run[0])), program.whole(keys)))
+    writer.begin(Loop(schedule.whole(members_of(run[0])), schedule.whole(keys)))
     writer.in_loop = True
-    tiles = None if "key_tiles" in program.without else KeyTiles.of(program, run)
+    tiles = None if "key_tiles" in schedule.without else KeyTiles.of(schedule, run)
     for equation in run:
         if tiles is None or equation not in tiles.equations:
             _equation(writer, equation)
@@ -151,12 +151,12 @@ def _heads(writer: TileWriter, run: list[Equation]) -> None:
 
 def _name_operands(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
     """Name what is given before the loop begins: arrays of the tile, columns of them, all rows of its items."""
-    program, own = writer.program, {e.variable for e in run}
-    for variable in sorted(program.read(equation) - own, key=lambda v: v.name):
-        read = program.equation.get(variable)
+    schedule, own = writer.schedule, {e.variable for e in run}
+    for variable in sorted(schedule.read(equation) - own, key=lambda v: v.name):
+        read = schedule.equation.get(variable)
         if variable in writer.phase.across[equation.variable]:
             bind_all_rows(writer, variable)
-        elif read is not None and program.is_view(read):
+        elif read is not None and schedule.is_view(read):
             heads_of_view(writer, variable, read)
         elif variable.kind != "boolean":
             writer.variable(variable)
@@ -164,18 +164,18 @@ def _name_operands(writer: TileWriter, equation: Equation, run: list[Equation]) 
 
 def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
     """Give a target that lives longer than the loop its memory before the loop begins."""
-    program, variable = writer.program, equation.variable
-    together = program.concatenated.get(variable)
-    if variable in program.stored:
+    schedule, variable = writer.schedule, equation.variable
+    together = schedule.concatenated.get(variable)
+    if variable in schedule.stored:
         writer.targets[variable] = writer.stored(variable)
     elif together is not None and any(e.variable == together for e in writer.phase.equations):
-        wide = writer.stored(together) if together in program.stored else writer.own(together)
+        wide = writer.stored(together) if together in schedule.stored else writer.own(together)
         writer.targets[together] = wide
-        heads, columns = program.whole(variable.shape[0]), program.whole(total(variable.shape[-1]))
+        heads, columns = schedule.whole(variable.shape[0]), schedule.whole(total(variable.shape[-1]))
         form = {"layout": Layout.HEADS, "columns": columns, "heads": heads, "of": variable}
         text = f".reshape(g, t, {heads}, {columns}).swapaxes(1, 2)"
-        writer.targets[variable] = writer.view(wide, program.name(variable), text=text, **form)
-    elif any(variable in program.read(e) for e in writer.phase.equations if e not in run):
+        writer.targets[variable] = writer.view(wide, schedule.name(variable), text=text, **form)
+    elif any(variable in schedule.read(e) for e in writer.phase.equations if e not in run):
         writer.targets[variable] = writer.own(variable)
 
 
@@ -184,19 +184,19 @@ def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) ->
 
 def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     """Write the loop over tiles of keys, which carries the sums and the mixture of values along."""
-    program, powers = writer.program, tiles.powers.value
+    schedule, powers = writer.schedule, tiles.powers.value
     writer.evaluated, writer.over = tiles.powers.variable, index_of(tiles.powers)
     where = f"{tiles.sums.variable.name} and {tiles.mixture.variable.name}, tile by tile of {tiles.keys} keys"
-    program.choices.append(Choice("key_tiles", "attention.tile_step", where))
+    schedule.choices.append(Choice("key_tiles", "attention.tile_step", where))
     sums, mixture = writer.target(tiles.sums.variable), writer.target(tiles.mixture.variable)
     reference = numbers(writer, mixture)
     is_ranged = writer.ranged and tiles.keys == writer.phase.size
-    low, high = ("low", "high") if is_ranged else ("0", program.whole(tiles.keys))
+    low, high = ("low", "high") if is_ranged else ("0", schedule.whole(tiles.keys))
     sees_keys = tiles.keys == writer.phase.size  # as many as there are rows; of others there may be none
     writer.emit("{out}", (), reference)  # the memory that is carried along
     for register in (sums, mixture):
         writer.emit("{out}" if sees_keys else "{out}.fill(0)", (), register)
-    writer.begin(Loop(high, program.whole(tiles.keys), low))
+    writer.begin(Loop(high, schedule.whole(tiles.keys), low))
     writer.tiled_keys, writer.cut = tiles.keys, frozenset(e.variable for e in (*tiles.scores, tiles.powers))
     for equation in tiles.scores:
         _equation(writer, equation)

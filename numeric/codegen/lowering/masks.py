@@ -10,7 +10,7 @@ from derivations.language.arrays.expression import Array
 from derivations.language.arrays.masks import BandMask, WindowMask, as_band
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import total
-from numeric.codegen.lowering.program import Program
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 
 __all__ = ["PositionMask"]
 
@@ -29,13 +29,13 @@ class PositionMask:
         band = None if mask is None else as_band(mask)
         return cls(band) if band is not None and total(band.sides[0]) == size else None
 
-    def range(self, program: Program) -> tuple[str, str]:
+    def range(self, schedule: LoopSchedule) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""
-        lower, upper, size = self.node.lower, self.node.upper, program.whole(total(self.node.sides[1]))
-        first = "0" if lower == -oo else f"max(0, begin + {program.whole(lower)})"
+        lower, upper, size = self.node.lower, self.node.upper, schedule.whole(total(self.node.sides[1]))
+        first = "0" if lower == -oo else f"max(0, begin + {schedule.whole(lower)})"
         if upper == oo:
             return first, size
-        return first, "end" if upper == 0 else f"max(0, min({size}, end + {program.whole(upper)}))"
+        return first, "end" if upper == 0 else f"max(0, min({size}, end + {schedule.whole(upper)}))"
 
     @property
     def looks_back(self) -> bool:
@@ -54,10 +54,10 @@ class PositionMask:
         """Which of the columns `low:high` hold hidden keys at all."""
         return "begin - low:" if self.looks_back else ""
 
-    def hidden(self, program: Program, low: str | None = None, high: str = "high") -> str:
+    def hidden(self, schedule: LoopSchedule, low: str | None = None, high: str = "high") -> str:
         """Return where a key is hidden from a query, for the rows of the tile and the columns from `low` to `high`."""
         first = low if low is not None else ("begin" if self.columns else "low")
         entry = self.node.entry(ROW, COLUMN)
         visible = sorted((each.args[0] for each in entry.atoms(Iverson)), key=str)
         formula = Lambda((ROW, COLUMN), Or(*(Not(condition) for condition in visible)))
-        return program.formula(formula, ["np.arange(begin, end)[:, None]", f"np.arange({first}, {high})"])
+        return schedule.formula(formula, ["np.arange(begin, end)[:, None]", f"np.arange({first}, {high})"])

@@ -13,7 +13,7 @@ from derivations.language.arrays.expression import Array
 from derivations.language.arrays.functions import RowSoftmax
 from derivations.language.arrays.shapes import Axis
 from numeric.codegen.lowering.expressions import named
-from numeric.codegen.lowering.program import Unsupported
+from numeric.codegen.lowering.loop_schedule import Unsupported
 from numeric.codegen.lowering.registers import KEYS_AT_HAND, Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -48,7 +48,7 @@ def result(writer: TileWriter, layout: Layout, columns: str, heads: str, target:
     """Return where a result goes: the target if it has that layout, else a register of its own."""
     if target is not None and (target.layout, target.columns, target.heads) == (layout, columns, heads):
         return target
-    return Register(writer.program.fresh("part"), layout, columns, heads)
+    return Register(writer.schedule.fresh("part"), layout, columns, heads)
 
 
 def numbers(writer: TileWriter, register: Register, target: Register | None = None) -> Register:
@@ -130,7 +130,7 @@ def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Itera
         else:
             begin, end = KEYS_AT_HAND[width]
             places = f"{begin} - low:{end} - low" if operand.columns in KEYS_AT_HAND else f"{begin}:{end}"
-            yield writer.view(operand, writer.program.fresh("columns"), columns=width, text=f"[..., {places}]")
+            yield writer.view(operand, writer.schedule.fresh("columns"), columns=width, text=f"[..., {places}]")
 
 
 def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Register:
@@ -138,7 +138,7 @@ def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Regi
     columns = writer.key_columns(along)
     if not columns or register.layout is not Layout.HEADS or register.columns in KEYS_AT_HAND:
         return register
-    name = writer.program.fresh("columns")
+    name = writer.schedule.fresh("columns")
     return writer.view(register, name, columns=columns, text=f"[..., {writer.key_slice(along)}]")
 
 
@@ -184,7 +184,7 @@ def as_heads(writer: TileWriter, register: Register) -> Register:
         return register
     if register.layout is not Layout.ROWS:
         raise Unsupported(register.name)
-    name = writer.program.fresh(f"{register.name}_head")
+    name = writer.schedule.fresh(f"{register.name}_head")
     text = f".reshape(g, 1, t, {register.columns})"
     return writer.view(register, name, layout=Layout.HEADS, heads="1", text=text)
 

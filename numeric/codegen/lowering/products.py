@@ -5,8 +5,8 @@ from __future__ import annotations
 from derivations.language.arrays.expression import Array, Member, Product, Transpose, Variable
 from derivations.language.arrays.shapes import total
 from numeric.codegen.lowering.expressions import named
+from numeric.codegen.lowering.loop_schedule import Unsupported
 from numeric.codegen.lowering.operands import as_heads, is_of_all_keys, result
-from numeric.codegen.lowering.program import Unsupported
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.views import view_text
 from numeric.codegen.lowering.writer import TileWriter
@@ -22,14 +22,14 @@ def product(writer: TileWriter, node: Product, target: Register | None) -> Regis
     rows = writer.value(left)
     if not is_of_all_keys(rows, left) or not rows.layout.is_wide:
         raise Unsupported(node)
-    if not writer.program.reads_batched(right):
+    if not writer.schedule.reads_batched(right):
         return _by_weights(writer, rows, right, target)
     of_items = all_rows(writer, right)
     heads = as_heads(writer, rows)
     count = _count(writer, heads, right)
     if len(right.shape) == 1:
         return _matmul(writer, heads, f"{of_items}[..., None]", result(writer, _form(False, True), "1", count, target))
-    columns = writer.key_columns(right.shape[1]) or writer.program.whole(total(right.shape[1]))
+    columns = writer.key_columns(right.shape[1]) or writer.schedule.whole(total(right.shape[1]))
     return _matmul(writer, heads, of_items, result(writer, _form(True, True), columns, count, target))
 
 
@@ -37,7 +37,7 @@ def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Regist
     text, is_matrix = _constant_rows(writer, right), len(right.shape) == 2
     columns = "1"
     if is_matrix:
-        columns = writer.key_columns(right.shape[1]) or writer.program.whole(total(right.shape[1]))
+        columns = writer.key_columns(right.shape[1]) or writer.schedule.whole(total(right.shape[1]))
     text = text if is_matrix else f"{text}[..., None]"
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
         return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
@@ -78,7 +78,7 @@ def _constant_rows(writer: TileWriter, node: Array) -> str:
 
 def all_rows(writer: TileWriter, node: Array) -> str:
     """Return the text of an array with all rows of the tile's items, as the right operand of a product."""
-    if not writer.program.reads_batched(node):
+    if not writer.schedule.reads_batched(node):
         return _constant_rows(writer, node)
     if isinstance(node, Transpose):
         return f"{all_rows(writer, node.args[0])}.mT"
@@ -89,7 +89,7 @@ def all_rows(writer: TileWriter, node: Array) -> str:
         raise Unsupported(node)
     text = bind_all_rows(writer, variable).name
     heads = "a:b" if isinstance(node, Member) and writer.in_loop else ""
-    keys = writer.program.row_size(variable)
+    keys = writer.schedule.row_size(variable)
     places = writer.key_slice(keys) if keys is not None else ""
     if places:
         return f"{text}[:, {heads or ':'}, {places}]"
@@ -99,23 +99,23 @@ def all_rows(writer: TileWriter, node: Array) -> str:
 def bind_all_rows(writer: TileWriter, variable: Variable) -> Register:
     """Name all rows of the tile's items of an array: (g, heads, n, columns)."""
     if variable not in writer.across:
-        program = writer.program
-        _, columns, heads = program.layout(variable)
-        register = Register(program.all_rows_name(variable), Layout.HEADS, columns, heads, given=True)
+        schedule = writer.schedule
+        _, columns, heads = schedule.layout(variable)
+        register = Register(schedule.all_rows_name(variable), Layout.HEADS, columns, heads, given=True)
         writer.across[variable] = writer.bind(register, _all_rows_text(writer, variable))
     return writer.across[variable]
 
 
 def _all_rows_text(writer: TileWriter, variable: Variable) -> str:
-    program = writer.program
-    layout, columns, _ = program.layout(variable)
-    size = program.row_size(variable)
+    schedule = writer.schedule
+    layout, columns, _ = schedule.layout(variable)
+    size = schedule.row_size(variable)
     if size is None:
-        one_head = "" if variable in program.families else ", None"
-        return f"{program.standard_name(variable)}[first:last{one_head}]"
-    whole, n = program.whole_name(program.root(variable)), program.name(size)
-    if variable != program.root(variable):
-        text = whole + view_text(program, variable, n, f"first * {n}:last * {n}")
+        one_head = "" if variable in schedule.families else ", None"
+        return f"{schedule.standard_name(variable)}[first:last{one_head}]"
+    whole, n = schedule.whole_name(schedule.root(variable)), schedule.name(size)
+    if variable != schedule.root(variable):
+        text = whole + view_text(schedule, variable, n, f"first * {n}:last * {n}")
         return f"{text}.reshape(g, 1, {n}, {columns})" if layout is Layout.ROWS else text
     if layout.is_of_heads:
         return f"{whole}[first:last]"

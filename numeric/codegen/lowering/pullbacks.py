@@ -1,9 +1,9 @@
 """The text of gradients of parts that stay applied: calls of the gradient of their layer, which runs it again.
 
 Definition   of a family, one call for each member; of a repetition, one for each layer from the last to the first,
-             with the input that the forward pass kept of it
+             with the input that the forward pass saved of it
 Result       all pullbacks of one application through one gradient come from the same calls
-Assumes      what a layer computes on its way is computed again, so that nothing but inputs is kept
+Assumes      what a layer computes on its way is computed again, so that nothing but inputs is saved
 Source       Chen et al. (2016), "Training deep nets with sublinear memory cost"
 """
 
@@ -19,10 +19,10 @@ from derivations.language.arrays.shapes import shape_text
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 from derivations.language.layers.names import subexpressions
-from numeric.codegen.folding import folded, wrapped
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.line_wrapping import wrapped_items, wrapped_statement
 from numeric.codegen.lowering.expressions import index_of, members_of, named
-from numeric.codegen.lowering.program import Program
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["PullbackText", "member_text", "pullbacks_of", "pulled_stacks", "sizes_and_scalars"]
@@ -64,28 +64,28 @@ def pulled_stacks(layer: Layer) -> list[str]:
     return list(dict.fromkeys(identifier(a.name) for a in applied if isinstance(a, Repeat) and weight_tree(a.layer)))
 
 
-def sizes_and_scalars(program: Program, block: Any) -> list[str]:
+def sizes_and_scalars(schedule: LoopSchedule, block: Any) -> list[str]:
     """Return what the function of a layer is given beside arrays."""
-    sizes = [f"{each}={program.whole(size)}" for each, size in block.sizes.items()]
+    sizes = [f"{each}={schedule.whole(size)}" for each, size in block.sizes.items()]
     return [*sizes, *(f"{each}={each}" for each in block.scalars), "threads=threads"]
 
 
 def member_text(
-    program: Program, argument: Array, index: Symbol | None, number: str, arrays: Mapping[Variable, str]
+    schedule: LoopSchedule, argument: Array, index: Symbol | None, number: str, arrays: Mapping[Variable, str]
 ) -> str:
     """Return the text of an argument for one member of a family: a view of that member, or what all have in common."""
     variable = named(argument)
     if variable is None or index not in argument.free_symbols:
-        return program.printer.in_family(argument, None, arrays)
-    return f"{arrays[variable]}[:, {number}]" if variable in arrays else f"{program.name(variable)}[{number}]"
+        return schedule.printer.in_family(argument, None, arrays)
+    return f"{arrays[variable]}[:, {number}]" if variable in arrays else f"{schedule.name(variable)}[{number}]"
 
 
 class PullbackText:
     """Returns lines for equations whose right-hand side is a pullback; `by_weights` names gradients of stacks."""
 
-    def __init__(self, program: Program, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
-        self.program, self.blocks, self.slopes = program, blocks, slopes
-        self.equations = [e for e in program.layer.equations if isinstance(e.value, Pullback)]
+    def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
+        self.schedule, self.blocks, self.slopes = schedule, blocks, slopes
+        self.equations = [e for e in schedule.layer.equations if isinstance(e.value, Pullback)]
         self.by_weights: dict[str, str] = {}
         self.written: set[Variable] = set()
         self.tapes: dict[Apply, str] = {}
@@ -93,7 +93,7 @@ class PullbackText:
     def tape_of(self, node: Apply) -> str:
         """Return the name of the list of inputs that the forward pass of a repetition keeps, or nothing."""
         if any(e.value.applied == node for e in self.equations):
-            self.tapes[node] = self.program.fresh(f"{identifier(node.name)}_inputs")
+            self.tapes[node] = self.schedule.fresh(f"{identifier(node.name)}_inputs")
         return self.tapes.get(node, "")
 
     def lines(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
@@ -113,93 +113,94 @@ class PullbackText:
 
     def _given(self, argument: Array, text: str, asked: Equation | None) -> str:
         """Return an argument; with an axis of items where its gradient is to have one that it has not."""
-        program = self.program
-        if asked is None or asked.variable in program.by_parameters or program.reads_batched(argument):
+        schedule = self.schedule
+        if asked is None or asked.variable in schedule.by_parameters or schedule.reads_batched(argument):
             return text
-        shape = "".join(f", {program.whole(along)}" for along in argument.shape)
+        shape = "".join(f", {schedule.whole(along)}" for along in argument.shape)
         return f"np.broadcast_to({text}, (items{shape}))"
 
     def _through_members(
         self, equation: Equation, together: Mapping[str, Equation], arrays: Mapping[Variable, str]
     ) -> Iterator[str]:
         """Yield the calls of the gradient for the members of a family, or the one call where there is none."""
-        program, node, index = self.program, equation.value, index_of(equation)
+        schedule, node, index = self.schedule, equation.value, index_of(equation)
         block, layer = self.blocks[self.slopes[node.applied.layer]], node.applied.layer
-        number = program.fresh("member") if index else ""
+        number = schedule.fresh("member") if index else ""
         values = {v.name: a for v, a in zip(layer.inputs, node.applied.arguments, strict=True)} | node.applied.bound
-        texts = {name: member_text(program, each, index, number, arrays) for name, each in values.items()}
+        texts = {name: member_text(schedule, each, index, number, arrays) for name, each in values.items()}
         texts = {name: self._given(values[name], text, together.get(name)) for name, text in texts.items()}
-        slope = member_text(program, node.cotangent, index, number, arrays)
+        slope = member_text(schedule, node.cotangent, index, number, arrays)
         inputs = [texts[v.name] for v in layer.inputs]
         weights = [texts[v.name] for v in layer.parameters]
-        given = ", ".join([*inputs, slope, *weights, *sizes_and_scalars(program, block)])
+        given = ", ".join([*inputs, slope, *weights, *sizes_and_scalars(schedule, block)])
         indent = "    "
         if index is not None:
             yield from (self._memory(e) for e in together.values())
-            yield f"    for {number} in range({program.whole(members_of(equation))}):"
+            yield f"    for {number} in range({schedule.whole(members_of(equation))}):"
             indent = "        "
         targets = [self._target(together.get(name), number) for name in self._results(layer)]
         yield from _assigned(indent, targets, f"{block.name}({given})")
 
     def _memory(self, equation: Equation) -> str:
         """Return what makes the array of a family of gradients."""
-        program, variable = self.program, equation.variable
-        axes = ["items"] * (variable not in program.by_parameters)
-        shape = ", ".join([*axes, *(program.whole(along) for along in variable.shape)])
-        return f"{folded(f'    {program.name(variable)} = np.empty(({shape}), dtype)')}  # {shape_text(variable.shape)}"
+        schedule, variable = self.schedule, equation.variable
+        axes = ["items"] * (variable not in schedule.by_parameters)
+        shape = ", ".join([*axes, *(schedule.whole(along) for along in variable.shape)])
+        made = wrapped_statement(f"    {schedule.name(variable)} = np.empty(({shape}), dtype)")
+        return f"{made}  # {shape_text(variable.shape)}"
 
     def _target(self, equation: Equation | None, number: str) -> str:
         if equation is None:
             return "_"
-        name = self.program.name(equation.variable)
+        name = self.schedule.name(equation.variable)
         if not number:
             return name
-        return f"{name}[{number}]" if equation.variable in self.program.by_parameters else f"{name}[:, {number}]"
+        return f"{name}[{number}]" if equation.variable in self.schedule.by_parameters else f"{name}[:, {number}]"
 
     def _through_layers(
         self, node: Pullback, together: Mapping[str, Equation], arrays: Mapping[Variable, str]
     ) -> Iterator[str]:
         """Yield the calls of the gradient for the layers of a repetition, from the last to the first."""
-        program, applied, layer = self.program, node.applied, node.applied.layer
+        schedule, applied, layer = self.schedule, node.applied, node.applied.layer
         block, stack = self.blocks[self.slopes[layer]], identifier(applied.name)
         first, *others = layer.inputs
-        texts = [program.printer.in_family(a, None, arrays) for a in applied.arguments]
+        texts = [schedule.printer.in_family(a, None, arrays) for a in applied.arguments]
         pairs = zip((first, *others), applied.arguments, texts, strict=True)
         start, *shared = [self._given(a, text, together.get(v.name)) for v, a, text in pairs]
         slope = self._target(together.get(first.name), "")
-        slope = program.fresh(f"{stack}_slope") if slope == "_" else slope
-        one, weights = program.fresh(f"{stack}_input"), ["*weights"] if layer.parameters else []
+        slope = schedule.fresh(f"{stack}_slope") if slope == "_" else slope
+        one, weights = schedule.fresh(f"{stack}_input"), ["*weights"] if layer.parameters else []
         if applied not in self.tapes:
             yield from self._forward(applied, start, shared, weights)
         tape = self.tapes[applied]
-        sums = {v.name: program.name(together[v.name].variable) for v in others if v.name in together}
-        yield f"    {slope} = {program.printer.in_family(node.cotangent, None, arrays)}"
+        sums = {v.name: schedule.name(together[v.name].variable) for v in others if v.name in together}
+        yield f"    {slope} = {schedule.printer.in_family(node.cotangent, None, arrays)}"
         yield from (f"    {name} = 0" for name in sums.values())
-        parts = {name: program.fresh(f"{stack}_{name}") for name in sums.values()}
+        parts = {name: schedule.fresh(f"{stack}_{name}") for name in sums.values()}
         targets = [slope, *(parts.get(sums.get(v.name, ""), "_") for v in others if v.kind == "real")]
         names = [identifier(p.name) for p in layer.parameters] + block.pulled_stacks
         if names:
-            self.by_weights[stack] = program.fresh(f"{stack}_gradient")
-            targets.append(f"*{program.fresh('of_weights')}")
+            self.by_weights[stack] = schedule.fresh(f"{stack}_gradient")
+            targets.append(f"*{schedule.fresh('of_weights')}")
             yield f"    {self.by_weights[stack]} = []"
         each = f"weights, {one}" if weights else one
         both = f"zip(reversed({stack}), reversed({tape}))" if weights else f"reversed({tape})"
         yield f"    for {each} in {both}:"
-        given = ", ".join([one, *shared, slope, *weights, *sizes_and_scalars(program, block)])
+        given = ", ".join([one, *shared, slope, *weights, *sizes_and_scalars(schedule, block)])
         yield from _assigned("        ", targets, f"{block.name}({given})")
         yield from (f"        {name} = {name} + {part}" for name, part in parts.items())
         if names:
-            listed = wrapped([f'"{name}"' for name in names], " " * 12)
+            listed = wrapped_items([f'"{name}"' for name in names], " " * 12)
             yield f"        names = [\n{listed}\n        ]"
             yield f"        {self.by_weights[stack]}.append(dict(zip(names, {targets[-1][1:]}, strict=True)))"
             yield f"    {self.by_weights[stack]}.reverse()"
 
     def _forward(self, applied: Apply, start: str, shared: list[str], weights: list[str]) -> Iterator[str]:
         """Yield the forward pass of a repetition whose value nothing reads, up to the input of its last layer."""
-        program, block, stack = self.program, self.blocks[applied.layer], identifier(applied.name)
-        tape = self.tapes[applied] = program.fresh(f"{stack}_inputs")
-        each = f"weights in {stack}[:-1]" if weights else f"_ in range({program.whole(applied.count)} - 1)"
-        given = ", ".join([f"{tape}[-1]", *shared, *weights, *sizes_and_scalars(program, block)])
+        schedule, block, stack = self.schedule, self.blocks[applied.layer], identifier(applied.name)
+        tape = self.tapes[applied] = schedule.fresh(f"{stack}_inputs")
+        each = f"weights in {stack}[:-1]" if weights else f"_ in range({schedule.whole(applied.count)} - 1)"
+        given = ", ".join([f"{tape}[-1]", *shared, *weights, *sizes_and_scalars(schedule, block)])
         yield f"    {tape} = [{start}]"
         yield f"    for {each}:"
         yield f"        {tape}.append({block.name}({given}))"
@@ -216,4 +217,4 @@ def _call_of(equation: Equation) -> tuple[Any, ...]:
 
 def _assigned(indent: str, targets: list[str], call: str) -> Iterator[str]:
     """Yield the line that assigns the results of a call."""
-    yield folded(f"{indent}{', '.join(targets)} = {call}")
+    yield wrapped_statement(f"{indent}{', '.join(targets)} = {call}")

@@ -10,8 +10,8 @@ from derivations.language.arrays.functions import Elementwise, Hadamard, RowMean
 from derivations.language.arrays.shapes import total
 from numeric.codegen.lowering.expressions import named
 from numeric.codegen.lowering.hidden_keys import hidden, mask_of
+from numeric.codegen.lowering.loop_schedule import Unsupported
 from numeric.codegen.lowering.operands import is_of_all_keys, numbers, of_keys_at_hand, ufunc
-from numeric.codegen.lowering.program import Unsupported
 from numeric.codegen.lowering.registers import Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -24,7 +24,7 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
     if len(array.shape) != 2 or isinstance(array, Transpose):
         raise Unsupported(node)
     factors = _factors(array)
-    if factors is not None and all(writer.program.reads_batched(f) for f in factors):
+    if factors is not None and all(writer.schedule.reads_batched(f) for f in factors):
         first, second = (writer.value(f) for f in factors)
         if not all(is_of_all_keys(r, f) for r, f in zip((first, second), factors, strict=True)):
             raise Unsupported(node)
@@ -35,16 +35,16 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
     if not register.layout.is_wide or not is_of_all_keys(register, array):
         raise Unsupported(node)
     out = numbers(writer, register, target)
-    if register.columns != writer.program.whole(total(array.shape[-1])) or _adds_powers(writer, node):
+    if register.columns != writer.schedule.whole(total(array.shape[-1])) or _adds_powers(writer, node):
         return _added(writer, register, out)
-    ones = writer.program.ones(register.columns)  # BLAS adds faster, in fewer parts: weights are to add up to 1
+    ones = writer.schedule.ones(register.columns)  # BLAS adds faster, in fewer parts: weights are to add up to 1
     return writer.emit("np.matmul({0}, " + ones + ", out={out})", (register,), out)
 
 
 def row_mean(writer: TileWriter, node: RowMean, target: Register | None) -> Register:
     """Write the means of rows."""
     sums = row_sum(writer, node, target)
-    return ufunc(writer, "np.divide", (sums, writer.program.whole(total(node.args[0].shape[-1]))), target)
+    return ufunc(writer, "np.divide", (sums, writer.schedule.whole(total(node.args[0].shape[-1]))), target)
 
 
 def row_softmax(writer: TileWriter, node: RowSoftmax, target: Register | None) -> Register:
@@ -62,7 +62,7 @@ def normalised(writer: TileWriter, node: Normalised, target: Register | None) ->
     """Write rows over sums of exponentials."""
     rows, sums = (writer.value(a) for a in node.args)
     variable = named(node.args[1])
-    equation = writer.program.equation.get(variable) if variable is not None else None
+    equation = writer.schedule.equation.get(variable) if variable is not None else None
     if equation is None or not isinstance(equation.value, RowSum) or not _adds_powers(writer, equation.value):
         raise Unsupported(node)
     return _divided(writer, rows, sums, target)
@@ -104,7 +104,7 @@ def _divided(writer: TileWriter, rows: Register, sums: Register, target: Registe
 def _adds_powers(writer: TileWriter, value: RowSum) -> bool:
     """Say whether the rows that are added are those of exponentials."""
     variable = named(value.args[0])
-    equation = writer.program.equation.get(variable) if variable is not None else None
+    equation = writer.schedule.equation.get(variable) if variable is not None else None
     return equation is not None and isinstance(equation.value, RowExponentials)
 
 

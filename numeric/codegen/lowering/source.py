@@ -13,14 +13,14 @@ from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import shape_text, total
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.language.layers.names import subexpressions
-from numeric.codegen.folding import WIDTH, folded, wrapped
+from numeric.codegen.line_wrapping import WIDTH, wrapped_items, wrapped_statement
 from numeric.codegen.lowering.batches import Batches
 from numeric.codegen.lowering.choices import Choice
 from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 from numeric.codegen.lowering.loop_text import LoopText
 from numeric.codegen.lowering.loops import Written, written
 from numeric.codegen.lowering.memory import assign
-from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.pullbacks import pulled_stacks
 from numeric.codegen.lowering.registers import Layout
 from numeric.codegen.lowering.whole_text import WholeText
@@ -51,8 +51,8 @@ class FunctionSource:
     ):
         self.name, self.layer, self.blocks, self.slopes = name, layer, blocks, slopes
         self.batches = Batches(layer)
-        self.program, bodies = written(layer, call, taken, without)
-        names = self.program.names
+        self.schedule, bodies = written(layer, call, taken, without)
+        names = self.schedule.names
         self.inputs = [names[v] for v in layer.inputs]
         self.parameters = [names[v] for v in layer.parameters]
         repeated = (node for e in layer.equations for node in subexpressions(e.value) if isinstance(node, Repeat))
@@ -61,7 +61,7 @@ class FunctionSource:
         self.scalars = sorted((names[s] for s in layer.scalars), key=lambda each: (each in DEFAULTS, each))
         lines = self._lines(bodies)
         used = names_in("\n".join(["def f():", *lines]))
-        lengths = _lengths(self.program)
+        lengths = _lengths(self.schedule)
         self.sizes = {names[s]: s for s in layer.sizes if names[s] in used and s not in lengths}
         measured = [f"    {names[s]} = {text}" for s, text in lengths.items() if names[s] in used]
         arguments = [*self.inputs, *self.parameters, *self.stacks, *self.sizes]
@@ -69,7 +69,7 @@ class FunctionSource:
         self.arguments = [*arguments, "threads=1"]
         head = f"def {name}({', '.join(self.arguments)}):"
         if len(head) > WIDTH:
-            head = f"def {name}(\n{wrapped(self.arguments, ' ' * 4)}\n):"
+            head = f"def {name}(\n{wrapped_items(self.arguments, ' ' * 4)}\n):"
         doc = f'    """Return {", ".join(f"{v.name} {shape_text(v.shape)}" for v in layer.outputs)}."""'
         self.text = "\n".join([head, doc, *self._given(used), *measured, *lines]) + "\n"
 
@@ -77,61 +77,62 @@ class FunctionSource:
     def choices(self) -> tuple[Choice, ...]:
         """What the code does beside the equations, and the theorems that permit it."""
         rows = []
-        for phase in self.program.phases:
+        for phase in self.schedule.phases:
             names = [e.variable.name for e in phase.equations]
             if phase.size is not None:
                 where = f"{len(names)} equations, {names[0]} to {names[-1]}, in tiles of rows of {phase.size}"
                 rows.append(Choice("row_tiles", "linear.row", where))
-        return (*rows, *self.program.choices)
+        return (*rows, *self.schedule.choices)
 
     def _given(self, used: set[str]) -> list[str]:
         """Return the lines that bring the inputs into shape."""
-        program, lines = self.program, []
+        schedule, lines = self.schedule, []
         lines.append(f"    batch = {self._batch_of(self.batches.read)}")
         lines.append("    items = math.prod(batch)")
-        if "dtype" in used and program.printer.dtype_of:
-            lines.append(f"    dtype = {program.printer.dtype_of}.dtype")
+        if "dtype" in used and schedule.printer.dtype_of:
+            lines.append(f"    dtype = {schedule.printer.dtype_of}.dtype")
         if "lowest" in used:
             lines.append("    lowest = np.finfo(dtype).min  # where all keys are hidden, -inf less this is -inf")
         for variable in self.layer.inputs:
-            name, whole = program.name(variable), program.whole_name(variable)
+            name, whole = schedule.name(variable), schedule.whole_name(variable)
             if whole not in used:
                 continue
-            lines.append(f"    {whole} = {_in_form(program, variable, name)}")
+            lines.append(f"    {whole} = {_in_form(schedule, variable, name)}")
         return lines
 
     def _lines(self, bodies: dict[int, Written]) -> list[str]:
         """Return the lines of the equations: what reads no input, tables and ones, then phase by phase."""
-        program = self.program
-        whole = WholeText(program, self.blocks, self.slopes)
-        constants = [e for e in self.layer.equations if e.variable not in program.batched]
+        schedule = self.schedule
+        whole = WholeText(schedule, self.blocks, self.slopes)
+        constants = [e for e in self.layer.equations if e.variable not in schedule.batched]
         first = [line for equation in constants for line in whole.lines(equation)]
         last, numbers = list[str](), count(1)
-        for size, phases in groupby(enumerate(program.phases), key=lambda each: each[1].size):
+        for size, phases in groupby(enumerate(schedule.phases), key=lambda each: each[1].size):
             if size is None:
-                batched = (e for _, phase in phases for e in phase.equations if e.variable in program.batched)
+                batched = (e for _, phase in phases for e in phase.equations if e.variable in schedule.batched)
                 last += [line for equation in batched for line in whole.lines(equation)]
             else:
                 filled = ((phase, bodies[index]) for index, phase in phases if bodies[index][0])
                 loops = {f"loop_{next(numbers)}": loop for loop in filled}
                 last += [line for name, loop in loops.items() for line in self._loop(name, *loop)]
-                last += [f"    each_tile([{', '.join(loops)}], items, {program.whole(size)}, threads)"] if loops else []
+                tiles = f"    each_tile([{', '.join(loops)}], items, {schedule.whole(size)}, threads)"
+                last += [tiles] if loops else []
         tables = [
-            f"    {name} = {program.printer.in_family(node, over)}" for (node, over), name in program.tables.items()
+            f"    {name} = {schedule.printer.in_family(node, over)}" for (node, over), name in schedule.tables.items()
         ]
-        ones = [f"    {name} = column_of_ones({length}, dtype)" for length, name in program.columns_of_ones.items()]
+        ones = [f"    {name} = column_of_ones({length}, dtype)" for length, name in schedule.columns_of_ones.items()]
         returned = [self._returned(v, is_named=v in whole.named) for v in self.layer.outputs]
         returned += [whole.pullbacks.by_weights[name] for name in self.pulled_stacks]
         return [*first, *tables, *ones, *last, f"    return {', '.join(returned)}"]
 
     def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
         """Return the lines of the body of one loop over tiles, after the arrays that it fills."""
-        program, (body, visible) = self.program, written
-        stored = [e for e in phase.equations if e.variable in program.stored and not program.is_view(e)]
-        arrays = [f"{program.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
-        lines = LoopText(program, phase, assign(body), visible).lines(body)
+        schedule, (body, visible) = self.schedule, written
+        stored = [e for e in phase.equations if e.variable in schedule.stored and not schedule.is_view(e)]
+        arrays = [f"{schedule.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
+        lines = LoopText(schedule, phase, assign(body), visible).lines(body)
         return [
-            *(folded(f"    {array}") for array in arrays),
+            *(wrapped_statement(f"    {array}") for array in arrays),
             "",
             f"    def {name}(tile):",
             *(f"        {line}" for line in lines),
@@ -140,49 +141,50 @@ class FunctionSource:
 
     def _memory(self, variable: Variable) -> str:
         """Return what makes the array of all rows of a variable; rows of an output lie one after another."""
-        shape, layout = self.program.whole_shape(variable), self.program.layout(variable)[0]
+        shape, layout = self.schedule.whole_shape(variable), self.schedule.layout(variable)[0]
         has_distance = layout is Layout.ROWS and variable not in self.layer.outputs
         return f"empty_rows({shape}, dtype)" if has_distance else f"np.empty(({shape}), dtype)"
 
     def _batch_of(self, inputs: tuple[Variable, ...]) -> str:
         """Return the text of what the batch axes of some inputs broadcast to."""
-        names = {v: self.program.name(v) for v in inputs}
+        names = {v: self.schedule.name(v) for v in inputs}
         batches = [f"{names[v]}.shape[:{-len(v.shape)}]" if v.shape else f"{names[v]}.shape" for v in inputs]
         return f"np.broadcast_shapes({', '.join(batches)})" if len(batches) > 1 else "".join(batches) or "()"
 
     def _returned(self, variable: Variable, *, is_named: bool) -> str:
         """Return the text of an output with its own batch axes."""
-        program = self.program
-        if variable in program.by_parameters:
-            return program.name(variable)
-        text = program.name(variable)
-        if variable in program.batched:
-            shape = ", ".join(program.whole(total(along)) for along in variable.shape)
-            source = text if is_named else program.whole_name(variable)
+        schedule = self.schedule
+        if variable in schedule.by_parameters:
+            return schedule.name(variable)
+        text = schedule.name(variable)
+        if variable in schedule.batched:
+            shape = ", ".join(schedule.whole(total(along)) for along in variable.shape)
+            source = text if is_named else schedule.whole_name(variable)
             text = f"{source}.reshape(*batch, {shape})" if shape else f"{source}.reshape(batch)"
         if variable in self.batches.by_inputs:
-            return f"like({text}, {program.name(self.batches.by_inputs[variable])})"
+            return f"like({text}, {schedule.name(self.batches.by_inputs[variable])})"
         own = self.batches.of_output(variable)
         return text if own in ((), self.batches.read) else f"of_batch({text}, batch, {self._batch_of(own)})"
 
 
-def _in_form(program: Program, variable: Variable, name: str) -> str:
+def _in_form(schedule: LoopSchedule, variable: Variable, name: str) -> str:
     """Return the text of an input in the form in which tiles read a variable of its layout."""
     rank = len(variable.shape)
-    if program.row_size(variable) is None or variable in program.families or program.is_mask(variable):
+    if schedule.row_size(variable) is None or variable in schedule.families or schedule.is_mask(variable):
         return f"items_of({name}, batch, {rank})"
-    if program.layout(variable)[0].is_of_heads:
+    if schedule.layout(variable)[0].is_of_heads:
         return f"items_of({name}, batch, {rank})[:, None]"
     return f"flat_rows({name}, batch, {rank})"
 
 
-def _lengths(program: Program) -> dict[Basic, str]:
+def _lengths(schedule: LoopSchedule) -> dict[Basic, str]:
     """Return how each size is read off the shape of an input or a parameter."""
-    given = sorted((*program.layer.inputs, *program.layer.parameters), key=lambda variable: variable.kind == "boolean")
+    layer = schedule.layer
+    given = sorted((*layer.inputs, *layer.parameters), key=lambda variable: variable.kind == "boolean")
     lengths: dict[Basic, str] = {}
     for variable in given:
         for number, along in enumerate(variable.shape):
             if getattr(along, "is_Symbol", False) and along not in lengths:
                 place = number - len(variable.shape)
-                lengths[along] = program.printer.doprint(AxisLength(variable, Integer(place)))
+                lengths[along] = schedule.printer.doprint(AxisLength(variable, Integer(place)))
     return lengths

@@ -12,7 +12,7 @@ from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equation
-from numeric.codegen.lowering.program import Program, Unsupported
+from numeric.codegen.lowering.loop_schedule import LoopSchedule, Unsupported
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -21,8 +21,8 @@ __all__ = ["column_block", "column_range", "heads_of_view", "member", "variable"
 
 def variable(writer: TileWriter, node: Variable, target: Register | None) -> Register:
     """Return the rows of the tile of a variable."""
-    equation = writer.program.equation.get(node)
-    if equation is not None and writer.program.is_view(equation) and node not in writer.at:
+    equation = writer.schedule.equation.get(node)
+    if equation is not None and writer.schedule.is_view(equation) and node not in writer.at:
         return heads_of_view(writer, node, equation) if equation.over else writer.value(equation.value)
     return writer.variable(node)
 
@@ -32,8 +32,8 @@ def member(writer: TileWriter, node: Member, target: Register | None) -> Registe
     family, place = node.args
     if not isinstance(family, Variable) or place != writer.over:
         return writer.printed(node)
-    equation = writer.program.equation.get(family)
-    if equation is not None and writer.program.is_view(equation):
+    equation = writer.schedule.equation.get(family)
+    if equation is not None and writer.schedule.is_view(equation):
         return heads_of_view(writer, family, equation)
     return writer.variable(family)
 
@@ -41,13 +41,13 @@ def member(writer: TileWriter, node: Member, target: Register | None) -> Registe
 def heads_of_view(writer: TileWriter, family: Variable, equation: Equation) -> Register:
     """Return the heads of a family whose members are columns of one array."""
     if family not in writer.at:
-        register = writer.variable(viewed(writer.program, equation.value))
+        register = writer.variable(viewed(writer.schedule, equation.value))
         if writer.in_loop:
             raise Unsupported(family)
-        layout, columns, heads = writer.program.layout(family)
+        layout, columns, heads = writer.schedule.layout(family)
         form = {"layout": layout, "columns": columns, "heads": heads, "of": family}
-        text = view_text(writer.program, equation.value, "t")
-        writer.at[family] = writer.view(register, writer.program.name(family), text=text, **form)
+        text = view_text(writer.schedule, equation.value, "t")
+        writer.at[family] = writer.view(register, writer.schedule.name(family), text=text, **form)
     return writer.block(writer.at[family])
 
 
@@ -56,11 +56,11 @@ def column_block(writer: TileWriter, node: ColumnBlock, target: Register | None)
     wide, block = node.args
     columns = wide.shape[-1]
     if block == writer.over:
-        register = writer.variable(viewed(writer.program, node))
-        count, size = writer.program.whole(columns.count), writer.program.whole(columns.size)
+        register = writer.variable(viewed(writer.schedule, node))
+        count, size = writer.schedule.whole(columns.count), writer.schedule.whole(columns.size)
         form = {"layout": Layout.HEADS, "columns": size, "heads": count}
-        text = view_text(writer.program, node, "t")
-        return writer.block(writer.view(register, writer.program.fresh("block"), text=text, **form))
+        text = view_text(writer.schedule, node, "t")
+        return writer.block(writer.view(register, writer.schedule.fresh("block"), text=text, **form))
     if writer.over is not None and writer.over in block.free_symbols:
         raise Unsupported(node)
     return _columns(writer, wide, block * columns.size, columns.size)
@@ -73,36 +73,36 @@ def column_range(writer: TileWriter, node: ColumnRange, target: Register | None)
 
 
 def _columns(writer: TileWriter, wide: Array, start: Expr, size: Expr) -> Register:
-    program, register = writer.program, writer.value(wide)
-    text = f"[..., {program.whole(start)}:{program.whole(start + size)}]"
-    return writer.view(register, program.fresh("columns"), columns=program.whole(size), text=text)
+    schedule, register = writer.schedule, writer.value(wide)
+    text = f"[..., {schedule.whole(start)}:{schedule.whole(start + size)}]"
+    return writer.view(register, schedule.fresh("columns"), columns=schedule.whole(size), text=text)
 
 
-def viewed(program: Program, node: Array) -> Variable:
+def viewed(schedule: LoopSchedule, node: Array) -> Variable:
     """Return the variable of whose columns a view consists."""
     while isinstance(node, ColumnBlock | ColumnRange):
         node = node.args[0]
     if not isinstance(node, Variable):
         raise Unsupported(node)
-    return program.root(node)
+    return schedule.root(node)
 
 
-def view_text(program: Program, node: Array, rows: str, places: str = ":") -> str:
+def view_text(schedule: LoopSchedule, node: Array, rows: str, places: str = ":") -> str:
     """Return what follows the name of an array in a view of it: the rows at some places, so many rows of each item."""
     match node:
         case ColumnBlock():
             columns = node.args[0].shape[-1]
-            count, size = program.whole(columns.count), program.whole(columns.size)
-            outer = view_text(program, node.args[0], rows, places)
+            count, size = schedule.whole(columns.count), schedule.whole(columns.size)
+            outer = view_text(schedule, node.args[0], rows, places)
             return f"{outer}.reshape(g, {rows}, {count}, {size}).swapaxes(1, 2)"
         case ColumnRange():
             wide, start, along = node.args
-            end = program.whole(start + total(along))
-            outer = view_text(program, wide, rows, places)
+            end = schedule.whole(start + total(along))
+            outer = view_text(schedule, wide, rows, places)
             if outer in ("", f"[{places}]"):
-                return f"[{places}, {program.whole(start)}:{end}]"
-            return f"{outer}[:, {program.whole(start)}:{end}]"
-    equation = program.equation.get(node)
-    if equation is not None and program.is_view(equation):
-        return view_text(program, equation.value, rows, places)
+                return f"[{places}, {schedule.whole(start)}:{end}]"
+            return f"{outer}[:, {schedule.whole(start)}:{end}]"
+    equation = schedule.equation.get(node)
+    if equation is not None and schedule.is_view(equation):
+        return view_text(schedule, equation.value, rows, places)
     return "" if places == ":" else f"[{places}]"

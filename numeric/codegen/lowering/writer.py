@@ -15,8 +15,8 @@ from sympy import Symbol
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.shapes import Axis, total
 from numeric.codegen.lowering.locality import Phase
+from numeric.codegen.lowering.loop_schedule import LoopSchedule
 from numeric.codegen.lowering.masks import PositionMask
-from numeric.codegen.lowering.program import Program
 from numeric.codegen.lowering.registers import KEYS_AT_HAND, Body, Layout, Loop, LoopEnd, Operation, Register
 
 __all__ = ["Rule", "Rules", "TileWriter"]
@@ -35,7 +35,7 @@ class TileWriter:
     that have columns for them alone.
     """
 
-    program: Program
+    schedule: LoopSchedule
     phase: Phase
     rules: Rules
     mask: PositionMask | None = None
@@ -78,7 +78,7 @@ class TileWriter:
 
     def value(self, node: Array, target: Register | None = None) -> Register:
         """Return the register of an expression; `target` is where its value is wanted, if that is known."""
-        if not self.program.reads_batched(node):
+        if not self.schedule.reads_batched(node):
             return self.constant(node)
         return self.rules.get(type(node), self.rules[Array])(self, node, target)
 
@@ -90,18 +90,18 @@ class TileWriter:
         """Return what reads no input: weights, vectors, tables of positions."""
         in_family = self.over is not None and self.over in node.free_symbols
         heads = self.heads_here() if in_family else "1"
-        if node.shape and self.program.is_table(node, self.phase.size):
-            name = self.program.table(node, self.over)
+        if node.shape and self.schedule.is_table(node, self.phase.size):
+            name = self.schedule.table(node, self.over)
             rows = "begin:end" if not in_family else ("a:b, begin:end" if self.in_loop else ":, begin:end")
             columns = self.key_slice(node.shape[1]) if len(node.shape) == 2 else "None"  # numbers are one column
             return Register(f"{name}[{rows}{columns and f', {columns}'}]", Layout.TABLE, heads=heads, given=True)
         return Register(
-            self._member(node, self.program.printed(node, self.over)), Layout.FIXED, heads=heads, given=True
+            self._member(node, self.schedule.printed(node, self.over)), Layout.FIXED, heads=heads, given=True
         )
 
     def constant_whole(self, node: Array) -> str:
         """Return the text of all rows of what reads no input, as a matrix by which rows are multiplied."""
-        return self._member(node, self.program.printed_exactly(node, self.over))
+        return self._member(node, self.schedule.printed_exactly(node, self.over))
 
     def _member(self, node: Array, text: str) -> str:
         """Return the text of the members of a family at which a loop is, of one for all of them."""
@@ -113,11 +113,11 @@ class TileWriter:
     def variable(self, variable: Variable) -> Register:
         """Return the register of a variable, for the rows of the tile."""
         if variable not in self.at:
-            layout, columns, heads = self.program.layout(variable)
-            register = Register(self.program.name(variable), layout, columns, heads, given=True, of=variable)
-            whole = self.program.whole_name(variable)
-            if variable.kind == "boolean" and layout.is_of_heads and variable not in self.program.families:
-                text = f"{whole}{self.program.mask_rows(variable)}"
+            layout, columns, heads = self.schedule.layout(variable)
+            register = Register(self.schedule.name(variable), layout, columns, heads, given=True, of=variable)
+            whole = self.schedule.whole_name(variable)
+            if variable.kind == "boolean" and layout.is_of_heads and variable not in self.schedule.families:
+                text = f"{whole}{self.schedule.mask_rows(variable)}"
             else:
                 text = _rows_of(whole, layout)
             self.at[variable] = self.bind(register, text)
@@ -126,26 +126,26 @@ class TileWriter:
     def target(self, variable: Variable) -> Register:
         """Return the register in which the value of a variable is wanted."""
         if variable not in self.targets:
-            is_stored = variable in self.program.stored
+            is_stored = variable in self.schedule.stored
             self.targets[variable] = self.stored(variable) if is_stored else self.own(variable)
         return self.block(self.targets[variable])
 
     def own(self, variable: Variable) -> Register:
         """Return a register in the memory of the tile."""
-        layout, columns, heads = self.program.layout(variable)
+        layout, columns, heads = self.schedule.layout(variable)
         if variable in self.ranged:
             columns = "high - low"
         if variable in self.cut:
             columns = "e - c"
         if layout.is_of_heads and self.in_loop:
             heads = "b - a"
-        return Register(self.program.name(variable), layout, columns, heads, of=variable)
+        return Register(self.schedule.name(variable), layout, columns, heads, of=variable)
 
     def stored(self, variable: Variable) -> Register:
         """Return the tile's part of an array that outlives the tile."""
-        layout, columns, heads = self.program.layout(variable)
-        register = Register(self.program.name(variable), layout, columns, heads, given=True, of=variable)
-        return self.bind(register, _rows_of(self.program.whole_name(variable), layout))
+        layout, columns, heads = self.schedule.layout(variable)
+        register = Register(self.schedule.name(variable), layout, columns, heads, given=True, of=variable)
+        return self.bind(register, _rows_of(self.schedule.whole_name(variable), layout))
 
     def block(self, register: Register) -> Register:
         """Return the block of heads that a loop is at, of a register that holds all of them."""
@@ -177,7 +177,7 @@ class TileWriter:
         """Return how many members of a family are written together."""
         if self.in_loop:
             return "b - a"
-        return self.program.whole(next(e.over[1] for e in self.phase.equations if e.over and e.over[0] == self.over))
+        return self.schedule.whole(next(e.over[1] for e in self.phase.equations if e.over and e.over[0] == self.over))
 
 
 Rule = Callable[[TileWriter, Any, Register | None], Register]

@@ -12,8 +12,8 @@ from sympy import Basic, Symbol
 
 from derivations.language.layers.layer import Layer
 from numeric.codegen.compile import compile_layer
-from numeric.codegen.folding import WIDTH, wrapped
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.line_wrapping import WIDTH, wrapped_items
 from numeric.codegen.lowering.module import LoweredLayer
 from numeric.optimize import Optimised
 from numeric.optimize.standalone.definitions import renamed
@@ -39,7 +39,7 @@ class WeightsSource:
         doc = f'    """Return what `{source.name}` takes beside its inputs; a part is a dict of its weights."""'
         lines, entries = [f"{_call('def packed', self.arguments, '')}:", doc], list[str]()
         if packing.equations:
-            names = wrapped([f'"{name}"' for name in source.parameters], " " * 8)
+            names = wrapped_items([f'"{name}"' for name in source.parameters], " " * 8)
             new = self._packing("packing", packing, None, "    ")
             lines += [f"    names = [\n{names}\n    ]", f"    new = {new}"]
             entries.append("**dict(zip(names, new, strict=True))")
@@ -117,7 +117,7 @@ class WeightsSource:
 
 
 def _tuple(texts: list[str], indent: str) -> str:
-    inner = wrapped([*texts[:-1], f"{texts[-1]},"] if len(texts) == 1 else texts, f"{indent}    ")
+    inner = wrapped_items([*texts[:-1], f"{texts[-1]},"] if len(texts) == 1 else texts, f"{indent}    ")
     return f"(\n{inner}\n{indent})"
 
 
@@ -136,4 +136,4 @@ def _call(name: str, arguments: list[str], indent: str) -> str:
     line = f"{name}({', '.join(arguments)})"
     if len(indent) + len(line) <= WIDTH - 10:
         return line
-    return f"{name}(\n{wrapped(arguments, indent + '    ')}\n{indent})"
+    return f"{name}(\n{wrapped_items(arguments, indent + '    ')}\n{indent})"

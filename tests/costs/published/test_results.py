@@ -14,9 +14,9 @@ from derivations.costs.published.results import (
     published_narayanan,
 )
 from derivations.language.counting.costs import Count
+from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import Derivation
-from derivations.language.second_route import second_route
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, n, size, vocab
 from tests.broken import broken_steps, is_refused, with_step
 
@@ -31,8 +31,8 @@ def test_the_results_are_proved(build: Any) -> None:
 
 
 @pytest.mark.parametrize("build", RESULTS)
-def test_the_second_route_agrees(build: Any) -> None:
-    assert second_route(build()).outcome == "agrees"
+def test_the_cross_check_agrees(build: Any) -> None:
+    assert cross_check(build()).outcome == "agrees"
 
 
 @broken_steps(

@@ -1,7 +1,7 @@
 """The oracle of expectations and variances: random letters that are independent, with the moments that a text gives.
 
-Definition   every letter that is no size and no Greek one is random inside an expectation or a variance; its law has
-             two values, of its own for each letter; its mean is 0 and its variance 1 where the text says so
+Definition   every letter that is no size and no Greek one is random inside an expectation or a variance; its
+             distribution has two values, of its own for each letter, with mean 0 and variance 1 where the text says so
 Result       `moments_in(chains)`: what a text says; `moments_agree(original, mutated, said)`: whether two formulas are
              equal, by summing over all outcomes; false where neither has an expectation, or where one is not read
 Assumes      pages on moments take their letters for independent, so that what is equal then may be true
@@ -41,7 +41,7 @@ class Moments:
 
 @dataclass
 class RandomWorld(World):
-    """A world in which scalars have laws: `seen` are those that an expectation met, `drawn` those of one outcome."""
+    """A world in which scalars are random: `seen`, those that an expectation met; `drawn`, those of an outcome."""
 
     said: Moments = field(default_factory=lambda: Moments())
     seen: dict[tuple[str, tuple[int, ...]], None] = field(default_factory=dict)

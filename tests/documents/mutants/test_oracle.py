@@ -171,7 +171,7 @@ SUM = r"\sum_{j=1}^{d_k} \operatorname{Var}(q_j k_j)"
         (r"E[k_j^2]", r"E[k_j^4]", r"E[k_i] = 0; E[k_i^2] = 1", False),
         (r"E[k_j^2] - E[k_j]^2", r"E[k_j^2] + E[k_j]^2", "", False),
         (r"E[x_l W_{lj}]", r"E[x_j W_{lj}]", r"E[W_{ij}] = 0", True),
-        (r"E[R_{ik} X_{ik}]", r"E[R_{kk} X_{ik}]", "", True),  # entries have one law
+        (r"E[R_{ik} X_{ik}]", r"E[R_{kk} X_{ik}]", "", True),  # entries have one distribution
         (r"E[R_{ik} X_{ik}]", r"E[X_{ik} X_{ik}]", "", False),
         (r"x_l W_{lj}", r"x_l W_{lj}", "", False),  # no expectation: for the other oracle
     ],

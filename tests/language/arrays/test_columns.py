@@ -5,7 +5,7 @@ import pytest
 from sympy import Expr
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.shapes import Blocks, ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
@@ -18,8 +18,8 @@ from numeric import compile_layer
 
 X, A, B, C = array("X", n, d_model), array("A", d_model, d_k), array("B", d_model, d_v), array("C", d_model, d)
 W_Q, W_V = array("W_Q", h, d_model, d_k), array("W_V", h, d_model, d_v)
-WIDE = Beside(A, B, C)
-BLOCKS = Beside(Concatenate(W_Q[i], i, h), Concatenate(W_V[i], i, h))
+WIDE = ColumnConcatenation(A, B, C)
+BLOCKS = ColumnConcatenation(Concatenate(W_Q[i], i, h), Concatenate(W_V[i], i, h))
 RANDOM = np.random.default_rng(31)
 
 
@@ -31,7 +31,7 @@ def says(left: Array | Expr, right: Array | Expr, **given: object) -> str:
 @pytest.mark.parametrize(
     ("node", "shape", "text", "latex"),
     [
-        (WIDE, "(d_model, d + d_k + d_v)", "beside(A, B, C)", r"\begin{bmatrix} A & B & C \end{bmatrix}"),
+        (WIDE, "(d_model, d + d_k + d_v)", "ColumnConcat(A, B, C)", r"\begin{bmatrix} A & B & C \end{bmatrix}"),
         (ColumnRange(X, 3, d), "(n, d)", "X[:, 3:d + 3]", "[X]_{:,4:d + 3}"),
         (ColumnRange(array("b", d), 2, 3), "(3,)", "b[2:5]", "[b]_{3:5}"),
     ],
@@ -44,9 +44,9 @@ def test_shapes_and_texts(node: Array, shape: str, text: str, latex: str) -> Non
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Beside(A, X), "arrays of as many rows are needed"),
-        (lambda: Beside(A, array("b", d_model)), "arrays of as many rows are needed"),
-        (lambda: Beside(W_Q), "a matrix or a vector is needed"),
+        (lambda: ColumnConcatenation(A, X), "arrays of as many rows are needed"),
+        (lambda: ColumnConcatenation(A, array("b", d_model)), "arrays of as many rows are needed"),
+        (lambda: ColumnConcatenation(W_Q), "a matrix or a vector is needed"),
         (lambda: ColumnRange(W_Q, 0, d_k), "a matrix is needed"),
         (lambda: ColumnRange(X, -1, d), "there is no column -1"),
         (lambda: ColumnRange(array("U", n, 7), 3, 5), "there is no column 7 in 7 columns"),
@@ -79,7 +79,7 @@ def test_blocks_of_columns_are_those_of_one_head() -> None:
     [
         (ColumnRange(WIDE, d_v, d_k), A),  # not where A is
         (ColumnRange(WIDE, 0, d_v), B),
-        (ColumnRange(Beside(A, A), 1, d_k), A),
+        (ColumnRange(ColumnConcatenation(A, A), 1, d_k), A),
     ],
 )
 def test_other_columns_are_not_proved_equal(left: Array, right: Array) -> None:

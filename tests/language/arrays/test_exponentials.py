@@ -1,4 +1,4 @@
-"""Exponentials of rows and the late division: values, proofs, and what the judge must not believe."""
+"""Exponentials of rows and the deferred normalisation: values, proofs, and what the judge must not believe."""
 
 import numpy as np
 import pytest

@@ -19,11 +19,11 @@ from derivations.language.arrays.expression import (
     token_array,
 )
 from derivations.language.arrays.functions import (
-    Both,
     CausalMask,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowMean,
     RowSoftmax,
     named,
@@ -116,7 +116,7 @@ def test_look_up_reads_rows_of_the_table():
         (lambda: row_softmax(array("S", n, m), array("B", n, m)), "must be boolean"),
         (lambda: row_softmax(array("S", n, n), M), "differ"),
         (lambda: Hadamard(Q, K), "differ"),
-        (lambda: Both(M, Q), "both must be boolean"),
+        (lambda: MaskConjunction(M, Q), "both must be boolean"),
         (lambda: Lookup(Q, b), "must hold integers"),
         (lambda: relu(Q, Q), "takes 1 arrays, not 2"),
         (lambda: array("Z", 0, n), "integer >= 1"),

@@ -9,12 +9,12 @@ from sympy import Eq, Lambda, Le, Lt, Ne, Symbol, expand, oo
 from derivations.attention.band_masks import band_independence, bands, last_rows_of_bands
 from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.expression import ColumnBroadcast, RowBroadcast, array, mask_array, token_array
-from derivations.language.arrays.functions import Both, CausalMask, Lookup, WindowMask, named, row_softmax
+from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, named, row_softmax
 from derivations.language.arrays.masks import BandMask, as_band, band_mask
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import ShapeError
-from derivations.language.counting.visibility import visible_pairs
+from derivations.language.counting.mask_sparsity import visible_pairs
 from derivations.language.decoding.positions import looks_back
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equations, Layer
@@ -48,7 +48,9 @@ def test_the_usual_masks_are_bands():
     assert expand(visible_pairs(CausalMask(n)) - n * (n + 1) / 2) == 0
     assert (WindowMask(n, w).lower, WindowMask(n, w).upper) == (1 - w, 0)
     assert band_mask(n, m, right=0, offset=m - n) == BandMask(n, m, -oo, m - n)
-    assert visible_pairs(Both(BandMask(5, 7, -1, oo), BandMask(5, 7, -oo, 2))) == visible_pairs(BandMask(5, 7, -1, 2))
+    assert visible_pairs(MaskConjunction(BandMask(5, 7, -1, oo), BandMask(5, 7, -oo, 2))) == visible_pairs(
+        BandMask(5, 7, -1, 2)
+    )
 
 
 def test_a_band_that_is_none_is_refused():

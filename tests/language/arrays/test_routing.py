@@ -7,15 +7,15 @@ import pytest
 from sympy import Expr, Integer, Symbol, sympify
 
 from derivations.language.arrays.expression import Array, array, token_array
-from derivations.language.arrays.routing import EachTransposed, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.operations import node_operations
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, Undefined, meaning
 from derivations.language.differentiation.adjoints import adjoints
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.text import TextPrinter
-from derivations.language.second_route.world import CONTEXT, Undefined, World, meaning
 from derivations.symbols import i, j, k, m, n, size
 from numeric import compile_layer
 from numeric.runtime.primitives import routed_outer, routed_outer_over_batch, routed_product, top_k
@@ -36,7 +36,7 @@ def test_the_largest_entries_come_in_order_and_ties_go_to_the_smaller_place() ->
     found = [[entries.entry(s, r).doit().xreplace(given).doit() for r in range(2)] for s in range(3)]
     assert found == PLACES
     with localcontext(CONTEXT):
-        assert meaning(TopK(array("S", 2, 5), 3))(world(S=decimals(SCORES))) == PLACES
+        assert meaning(TopK(array("S", 2, 5), 3))(assignment(S=decimals(SCORES))) == PLACES
 
 
 def test_more_than_there_are_cannot_be_chosen() -> None:
@@ -45,12 +45,12 @@ def test_more_than_there_are_cannot_be_chosen() -> None:
     with pytest.raises(ValueError, match="the 7 largest entries of a row are asked for, and a row has 5"):
         top_k(np.array(SCORES), 7)
     with localcontext(CONTEXT), pytest.raises(Undefined, match="a row of 5 has no 7 largest entries"):
-        meaning(TopK(array("S", 2, 5), K))(world({K: 7}, S=decimals(SCORES)))
+        meaning(TopK(array("S", 2, 5), K))(assignment({K: 7}, S=decimals(SCORES)))
 
 
-def world(sizes: dict[Symbol, int] | None = None, **arrays: object) -> World:
-    """A world with given sizes and arrays."""
-    made = World(sizes or {}, {}, "by hand")
+def assignment(sizes: dict[Symbol, int] | None = None, **arrays: object) -> Assignment:
+    """An assignment with given sizes and arrays."""
+    made = Assignment(sizes or {}, {}, "by hand")
     made.arrays |= arrays
     return made
 
@@ -70,7 +70,7 @@ SIZES = {n: Integer(3), a: Integer(2), b: Integer(3), E: Integer(4)}
 NODES = {
     "product": (RoutedProduct(X, W, numbers), PRODUCT),
     "outer": (RoutedOuter(X, G, numbers, E), OUTER),
-    "transposed": (EachTransposed(W), TURNED),
+    "transposed": (BatchTranspose(W), TURNED),
 }
 GIVEN = {"X": ROWS, "G": OTHERS, "W": FAMILY, "numbers": TOKENS}
 
@@ -79,7 +79,7 @@ GIVEN = {"X": ROWS, "G": OTHERS, "W": FAMILY, "numbers": TOKENS}
 def test_a_node_is_what_it_is_by_hand(name: str) -> None:
     node, expected = NODES[name][0].xreplace(SIZES), NODES[name][1]
     with localcontext(CONTEXT):
-        assert meaning(node)(world(**{key: decimals(value) for key, value in GIVEN.items()})) == expected
+        assert meaning(node)(assignment(**{key: decimals(value) for key, value in GIVEN.items()})) == expected
     entries = {}
     for variable in (X, G, W, numbers):
         fixed = variable.xreplace(SIZES)
@@ -130,21 +130,21 @@ def test_a_product_costs_one_matrix_for_each_row() -> None:
     assert node_operations(RoutedProduct(X, W, numbers)).matmul == 2 * n * a * b
     assert node_operations(RoutedOuter(X, G, numbers, E)).matmul == 2 * n * a * b
     assert node_operations(TopK(S, K)).total == 0
-    assert node_operations(EachTransposed(W)).total == 0
+    assert node_operations(BatchTranspose(W)).total == 0
 
 
 def test_the_rules_of_differentiation() -> None:
     g, of_matrices = array("g", n, b), array("g", E, a, b)
     product, outer = RoutedProduct(X, W, numbers), RoutedOuter(X, G, numbers, E)
     assert dict(adjoints(product, g, product)) == {
-        X: RoutedProduct(g, EachTransposed(W), numbers),
+        X: RoutedProduct(g, BatchTranspose(W), numbers),
         W: RoutedOuter(X, g, numbers, E),
     }
     assert dict(adjoints(outer, of_matrices, outer)) == {
-        X: RoutedProduct(G, EachTransposed(of_matrices), numbers),
+        X: RoutedProduct(G, BatchTranspose(of_matrices), numbers),
         G: RoutedProduct(X, of_matrices, numbers),
     }
-    assert dict(adjoints(EachTransposed(W), EachTransposed(W), W)) == {W: W}
+    assert dict(adjoints(BatchTranspose(W), BatchTranspose(W), W)) == {W: W}
     assert dict(adjoints(TopK(S, K), array("g", K, n), S)) == {}
 
 
@@ -152,13 +152,13 @@ def test_how_they_print() -> None:
     text = TextPrinter("ours", "", None).doprint
     assert latex_of(TopK(S, K)) == r"\operatorname{top}_{K}(S)"
     assert text(RoutedProduct(X, W, numbers)) == "X W_numbers"
-    assert text(RoutedProduct(G + G, EachTransposed(W), numbers)) == "(G + G) W_numbers^T"
+    assert text(RoutedProduct(G + G, BatchTranspose(W), numbers)) == "(G + G) W_numbers^T"
     assert text(RoutedOuter(X, G, numbers, E)) == "outer_numbers(X, G)"
-    assert str(RoutedProduct(G, EachTransposed(W), numbers)) == "G @ W.T[numbers]"
+    assert str(RoutedProduct(G, BatchTranspose(W), numbers)) == "G @ W.T[numbers]"
 
 
 def test_entries_are_ordinary_sympy() -> None:
-    assert EachTransposed(W).entry(k, i, j) == W[k, j, i]
+    assert BatchTranspose(W).entry(k, i, j) == W[k, j, i]
     assert RoutedProduct(X, W, numbers).entry(i, j).args[1:] == (numbers[i], E)
     assert TopK(S, K).kind == "integer"
     assert TopK(S, K)[k].shape == (n,)
@@ -169,7 +169,7 @@ def test_entries_are_ordinary_sympy() -> None:
     [
         (lambda: TopK(array("S", n), 2), "a matrix of reals is needed, not .n,"),
         (lambda: TopK(token_array("S", n, m), 2), "of kind integer"),
-        (lambda: EachTransposed(X), "a family of matrices is needed"),
+        (lambda: BatchTranspose(X), "a family of matrices is needed"),
         (lambda: RoutedProduct(X, W, array("v", n)), "must hold integers"),
         (lambda: RoutedProduct(X, W, token_array("v", m)), "needs one number for each row"),
         (lambda: RoutedProduct(G, W, numbers), "do not fit"),

@@ -13,6 +13,7 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, stri
 from derivations.language.arrays.selection import AddedEntries, Chosen, RelativeBuckets, bucket
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
+from derivations.language.cross_check.assignment import CONTEXT, Assignment, meaning
 from derivations.language.differentiation.claims import local_claims
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.judge.proof import judge
@@ -20,7 +21,6 @@ from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.text import TextPrinter
 from derivations.language.results.derivation import Assumption, claim, derivation, step
-from derivations.language.second_route.world import CONTEXT, World, meaning
 from derivations.symbols import d, d_v, h, i, j, k, m, n, size
 from numeric import compile_layer
 from numeric.runtime.primitives import choose, place_rows, relative_buckets, take_rows
@@ -195,7 +195,7 @@ def test_a_gradient_placed_one_row_further_on_is_refused() -> None:
     assert is_refused(with_step(right, 0, 0, PlacedRows(body, start + 1, rows, by)))
 
 
-# --- the second route, by hand --------------------------------------------------------------------------------------
+# --- the cross-check, by hand ---------------------------------------------------------------------------------------
 
 A, B = array("A", 2, 2), array("B", 3, 2)
 HELD = {"A": [[1, 2], [3, 5]], "B": [[7, 11], [13, 17], [19, 23]], "q": [[1, 0, 1]]}
@@ -216,7 +216,7 @@ BY_HAND = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_value_is_what_it_is_by_hand(name: str) -> None:
     node, expected = BY_HAND[name]
-    given = World({}, {}, "by hand")
+    given = Assignment({}, {}, "by hand")
     given.arrays |= HELD
     with localcontext(CONTEXT):
         assert meaning(node)(given) == expected

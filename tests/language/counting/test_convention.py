@@ -13,7 +13,7 @@ from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.expression import Array, ColumnBroadcast, array, mask_array, token_array
-from derivations.language.arrays.functions import Both, CausalMask, Hadamard, WindowMask, named, row_softmax
+from derivations.language.arrays.functions import CausalMask, Hadamard, MaskConjunction, WindowMask, named, row_softmax
 from derivations.language.arrays.routing import RoutedProduct
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.convention import CONVENTION, Convention
@@ -24,7 +24,7 @@ from derivations.language.counting.costs import (
     count_training_flops,
     flops_by_part,
 )
-from derivations.language.counting.visibility import visible_pairs
+from derivations.language.counting.mask_sparsity import visible_pairs
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.normalisation.batch_norm import batch_norm
 from derivations.normalisation.layer_norm import layer_norm
@@ -246,7 +246,7 @@ def test_pairs_by_counting_them(positions: int, width: int):
     numbers = {n: Integer(positions), w: Integer(width)}
     assert visible_pairs(WindowMask(n, w)).xreplace(numbers) == len(window)
     assert visible_pairs(CausalMask(n)).xreplace(numbers) == len(causal)
-    assert visible_pairs(Both(CausalMask(n), WindowMask(n, w))).xreplace(numbers) == len(window)
+    assert visible_pairs(MaskConjunction(CausalMask(n), WindowMask(n, w))).xreplace(numbers) == len(window)
     assert visible_pairs(mask_array("M", n, n)) is None
 
 

@@ -17,7 +17,7 @@ from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.arrangements import Concatenate, Tabulated
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, array
-from derivations.language.arrays.functions import Hadamard, RowMean, RowSum, gelu, named, opaque, relu
+from derivations.language.arrays.functions import Hadamard, RowMean, RowSum, gelu, named, relu, uninterpreted_function
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks, ShapeError
 from derivations.language.counting.costs import (
@@ -206,7 +206,7 @@ def test_an_activation_brings_its_own_count():
     cubic = named("cubic", x**3 + x, x)
     difference = count_flops(feed_forward(cubic)).activation - count_flops(feed_forward()).activation
     assert difference == (3 - 1) * n * d_ff
-    assert count_flops(feed_forward(opaque("f"))).matmul == count_flops(feed_forward()).matmul
+    assert count_flops(feed_forward(uninterpreted_function("f"))).matmul == count_flops(feed_forward()).matmul
 
 
 def test_repeated_rows_and_columns_are_computed_once():

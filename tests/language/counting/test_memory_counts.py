@@ -18,17 +18,17 @@ from derivations.feed_forward.gated import gated_feed_forward
 from derivations.language.arrays.expression import ColumnBroadcast, array
 from derivations.language.arrays.functions import Hadamard, RowSum, gelu, relu
 from derivations.language.counting.memory_counts import (
-    Kept,
-    KeptCount,
+    SavedResidualCount,
+    SavedResiduals,
     attention_layers,
     is_normalisation,
-    kept_activations,
     partitioned_state_bytes,
+    saved_residuals,
     training_state_bytes,
 )
+from derivations.language.cross_check.assignment import Assignment
+from derivations.language.cross_check.saved_residuals import run_saved
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.language.second_route.keeping import run_kept
-from derivations.language.second_route.world import World
 from derivations.linear.linear import linear
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
@@ -41,12 +41,12 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 X = array("X", n, d)
 
 
-def names(kept: Kept) -> list[str]:
-    return [storage.name for storage in kept.storages]
+def names(saved: SavedResiduals) -> list[str]:
+    return [storage.name for storage in saved.storages]
 
 
-def shapes(kept: Kept) -> dict[str, tuple[object, ...]]:
-    return {storage.name: storage.shape for storage in kept.storages}
+def shapes(saved: SavedResiduals) -> dict[str, tuple[object, ...]]:
+    return {storage.name: storage.shape for storage in saved.storages}
 
 
 def layer_of(value: object, *inputs: object) -> Layer:
@@ -58,19 +58,19 @@ def layer_of(value: object, *inputs: object) -> Layer:
 
 
 def test_attention_keeps_what_it_is_given_and_its_weights() -> None:
-    kept = kept_activations(scaled_dot_product_attention())
-    assert shapes(kept) == {"Q": (n, d_k), "K": (m, d_k), "V": (m, d_v), "A": (n, m)}
-    assert [s.role for s in kept.storages] == ["input", "input", "input", "activation"]
-    assert kept.inputs == n * d_k + m * d_k + m * d_v
-    assert kept.elements == kept.inputs + n * m
+    saved = saved_residuals(scaled_dot_product_attention())
+    assert shapes(saved) == {"Q": (n, d_k), "K": (m, d_k), "V": (m, d_v), "A": (n, m)}
+    assert [s.role for s in saved.storages] == ["input", "input", "input", "activation"]
+    assert saved.inputs == n * d_k + m * d_k + m * d_v
+    assert saved.elements == saved.inputs + n * m
 
 
 def test_what_is_given_three_times_is_kept_once() -> None:
     let = Equations()
     inside = array("X", n, d_model)
     Y = let("Y")(part("attention", multi_head_attention())(inside, inside, inside))
-    kept = kept_activations(Layer("self_attention", (inside,), (), let, Y))
-    assert names(kept) == [
+    saved = saved_residuals(Layer("self_attention", (inside,), (), let, Y))
+    assert names(saved) == [
         "X",
         "attention.Q",
         "attention.K",
@@ -85,15 +85,15 @@ def test_what_is_kept_inside_and_outside_is_kept_once() -> None:
     let = Equations()
     H = let("H")(part("activation", layer_of(relu(X), X))(X @ W))
     Y = let("Y")(H @ U)
-    assert names(kept_activations(Layer("layer", (X,), (W, U), let, Y))) == ["X", "H"]
+    assert names(saved_residuals(Layer("layer", (X,), (W, U), let, Y))) == ["X", "H"]
 
 
 def test_an_unnamed_argument_is_a_storage_of_its_own() -> None:
     Z = array("Z", n, d)
     let = Equations()
     Y = let("Y")(part("norm", rms_norm())(X + Z))
-    kept = kept_activations(Layer("layer", (X, Z), (), let, Y))
-    assert [(s.name, s.shape, s.role) for s in kept.storages] == [
+    saved = saved_residuals(Layer("layer", (X, Z), (), let, Y))
+    assert [(s.name, s.shape, s.role) for s in saved.storages] == [
         ("Y_1", (n, d), "activation"),
         ("norm.ms", (n,), "statistic"),
     ]
@@ -104,24 +104,24 @@ def test_a_transpose_is_no_storage_of_its_own() -> None:
     let = Equations()
     turned = let("T")(Z.T)
     Y = let("Y")(X @ turned)
-    assert names(kept_activations(Layer("layer", (X, Z), (), let, Y))) == ["X", "Z"]
+    assert names(saved_residuals(Layer("layer", (X, Z), (), let, Y))) == ["X", "Z"]
 
 
 def test_members_of_a_family_are_counted_all() -> None:
-    kept = kept_activations(grouped_query_attention())
-    assert shapes(kept)["group.attention.A"] == (g, r, n, m)
-    assert shapes(kept)["K"] == (g, m, d_k)
+    saved = saved_residuals(grouped_query_attention())
+    assert shapes(saved)["group.attention.A"] == (g, r, n, m)
+    assert shapes(saved)["K"] == (g, m, d_k)
 
 
 def test_a_repetition_keeps_as_often_as_it_runs() -> None:
-    kept = kept_activations(encoder())
-    copies = {s.name: s.copies for s in kept.storages}
+    saved = saved_residuals(encoder())
+    copies = {s.name: s.copies for s in saved.storages}
     assert copies["X"] == 1
     assert copies["layers.X"] == N - 1
     assert copies["layers.feed_forward.G"] == N
-    one = kept_activations(encoder().at(N=1))
+    one = saved_residuals(encoder().at(N=1))
     assert "layers.X" not in names(one)
-    assert kept.elements.xreplace({N: Integer(1)}) == one.elements
+    assert saved.elements.xreplace({N: Integer(1)}) == one.elements
 
 
 def learned_queries() -> Layer:
@@ -136,18 +136,18 @@ def learned_queries() -> Layer:
 
 
 def test_the_first_input_of_a_repetition_may_be_learned() -> None:
-    kept = kept_activations(learned_queries())
-    assert {s.name: s.copies for s in kept.storages} == {"memory": 1, "layers.H": N, "layers.X": N - 1}
+    saved = saved_residuals(learned_queries())
+    assert {s.name: s.copies for s in saved.storages} == {"memory": 1, "layers.H": N, "layers.X": N - 1}
 
 
 def test_constants_are_listed_and_not_counted() -> None:
-    kept = kept_activations(rotary_embedding())
-    assert {s.role for s in kept.storages} == {"constant"}
-    assert kept.bytes() == 0
+    saved = saved_residuals(rotary_embedding())
+    assert {s.role for s in saved.storages} == {"constant"}
+    assert saved.bytes() == 0
 
 
 def test_every_example_of_a_batch_keeps_its_own() -> None:
-    assert kept_activations(feed_forward(), batch=7).bytes() == 7 * kept_activations(feed_forward()).bytes()
+    assert saved_residuals(feed_forward(), batch=7).bytes() == 7 * saved_residuals(feed_forward()).bytes()
 
 
 # --- one operation --------------------------------------------------------------------------------------------------
@@ -155,24 +155,24 @@ def test_every_example_of_a_batch_keeps_its_own() -> None:
 
 @pytest.mark.parametrize(("norm", "statistics"), [(layer_norm(), ["mu", "sigma2"]), (rms_norm(), ["ms"])])
 def test_a_norm_keeps_its_input_and_numbers_of_rows(norm: Layer, statistics: list[str]) -> None:
-    kept = kept_activations(norm)
-    assert names(kept) == ["X", *statistics]
-    assert kept.elements == n * d
-    assert kept.statistics == n * len(statistics)
-    assert kept.bytes(4, bytes_per_statistic=4) == 4 * n * d + 4 * n * len(statistics)
+    saved = saved_residuals(norm)
+    assert names(saved) == ["X", *statistics]
+    assert saved.elements == n * d
+    assert saved.statistics == n * len(statistics)
+    assert saved.bytes(4, bytes_per_statistic=4) == 4 * n * d + 4 * n * len(statistics)
 
 
 def test_a_norm_that_is_not_one_operation_keeps_more() -> None:
-    kept = kept_activations(layer_norm(), fused=lambda _: False)
-    assert set(names(kept)) == {"X_c", "sigma2", "X_hat"}
-    assert kept.statistics == 0
+    saved = saved_residuals(layer_norm(), fused=lambda _: False)
+    assert set(names(saved)) == {"X_c", "sigma2", "X_hat"}
+    assert saved.statistics == 0
 
 
 def test_a_norm_without_weights_of_its_own_stays_one_operation() -> None:
     gamma, beta = array("gamma", d), array("beta", d)
     let = Equations()
     Y = let("Y")(part("norm", layer_norm())(X, gamma=gamma, beta=beta))
-    assert names(kept_activations(Layer("layer", (X,), (gamma, beta), let, Y))) == ["X", "norm.mu", "norm.sigma2"]
+    assert names(saved_residuals(Layer("layer", (X,), (gamma, beta), let, Y))) == ["X", "norm.mu", "norm.sigma2"]
 
 
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm", "batch_norm"])
@@ -198,30 +198,30 @@ def _by_its_sum() -> Layer:
 
 @pytest.mark.parametrize(("function", "inside"), [(relu, ["G"]), (sigmoid, ["G"]), (gelu, ["H", "G"])])
 def test_a_function_keeps_its_value_or_its_argument(function: object, inside: list[str]) -> None:
-    assert names(kept_activations(feed_forward(function))) == ["X", *inside]
+    assert names(saved_residuals(feed_forward(function))) == ["X", *inside]
 
 
 def test_a_gate_keeps_both_factors() -> None:
-    kept = kept_activations(gated_feed_forward(silu))
-    assert kept.elements == n * d_model + 4 * n * d_ff
-    assert kept_activations(gated_feed_forward(sigmoid)).elements == n * d_model + 3 * n * d_ff
+    saved = saved_residuals(gated_feed_forward(silu))
+    assert saved.elements == n * d_model + 4 * n * d_ff
+    assert saved_residuals(gated_feed_forward(sigmoid)).elements == n * d_model + 3 * n * d_ff
 
 
 # --- recomputation --------------------------------------------------------------------------------------------------
 
 
 def test_a_recomputed_part_keeps_its_inputs() -> None:
-    kept = kept_activations(multi_head_attention(), recomputed=["attention"])
-    assert names(kept) == ["X_Q", "X_K", "X_V", "Q", "K", "V", "Z"]
+    saved = saved_residuals(multi_head_attention(), recomputed=["attention"])
+    assert names(saved) == ["X_Q", "X_K", "X_V", "Q", "K", "V", "Z"]
 
 
 def test_a_recomputed_layer_keeps_its_input() -> None:
-    assert names(kept_activations(feed_forward(), recomputed=["feed_forward"])) == ["X"]
+    assert names(saved_residuals(feed_forward(), recomputed=["feed_forward"])) == ["X"]
 
 
 def test_masks_of_what_is_recomputed_are_drawn_again() -> None:
-    assert kept_activations(pre_norm_layer()).masks == h * n**2 + 2 * n * d_model
-    assert kept_activations(pre_norm_layer(), recomputed=["attention"]).masks == 2 * n * d_model
+    assert saved_residuals(pre_norm_layer()).masks == h * n**2 + 2 * n * d_model
+    assert saved_residuals(pre_norm_layer(), recomputed=["attention"]).masks == 2 * n * d_model
 
 
 def test_the_layers_of_selective_recomputation_are_found() -> None:
@@ -231,14 +231,14 @@ def test_the_layers_of_selective_recomputation_are_found() -> None:
     assert attention_layers(pre_norm_layer()) == ("scaled_dot_product_attention_with_dropout",)
     for name in ("softmax", "cross_entropy", "feed_forward", "layer_norm"):
         assert attention_layers(layer_called(name)) == ()
-    quadratic = kept_activations(encoder()).elements.coeff(n, 2)
+    quadratic = saved_residuals(encoder()).elements.coeff(n, 2)
     assert quadratic == N * h
-    assert kept_activations(encoder(), recomputed=attention_layers(encoder())).elements.coeff(n, 2) == 0
+    assert saved_residuals(encoder(), recomputed=attention_layers(encoder())).elements.coeff(n, 2) == 0
 
 
 def test_a_name_that_nothing_has_is_refused() -> None:
     with pytest.raises(ValueError, match=r"nothing in it is called 'atention'.* attention, multi_head_attention"):
-        kept_activations(multi_head_attention(), recomputed=["atention"])
+        saved_residuals(multi_head_attention(), recomputed=["atention"])
 
 
 # --- the same by running --------------------------------------------------------------------------------------------
@@ -256,46 +256,48 @@ SUBJECTS |= {"learned_queries": learned_queries()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["kept bytes", "kept numbers", "kept masks", "kept statistics"])
+@pytest.mark.parametrize(
+    "what", ["saved residual bytes", "saved residual numbers", "saved residual masks", "saved residual statistics"]
+)
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_what_the_backward_pass_reads_is_what_the_forward_pass_saves(name: str, what: str) -> None:
     layer = SUBJECTS[name]
     sizes = sizes_of(layer)
-    world = World(sizes, {}, "")
+    assignment = Assignment(sizes, {}, "")
     inner = sorted({applied.layer.name for applied in layer.parts.values()})
     for recomputed in ([], [layer.name], *([one] for one in inner)):
-        counted = KeptCount(what, layer, 3, recomputed).value().xreplace(sizes)
-        assert counted == run_kept(what, layer, 3, world, frozenset(recomputed)), recomputed
+        counted = SavedResidualCount(what, layer, 3, recomputed).value().xreplace(sizes)
+        assert counted == run_saved(what, layer, 3, assignment, frozenset(recomputed)), recomputed
 
 
 def test_a_wrong_count_is_told_from_the_right_one() -> None:
-    layer, world = feed_forward(gelu), World({n: 2, d_model: 3, d_ff: 5}, {}, "")
-    right = run_kept("kept bytes", layer, 1, world)
+    layer, assignment = feed_forward(gelu), Assignment({n: 2, d_model: 3, d_ff: 5}, {}, "")
+    right = run_saved("saved residual bytes", layer, 1, assignment)
     assert right == 2 * (2 * 3 + 2 * 2 * 5)
-    kept = kept_activations(layer)
-    fewer = Kept(kept.storages[:-1])
-    twice = Kept(tuple(replace(s, copies=Integer(2)) for s in kept.storages))
+    saved = saved_residuals(layer)
+    fewer = SavedResiduals(saved.storages[:-1])
+    twice = SavedResiduals(tuple(replace(s, copies=Integer(2)) for s in saved.storages))
     for wrong in (fewer, twice):
-        assert wrong.bytes().xreplace(world.base) != right
+        assert wrong.bytes().xreplace(assignment.base) != right
 
 
 # --- the count as a term --------------------------------------------------------------------------------------------
 
 
 def test_a_count_stays_as_written() -> None:
-    term = KeptCount("kept bytes", feed_forward(), 3, ["feed_forward"])
-    assert str(term) == "kept bytes(feed_forward, batch = 3, recomputed = feed_forward)"
+    term = SavedResidualCount("saved residual bytes", feed_forward(), 3, ["feed_forward"])
+    assert str(term) == "saved residual bytes(feed_forward, batch = 3, recomputed = feed_forward)"
     assert term.func(*term.args) == term
     assert pickle.loads(pickle.dumps(term)) == term
     assert term.value() == 6 * n * d_model
     assert term.free_symbols == {n, d_model, d_ff}
-    assert term != KeptCount("kept bytes", feed_forward(), 3)
+    assert term != SavedResidualCount("saved residual bytes", feed_forward(), 3)
     assert term.is_positive
 
 
 def test_a_count_of_another_name_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing is called 'bytes' here"):
-        KeptCount("bytes", linear())
+        SavedResidualCount("bytes", linear())
 
 
 # --- the state of training ------------------------------------------------------------------------------------------

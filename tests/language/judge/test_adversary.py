@@ -152,7 +152,7 @@ counted = [Sum(token_array(name, n)[k], (k, 0, n - 1)) for name in ("r_1", "r_2"
 wide = Concatenate(matrix(Integer(1), n, d), k, h)
 
 FOUND = [
-    # --- methods and certificates
+    # --- tactics and certificates
     Statement("e to two decimals is 2.72, not less", lambda: (Rounded(exp(1), 2), Rational(272, 100)), "rounding", "<"),
     Statement(
         "[1 0 0] v = 0 for v = (0, 1, 0): one row of L A = I is not enough",

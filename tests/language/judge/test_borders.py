@@ -198,12 +198,12 @@ NOT_FALSE: dict[str, tuple[Any, str, Any, str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", NOT_FALSE)
-def test_no_witness_lies_outside_of_what_was_declared_or_stated(name: str) -> None:
+def test_no_counterexample_lies_outside_of_what_was_declared_or_stated(name: str) -> None:
     left, relation, right, rule, setting = NOT_FALSE[name]
     assert level(left, relation, right, rule, **setting) != "refuted"
 
 
-def test_witnesses_are_still_found_inside() -> None:
+def test_counterexamples_are_still_found_inside() -> None:
     assert level(weights[i], "<", 0, "bound", ranges={i: n}) == "refuted"
     assert level(positive_function(a), "<=", 0, "bound") == "refuted"
     assert level(f(0) * a, "=", a, "algebra") == "refuted"
@@ -212,9 +212,9 @@ def test_witnesses_are_still_found_inside() -> None:
     assert level(Sum(j, (j, 0, n - 2)), "=", n * (n - 1), "algebra") == "refuted"
 
 
-def test_two_symbols_of_one_name_give_no_witness() -> None:
-    twin = Symbol("a", positive=True)
-    assert level(Abs(twin, evaluate=False) + a - a, "=", twin, "algebra") != "refuted"
+def test_two_symbols_of_one_name_give_no_counterexample() -> None:
+    other = Symbol("a", positive=True)
+    assert level(Abs(other, evaluate=False) + a - a, "=", other, "algebra") != "refuted"
 
 
 negative = Symbol("q", negative=True)

@@ -77,7 +77,7 @@ def first_of_family() -> str:
     return equal(whole_array[0], 0, about=[family])
 
 
-TWINS: dict[str, Callable[[], str]] = {
+TWO_DECLARATIONS: dict[str, Callable[[], str]] = {
     "a positive and a real array": lambda: equal(Abs(p[i]), x[i], ranges={i: n}),
     "their sums": lambda: equal(Abs(Sum(p[j], (j, 0, n - 1))), Sum(x[j], (j, 0, n - 1))),
     "a definition of a positive array": lambda: equal(Abs(p[i]), -y[i], ranges={i: n}, about=[Equation(x, -y)]),
@@ -179,7 +179,7 @@ EXISTING: dict[str, Callable[[], str]] = {
 }
 
 
-@pytest.mark.parametrize("table", [TWINS, NOT_COMMUTING, BOUND, NAMES, EXISTING])
+@pytest.mark.parametrize("table", [TWO_DECLARATIONS, NOT_COMMUTING, BOUND, NAMES, EXISTING])
 def test_what_a_declaration_excludes_is_not_proved(table: dict[str, Callable[[], str]]) -> None:
     """No false statement of the table is proved, and none is taken for a definition."""
     assert [name for name, decide in table.items() if decide() in ("proved", "definition")] == []
@@ -234,7 +234,7 @@ def test_what_a_declaration_admits_is_proved(name: str) -> None:
     assert TRUE[name]() == "proved"
 
 
-def test_a_refusal_names_the_twins() -> None:
+def test_a_refusal_names_the_two_declarations() -> None:
     """The reason tells what has two declarations, and what does not commute."""
     seen = judge(derivation("", claim(x[0], step("algebra", array("x", m)[0])))).failures
     assert "there are two arrays x with different declarations" in seen[0]
@@ -242,7 +242,7 @@ def test_a_refusal_names_the_twins() -> None:
     assert "does not commute" in seen[0]
 
 
-def test_twins_that_do_not_meet_are_let_be() -> None:
+def test_two_declarations_that_do_not_meet_are_accepted() -> None:
     """A definition that the statement does not reach may use the name for something else."""
     other = Variable("y", (m,))
     assert equal(other[0] * 2, other[0] + other[0], about=[Equation(x, y)]) == "proved"

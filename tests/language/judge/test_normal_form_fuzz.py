@@ -16,8 +16,8 @@ from derivations.language.arrays.expression import array, mask_array
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate
 from derivations.language.judge.normal_form.context import Context, Undecided
+from derivations.language.judge.normal_form.fallback_rules import FALLBACK_RULES
 from derivations.language.judge.normal_form.reading import read, symbol_atom
-from derivations.language.judge.normal_form.reserve import RESERVE
 from derivations.language.judge.normal_form.terms import ONE, ZERO, subtract
 from derivations.language.judge.normal_form.writing import write
 from derivations.symbols import i, k, m, n, scalar
@@ -141,7 +141,7 @@ def test_the_normal_form_agrees_with_brute_force(block):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", RESERVE, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", FALLBACK_RULES, ids=lambda rule: rule.__name__)
 def test_a_rule_held_in_reserve_keeps_the_meaning(rule):
     """Expressions of the same kind, with what the rule is about on top, until it changed 40 that could be compared."""
     changed = 0

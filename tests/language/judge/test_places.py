@@ -7,7 +7,7 @@ import pytest
 from sympy import Basic, Eq, Ge, Indexed, Integer, KroneckerDelta, Lambda, Symbol, log
 
 from derivations.language.arrays.arrangements import Concatenate, Explicit, PlacedBlock, Tabulated, column_block
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, Scaled, array, token_array
 from derivations.language.arrays.functions import (
     CausalMask,
@@ -94,7 +94,7 @@ NOWHERE: dict[str, Callable[[], tuple[Any, Any]]] = {
     "a stretch behind the end": lambda: (RowRange(matrix, 5, 1)[0, 0], 1),
     "a row among zeros": lambda: (PlacedRows(matrix, 0, n)[n, 0], 0),
     "a row of two stacks": lambda: (Stacked(matrix, matrix)[2 * n, 0], 1),
-    "a column of two side by side": lambda: (Beside(matrix, matrix)[0, 2 * m], 1),
+    "a column of two side by side": lambda: (ColumnConcatenation(matrix, matrix)[0, 2 * m], 1),
     "a column of some columns": lambda: (ColumnRange(matrix, 1, 1)[0, 0], 1),
     "a row added to a table": lambda: (ScatterRows(matrix, tokens, d)[d, 0], 0),
     "a one-hot column": lambda: (OneHot(tokens, m)[0, 5], KroneckerDelta(tokens[0], 5)),

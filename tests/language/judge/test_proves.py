@@ -47,10 +47,10 @@ from derivations.language.arrays.functions import (
     RowMean,
     RowSum,
     gelu,
-    opaque,
     relu,
     row_softmax,
     square,
+    uninterpreted_function,
 )
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.arrays.shapes import Blocks
@@ -311,7 +311,10 @@ true(
     "2 x 2 product",
     lambda: (Explicit([[1, 2], [3, 5]]) @ Explicit([[7, 11], [13, 17]]), Explicit([[33, 45], [86, 118]])),
 )
-true("an opaque function entry by entry", lambda: (opaque("act")(W).T, opaque("act")(W.T)))
+true(
+    "an uninterpreted function entry by entry",
+    lambda: (uninterpreted_function("act")(W).T, uninterpreted_function("act")(W.T)),
+)
 true(
     "entrywise product of outer products",
     lambda: (
@@ -533,8 +536,8 @@ true(
     **norm,
 )
 
-# --- sums that count, ranges, reserve rules ------------------------------------------------------------------------
-GROUP = "ranges and reserve"
+# --- sums that count, ranges, fallback rules -----------------------------------------------------------------------
+GROUP = "ranges and fallback rules"
 true("relu(g p) = g relu(p) for a positive symbol g", lambda: (W @ relu(g * x), g * (W @ relu(x))))
 true("a sum of brackets is a count", lambda: (total(Iverson(Le(j, i))), total(Integer(1), last=i)), ranges={i: n})
 true(

@@ -686,7 +686,7 @@ false(
 
 # --- rounding ------------------------------------------------------------------------------------------------------
 GROUP = "rounding"
-chosen = Sample({}).entry("x", (0,))  # what a search for witnesses takes for x_0
+chosen = Sample({}).entry("x", (0,))  # what a search for counterexamples takes for x_0
 false("x_0 may be any number", lambda: (Rounded(array("x", 2)[0], Integer(0)), round(chosen)), "rounding")
 false("f(1) may be any number", lambda: (Rounded(f(1), Integer(0)), 1), "rounding")
 false("e^2 is 7.389", lambda: (Rounded(exp(Integer(2)), Integer(2)), Rational(738, 100)), "rounding")
@@ -910,7 +910,7 @@ def test_what_the_judge_cannot_read_is_not_proved_and_raises_nothing(name: str) 
     assert judge(derivation(name, claim(left, step(rule, right, relation)), **setting)).level in ("refuted", "unknown")
 
 
-# --- a witness is never found against what is true -------------------------------------------------------------------
+# --- a counterexample is never found against what is true -----------------------------------------------------------
 
 negative, nonnegative = Symbol("c_minus", negative=True), Symbol("c_plus", nonnegative=True)
 TRUE: dict[str, tuple[Callable[[], tuple[Any, Any]], str, str, dict[str, Any]]] = {

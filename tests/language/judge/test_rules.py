@@ -1,18 +1,18 @@
-"""Every rule is decided by a method that there is, and every method decides a rule."""
+"""Every rule is decided by a tactic that exists, and every tactic decides a rule."""
 
-from derivations.language.judge import limits, linear_maps, methods, suprema
+from derivations.language.judge import limits, linear_maps, suprema, tactics
 from derivations.language.judge.proof import prove_equal
 from derivations.language.judge.rules import RULES
 from derivations.symbols import d_k, n
 
-TABLES = (methods.METHODS, limits.METHODS, linear_maps.METHODS, suprema.METHODS)
+TABLES = (tactics.TACTICS, limits.TACTICS, linear_maps.TACTICS, suprema.TACTICS)
 
 
-def test_the_methods_are_those_that_rules_name():
-    assert {rule.method for rule in RULES.values()} == {name for table in TABLES for name in table}
+def test_the_tactics_are_those_that_rules_name():
+    assert {rule.tactic for rule in RULES.values()} == {name for table in TABLES for name in table}
 
 
-def test_no_method_has_two_functions():
+def test_no_tactic_has_two_functions():
     names = [name for table in TABLES for name in table]
     assert len(names) == len(set(names))
 

@@ -31,17 +31,17 @@ from sympy import (
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, Tabulated
 from derivations.language.arrays.expression import array, mask_array, token_array
 from derivations.language.arrays.functions import (
-    Both,
     CausalMask,
     Hadamard,
     Lookup,
+    MaskConjunction,
     RowMean,
     gelu,
     named,
-    opaque,
     relu,
     row_softmax,
     square,
+    uninterpreted_function,
 )
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.arrays.shapes import Blocks
@@ -183,10 +183,20 @@ ARRAYS = [  # LaTeX, text, and LaTeX with column vectors
     (gelu(X), r"\operatorname{GELU}(X)", "GELU(X)", r"\operatorname{GELU}(X)"),
     (square(X), "(X)^{2}", "(X)^2", "(X)^{2}"),
     (named("swish", _v / (1 + exp(-_v)), _v)(X), r"\frac{X}{1 + e^{-X}}", "X / (1 + e^(-X))", r"\frac{X}{1 + e^{-X}}"),
-    (opaque("phi")(X @ W), r"\phi(X W)", "phi(X W)", r"\phi(W X)"),
-    (opaque("activation")(X) @ W, r"\operatorname{activation}(X) W", None, r"W \operatorname{activation}(X)"),
+    (uninterpreted_function("phi")(X @ W), r"\phi(X W)", "phi(X W)", r"\phi(W X)"),
+    (
+        uninterpreted_function("activation")(X) @ W,
+        r"\operatorname{activation}(X) W",
+        None,
+        r"W \operatorname{activation}(X)",
+    ),
     (Hadamard(X, X) @ W, r"(X \odot X) W", "(X o X) W", r"W (X \odot X)"),
-    (Both(CausalMask(n), mask_array("D", n, n)), r"\operatorname{Causal}(n) \wedge D", "Causal(n) and D", None),
+    (
+        MaskConjunction(CausalMask(n), mask_array("D", n, n)),
+        r"\operatorname{Causal}(n) \wedge D",
+        "Causal(n) and D",
+        None,
+    ),
     (RowMean(X), r"\operatorname{rowmean}(X)", "rowmean(X)", None),
     (
         Concatenate(head[i], i, h),

@@ -47,12 +47,12 @@ from derivations.language.arrays.expression import (
     token_array,
 )
 from derivations.language.arrays.functions import (
-    Both,
     CausalMask,
     Elementwise,
     Hadamard,
     Interleave,
     Lookup,
+    MaskConjunction,
     RowMean,
     RowSoftmax,
     RowSum,
@@ -259,7 +259,7 @@ NODES = {
     "mean of rows": RowMean(X),
     "sum of a vector": RowSum(r),
     "mean of a family": RowMean(F),
-    "both masks": Both(CausalMask(3), RowBroadcast(seen, 3)),
+    "both masks": MaskConjunction(CausalMask(3), RowBroadcast(seen, 3)),
     "concatenation of products": Concatenate(F[i] @ W, i, 5),
     "concatenation of vectors": Concatenate(X[i], i, 2),
     "block of columns": column_block(wide, Integer(2)),

@@ -1,4 +1,4 @@
-"""A derivation with a false step cannot be registered: the error names the step, both sides and a witness."""
+"""A derivation with a false step cannot be registered: the error names the step, both sides and a counterexample."""
 
 import pickle
 from collections.abc import Iterator

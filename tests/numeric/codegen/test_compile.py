@@ -26,9 +26,9 @@ from derivations.language.arrays.functions import (
     RowSum,
     gelu,
     named,
-    opaque,
     relu,
     row_softmax,
+    uninterpreted_function,
 )
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks, ShapeError
@@ -309,7 +309,7 @@ def test_a_formula_without_a_numpy_form_is_refused(formula, words):
 
 def test_a_function_of_which_nothing_is_known_is_refused():
     with pytest.raises(CompileError, match="act"):
-        compile_layer(feed_forward(opaque("act")))
+        compile_layer(feed_forward(uninterpreted_function("act")))
 
 
 # Every node of the language, on layers made for it; expected values by NumPy alone

@@ -14,7 +14,7 @@ from derivations.language.differentiation.reverse import gradient
 from derivations.linear.linear import linear
 from derivations.transformer.encoder import encoder
 from numeric import compile_layer, source
-from numeric.codegen.folding import WIDTH, folded, wrapped
+from numeric.codegen.line_wrapping import WIDTH, wrapped_items, wrapped_statement
 from numeric.verification.agreement.cases import DTYPES, SIZES, case, subjects
 from numeric.verification.agreement.gradients import cotangents, gradient_names, leaves, results, run
 
@@ -106,22 +106,22 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("indent", ["", "    "])
-def test_a_long_line_is_folded_where_a_reader_would(line, indent):
+def test_a_long_line_is_wrapped_where_a_reader_would(line, indent):
     wanted = "\n".join(indent + each for each in LINES[line].splitlines())
-    assert folded(indent + line, 30 + len(indent)) == wanted
+    assert wrapped_statement(indent + line, 30 + len(indent)) == wanted
     assert ast.dump(ast.parse(wanted.replace("\n" + indent, "\n").removeprefix(indent))) == ast.dump(ast.parse(line))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [20, 50])
 @pytest.mark.parametrize("name", NAMES)
-def test_folding_changes_no_statement(name, width):
+def test_wrapping_changes_no_statement(name, width):
     seen = 0
     for function in ast.parse(source(gradient(subjects()[name][0]))).body:
         for statement in function.body if isinstance(function, ast.FunctionDef) else ():
             line = ast.unparse(statement)
             if "\n" not in line:
-                again = folded(line, width)
+                again = wrapped_statement(line, width)
                 assert ast.dump(ast.parse(again)) == ast.dump(ast.parse(line))
                 seen += again != line
     assert seen > 20 or width > 20 or "transformer" not in name
@@ -129,12 +129,12 @@ def test_folding_changes_no_statement(name, width):
 
 def test_what_no_layout_makes_short_is_left_alone():
     line = "alpha_beta_gamma_delta_epsilon_zeta = eta"
-    assert folded(line, 20) == line
+    assert wrapped_statement(line, 20) == line
 
 
 def test_no_item_of_a_list_is_broken():
     items = ["W_1 (d_model, d_ff)", "a_name_that_is_longer_than_the_line (n,)", "b (n,)"]
-    assert wrapped(items, "  ", width=24).splitlines() == [
+    assert wrapped_items(items, "  ", width=24).splitlines() == [
         "  W_1 (d_model, d_ff),",
         "  a_name_that_is_longer_than_the_line (n,),",
         "  b (n,)",

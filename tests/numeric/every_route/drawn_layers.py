@@ -13,7 +13,7 @@ from random import Random
 from sympy import E, Expr, Integer, Lambda, Max, Min, Symbol, exp, sin, sqrt
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, SumOver, Tabulated
-from derivations.language.arrays.columns import Beside, ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.exponentials import Normalised, row_exponentials
 from derivations.language.arrays.expression import Array, ColumnBroadcast, Member, RowBroadcast, Variable
 from derivations.language.arrays.functions import (
@@ -253,7 +253,9 @@ def _one_hot(draw: _Draw, shape: Shape, depth: int) -> Array:
 
 def _beside(draw: _Draw, shape: Shape, depth: int) -> Array:
     other = draw.size()
-    return ColumnRange(Beside(draw.value((shape[0], other), depth), draw.value(shape, depth)), other, shape[1])
+    return ColumnRange(
+        ColumnConcatenation(draw.value((shape[0], other), depth), draw.value(shape, depth)), other, shape[1]
+    )
 
 
 def _stacked(draw: _Draw, shape: Shape, depth: int) -> Array:

@@ -68,7 +68,7 @@ def test_the_panels_show_the_counts(counts: Counts, drawn: list[Figure], tmp_pat
     assert lines["weights, bfloat16"][512] == 2 * 124439808
     assert lines["weights, gradients, Adam (16 B each)"][512] == 16 * 124439808
     assert lines["key-value cache"][512] == 3 * 512 * counts.number(counts.cache_bytes_per_token)
-    assert lines["activations kept"][512] == counts.number(counts.activation_bytes)
+    assert lines["saved residuals"][512] == counts.number(counts.activation_bytes)
     again = counts.number(counts.activation_bytes_with_recomputation)
     assert lines["activations, scores computed again"][512] == again < counts.number(counts.activation_bytes)
     convention = drawn[0].get_supxlabel()

@@ -13,7 +13,7 @@ from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import Array, Product, array, mask_array
-from derivations.language.arrays.functions import Both, CausalMask, RowSoftmax, WindowMask
+from derivations.language.arrays.functions import CausalMask, MaskConjunction, RowSoftmax, WindowMask
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.layers.names import subexpressions
@@ -43,7 +43,7 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
         bias_and_residual=1,
         key_bias=1,
         value_bias=1,
-        late_division=1,
+        deferred_normalisation=1,
         base_two=1,
         scaled_queries=1,
         wide_projections=1,
@@ -63,16 +63,16 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
 @pytest.mark.parametrize(
     ("subject", "expected"),
     [
-        (encoder_layer(biases=True, masked=True), {"key_bias": 1, "late_division": 1, "wide_projections": 1}),
-        (decoder_layer(), {"late_division": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
+        (encoder_layer(biases=True, masked=True), {"key_bias": 1, "deferred_normalisation": 1, "wide_projections": 1}),
+        (decoder_layer(), {"deferred_normalisation": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
         (layer("gated_feed_forward_with_biases"), {"wide_projections": 1}),
-        (layer("grouped_query_attention"), {"late_division": 1, "scaled_queries": 1, "wide_projections": 2}),
-        (layer("alibi_attention"), {"late_division": 1, "scaled_queries": 1, "base_two": 0}),
+        (layer("grouped_query_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "wide_projections": 2}),
+        (layer("alibi_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "base_two": 0}),
         (pre_norm_layer(dropping=False), {"folded_norm": 2, "value_bias": 1, "wide_projections": 1}),
         (model("gpt2"), {"folded_norm": 2, "key_bias": 1, "value_bias": 1, "base_two": 1, "wide_projections": 1}),
         (model("llama-2-7b"), {"folded_norm": 3, "scaled_queries": 1, "common_subexpressions": 1}),
         (model("gpt-j-6b"), {"folded_norm": 2, "scaled_queries": 1, "common_subexpressions": 3}),
-        (model("t5-small"), {"late_division": 3, "wide_projections": 4}),
+        (model("t5-small"), {"deferred_normalisation": 3, "wide_projections": 4}),
     ],
     ids=lambda value: value.name if isinstance(value, Layer) else "",
 )
@@ -114,8 +114,8 @@ def test_cross_attention_makes_keys_and_values_at_once() -> None:
 def test_a_wide_product_has_its_columns_in_the_order_of_the_equations() -> None:
     packed = {e.variable.name: str(e.value) for e in optimize(BIASED).packing.equations}
     queries, keys, values = (f"Concat(i < h: attention.W_{name}[i])" for name in ("Q_scaled", "K", "V"))
-    assert packed["attention.W_QKV"] == f"beside({queries}, {keys}, {values})"
-    assert packed["attention.QKV_bias"] == "beside(Concat(i < h: attention.b_Q_scaled[i]), [0], [0])"
+    assert packed["attention.W_QKV"] == f"ColumnConcat({queries}, {keys}, {values})"
+    assert packed["attention.QKV_bias"] == "ColumnConcat(Concat(i < h: attention.b_Q_scaled[i]), [0], [0])"
     assert "feed_forward.W_gate_up" in {r.packed[0].variable.name for r in _wide(model("llama-2-7b"))}
 
 
@@ -172,13 +172,13 @@ def test_factors_that_a_caller_gives_are_not_packed() -> None:
 
 def test_biases_of_values_stay_under_a_mask_that_may_hide_all_keys() -> None:
     assert made(optimize(attention(mask=M)))["value_bias"] == 0
-    assert made(optimize(attention(mask=Both(M, CausalMask(n)))))["value_bias"] == 0
+    assert made(optimize(attention(mask=MaskConjunction(M, CausalMask(n)))))["value_bias"] == 0
 
 
 @pytest.mark.parametrize(
     ("read", "absent"),
     [
-        ("A", ("late_division", "base_two")),  # the weights themselves are asked for
+        ("A", ("deferred_normalisation", "base_two")),  # the weights themselves are asked for
         ("S", ("key_bias", "base_two")),
         ("K", ("key_bias",)),
         ("V", ("value_bias",)),
@@ -263,10 +263,10 @@ def test_every_theorem_that_is_cited_is_in_the_catalogue() -> None:
 def test_rewritings_explain_themselves() -> None:
     found = optimize(BIASED)
     text = found.explain()
-    assert "late_division, by attention.late_division: proved" in text
+    assert "deferred_normalisation, by attention.deferred_normalisation: proved" in text
     assert " -> attention.head_plain[i] = attention.attention.U[i] / attention.attention.l[i]  for i < h" in text
     assert "attention.b_O_all = Concat(i < h: attention.b_V[i]) @ attention.W_O + attention.b_O" in text
-    (late,) = [r for r in found.rewrites if r.name == "late_division"]
+    (late,) = [r for r in found.rewrites if r.name == "deferred_normalisation"]
     assert late.derivation is not None
     assert r"\operatorname{diag}" in late.derivation.latex()
     assert isinstance(late.after[-1].value, Normalised)

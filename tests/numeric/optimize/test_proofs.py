@@ -30,8 +30,8 @@ SUBJECTS = {
     "bias_and_residual": POST_NORM,
     "key_bias": POST_NORM,
     "value_bias": POST_NORM,
-    "late_division": POST_NORM,
-    "base_two": optimize(POST_NORM, without=[name for name in PASSES if name != "late_division"]).layer,
+    "deferred_normalisation": POST_NORM,
+    "base_two": optimize(POST_NORM, without=[name for name in PASSES if name != "deferred_normalisation"]).layer,
     "scaled_queries": POST_NORM,
     "wide_projections": POST_NORM,
     "summed_products": gradient(POST_NORM),
@@ -144,9 +144,9 @@ def _reversed(value: Array) -> Array:
         ("key_bias", last(scaled(2))),
         ("value_bias", each(scaled(-1), "packed")),
         ("value_bias", each(scaled(1 / sqrt(d_v)), "packed")),
-        ("late_division", last(scaled(2))),
-        ("late_division", of_results(lambda value: -1 * value)),
-        ("late_division", of_results(lambda value: value.args[0])),  # it is not divided at all
+        ("deferred_normalisation", last(scaled(2))),
+        ("deferred_normalisation", of_results(lambda value: -1 * value)),
+        ("deferred_normalisation", of_results(lambda value: value.args[0])),  # it is not divided at all
         ("base_two", each(scaled(2), "fresh")),
         ("base_two", each(lambda e: Equation(e.target, e.value.args[1], *e.over), "fresh")),
         ("scaled_queries", each(scaled(-1), "packed")),
@@ -170,7 +170,7 @@ def test_what_is_refused_is_recorded_with_the_reason_and_not_tried_again() -> No
     draft = Spy(POST_NORM)
     draft.change = last(scaled(-1))  # type: ignore[attr-defined]
     for _ in range(3):
-        assert not PASSES["late_division"](draft)
+        assert not PASSES["deferred_normalisation"](draft)
     (record,) = draft.rewrites
     assert not record.done
     assert record.reason

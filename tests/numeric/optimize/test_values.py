@@ -106,7 +106,9 @@ def test_attention_under_every_mask(mask: Array | None) -> None:
     assert difference(layer, drawn(layer, sizes, 17), weights) < EXACT
 
 
-@pytest.mark.parametrize("name", ["late_division", "scaled_queries", "wide_projections", "key_bias", "folded_norm"])
+@pytest.mark.parametrize(
+    "name", ["deferred_normalisation", "scaled_queries", "wide_projections", "key_bias", "folded_norm"]
+)
 def test_a_pass_may_be_missing(name: str) -> None:
     subject = case("pre_norm_layer", SIZES[0], np.float64, seed=3)
     arguments = {**subject.sizes, **subject.inputs, **subject.given}

@@ -12,6 +12,7 @@ from numeric.runtime.primitives import (
     backward_through,
     choose,
     column_sums,
+    concatenate_columns,
     concatenate_heads,
     forward_through,
     interleave,
@@ -24,7 +25,6 @@ from numeric.runtime.primitives import (
     place_block,
     place_rows,
     product_over_batch,
-    put_beside,
     relative_buckets,
     routed_outer,
     routed_outer_over_batch,
@@ -52,7 +52,7 @@ def rng():
 
 
 def test_parts_beside_one_another_have_the_batch_axes_of_all():
-    whole = put_beside(np.ones((2, 3)), np.zeros((5, 2, 7)))
+    whole = concatenate_columns(np.ones((2, 3)), np.zeros((5, 2, 7)))
     assert whole.shape == (5, 2, 10)
     assert (whole == ([1.0] * 3 + [0.0] * 7)).all()
 

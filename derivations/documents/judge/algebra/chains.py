@@ -6,9 +6,9 @@ Result       proved       by algebra: the judge proves the two sides equal as th
              conditional  where both sides are defined, with the conditions that are open; with sizes related as is
                           usual (d_k = d_model / h, d_ff = 4 d_model), or as expectation and
                           variance of a product of independent components: the assumptions are named
-             wrong        refuted by a witness, where no values could be meant for which it holds: the two sides are in
-                          a constant ratio, or the link goes on with a chain in the same letters, or one slip makes an
-                          equation of what is an identity without it, or a side strays from others that agree
+             wrong        refuted by a counterexample, where no values could be meant for which it holds: the two sides
+                          are in a constant ratio, or the link goes on with a chain in the same letters, or one slip
+                          makes an equation of what is an identity without it, or a side strays from others that agree
              nothing      elsewhere: an equation may be a definition, a setting or a condition
 """
 

@@ -33,7 +33,7 @@ USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this
 def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Iterator[Finding]:
     """Yield what is found of two scalars with letters; `goes_on` where a chain came to the first of them."""
     scope = sides.scope
-    level, witness = weighed(first, second)
+    level, counterexample = weighed(first, second)
     if level == "proved":
         yield decided(sides, "both sides are equal by algebra")
         return
@@ -60,7 +60,7 @@ def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Ite
         constant = ratio is not None and ratio.is_Rational
         free = goes_on and level == "refuted" and _is_free(first, second, scope)
         if (constant or free) and not _agree_in_numbers(first, second):
-            reason = f"the left side is {ratio} times the right side" if constant else witness
+            reason = f"the left side is {ratio} times the right side" if constant else counterexample
             yield Finding("wrong", CHECK, f"the two sides differ: {reason}", right=shown(first))
         elif known and not constant:
             yield from _refuted_by_sizes(first, second, known)
@@ -98,13 +98,13 @@ def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
 def _agree_in_numbers(first: Expr, second: Expr) -> bool:
     """Say whether two sides without sums are equal for distinct primes, to 30 digits: then nothing refutes them."""
     if first.has(Sum) or second.has(Sum):
-        return False  # the witness of the judge has numbers for their terms
+        return False  # the counterexample of the judge has numbers for their terms
     letters = sorted(_letters(first, second), key=str)
     for start in (2, 30):
         primes = dict(zip(letters, islice(map(Integer, primerange(start, 10_000)), len(letters)), strict=True))
         values = [each.xreplace(primes).evalf(30) for each in (first, second)]
         if not all(each.is_Number for each in values):
-            return True  # no numbers: no witness
+            return True  # no numbers: no counterexample
         if abs(values[0] - values[1]) > Float("1e-20", 30) * max(abs(values[0]), abs(values[1])):
             return False
     return True

@@ -1,6 +1,6 @@
 """Functions of arrays: the table of those applied entry by entry, and those that look along an axis.
 
-Definition   a function of one argument that has no entry in the table is one of which nothing is known, applied entry
+Definition   a function of one argument that has no entry in the table is an uninterpreted one, applied entry
              by entry; softmax, attention, Concat, max, diag and mean have rules of their own
 """
 
@@ -18,7 +18,7 @@ from derivations.documents.judge.arrays.array_reading import NotRead, Reading, V
 from derivations.documents.syntax import Call, Name, Node
 from derivations.language.arrays.arrangements import Concatenate, Tabulated
 from derivations.language.arrays.expression import Array, Transpose
-from derivations.language.arrays.functions import Elementwise, RowMean, gelu, named, opaque, row_softmax
+from derivations.language.arrays.functions import Elementwise, RowMean, gelu, named, row_softmax, uninterpreted_function
 from derivations.symbols import index, scalar
 
 __all__ = ["FUNCTIONS", "call", "largest"]
@@ -58,7 +58,7 @@ def call(reader: Reading, node: Call) -> Value:
     value = reader.value(arguments[0])
     formula = FUNCTIONS.get(word)
     if formula is None:
-        formula = opaque("act").formula
+        formula = uninterpreted_function("act").formula
     if isinstance(value, Array) and value.shape:
         return Elementwise(named(f"{word or 'f'}_", formula.expr, *formula.variables), value)
     return formula(value.entry() if isinstance(value, Array) else value)

@@ -18,7 +18,7 @@ from derivations.attention.multi_head import multi_head_attention
 from derivations.costs.memory import ATTENTION, pre_norm_layer
 from derivations.documents.judge.costs.subjects import PARTS, Part
 from derivations.language.counting.costs import Count, weight_shapes
-from derivations.language.counting.memory_counts import KeptCount
+from derivations.language.counting.memory_counts import SavedResidualCount
 from derivations.language.layers.layer import Layer
 from derivations.symbols import N, batch, d, d_model, m, n
 
@@ -86,9 +86,11 @@ def _activations() -> tuple[Cost, ...]:
         ("attention computed again", dropping, (ATTENTION,)),
         ("the layer computed again", dropping, (dropping.name,)),
     )
-    kept = [(how, KeptCount("kept bytes", layer, batch, again).value()) for how, layer, again in ways]
+    saved = [
+        (how, SavedResidualCount("saved residual bytes", layer, batch, again).value()) for how, layer, again in ways
+    ]
     return tuple(
         Cost(expand(layers * value), f"pre-norm layer, numbers of 2 bytes, {how}", "memory.activations")
-        for how, value in kept
+        for how, value in saved
         for layers in (1, N)
     )

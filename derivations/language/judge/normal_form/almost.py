@@ -23,7 +23,7 @@ _KINKED = (sympy.Max, sympy.Min, sympy.Abs)
 
 
 def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
-    """Return the variables of polynomials whose zeros fill no open set, or None where one is not seen to be such.
+    """Return the variables of polynomials whose zeros fill no open set, or None where one is not proved to be such.
 
     Of a polynomial in the number e alone, which is transcendental, there are none: it is not 0.
     """

@@ -1,4 +1,4 @@
-"""What the normal form may use: the ranges of indices, declared facts, and the side conditions it runs up.
+"""The context of a decision: the ranges of indices, the facts that may be used, and the recorded side conditions.
 
 A context lives as long as one decision of the judge. Nothing in it is global, and every condition that could not be
 settled on the spot is kept, so that the judge can compare it with the stated assumptions.
@@ -27,7 +27,7 @@ def _proportional(p: Poly, q: Poly) -> bool:
 
 
 class Undecided(Exception):
-    """The normal form gives up: what it was asked lies outside its language or over its budget."""
+    """The normal form gives up: an expression is outside its language, or the budget is spent."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Context:
 
     @contextmanager
     def generically(self) -> Iterator[None]:
-        """Let what must not be 0 inside the block be taken as it is almost everywhere, where the step allows that."""
+        """Accept inside the block what holds almost everywhere, where the step allows that."""
         before, self.almost = self.almost, self.generic is not None
         try:
             yield

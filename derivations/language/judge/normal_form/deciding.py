@@ -116,7 +116,7 @@ def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) 
 
 
 def settles(condition: Condition, context: Context) -> bool:
-    """Say whether a side condition holds; logarithms of what is not seen to be positive show nothing here."""
+    """Say whether a side condition holds; logarithms of what is not proved to be positive show nothing here."""
     p = condition.of
     if condition.kind in ("positive", "nonnegative"):
         return has_sign(p, condition.kind == "positive", context)

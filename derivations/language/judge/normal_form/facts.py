@@ -235,7 +235,7 @@ def _plain(p: Poly) -> bool:
 
 
 def _half(mono: Mono, context: Context) -> Mono | None:
-    """Return the root of a monomial that is a real square, None where it is not seen to be one."""
+    """Return the root of a monomial that is a real square, None where it is not proved to be one."""
     parts: list[tuple[Atom, Number]] = []
     for atom, e in mono:
         half = Fraction(e) / 2

@@ -1,4 +1,4 @@
-"""Powers whose exponent is an integer that is no number: b^n.
+"""Powers with a symbolic integer exponent: b^n.
 
 positive     b^e = exp(e log b) for b > 0, and exp(z)^e = exp(e z)
 factors      (c a^k p)^e = c^e a^(k e) p^e

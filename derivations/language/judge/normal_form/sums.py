@@ -317,7 +317,7 @@ def product_over(p: Poly, index: Atom, context: Context) -> Poly:
             _, ranges, inner = named_sum([index], ((atom, 1),), context)
             result = multiply(result, single(("prod", ranges, inner), e), context)
         else:
-            raise Undecided("a product of roots that are not seen to be positive")
+            raise Undecided("a product of roots that are not proved to be positive")
     return settle(result, context)
 
 
@@ -493,7 +493,7 @@ def expectation_of(build: Callable[[], Poly], context: Context) -> Poly:
         value = _expectation(build(), context)
     for condition in conditions:
         if is_random(condition.of):
-            raise Undecided(f"inside an expectation a value is used that is not seen to be {condition.kind}")
+            raise Undecided(f"inside an expectation a value is used that is not proved to be {condition.kind}")
         context.keep(condition.kind, condition.of)
     return value
 

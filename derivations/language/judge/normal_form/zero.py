@@ -1,15 +1,15 @@
 """The zero test: a polynomial vanishes when its normal form is 0.
 
-Denominators of several terms are cleared; then the rules held in reserve are used, one at a time.
+Denominators of several terms are cleared; then the fallback rules are tried, one at a time.
 
-A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a witness is found.
+A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a counterexample is found.
 """
 
 from collections.abc import Iterator
 
 from derivations.language.judge.normal_form.algebra import over
 from derivations.language.judge.normal_form.context import Context
-from derivations.language.judge.normal_form.reserve import RESERVE
+from derivations.language.judge.normal_form.fallback_rules import FALLBACK_RULES
 from derivations.language.judge.normal_form.sums import settle, transform
 from derivations.language.judge.normal_form.terms import Atom, Number, Poly
 
@@ -38,8 +38,8 @@ def vanishes(p: Poly, context: Context, rounds: int = _ROUNDS) -> bool:
 
 
 def _further(p: Poly, context: Context) -> Iterator[Poly]:
-    """Yield what the first rule held in reserve that changes p makes of it."""
-    for rule in RESERVE:
+    """Yield the results of the first fallback rule that changes p."""
+    for rule in FALLBACK_RULES:
         others = [other for other in rule(p, context) if other != p]
         if others:
             yield from others

@@ -72,7 +72,7 @@ def test_conditions_definitions_and_matrices_are_left_alone(left: str, right: st
     assert found is None or found.verdict not in ("wrong", "proved")
 
 
-def test_a_link_within_a_chain_is_refuted_by_a_witness() -> None:
+def test_a_link_within_a_chain_is_refuted_by_a_counterexample() -> None:
     found = decided("s", "n * (n + 1) / 2", "n * (n - 1) / 2", link=1)
     assert found is not None
     assert found.verdict == "wrong"

@@ -19,8 +19,7 @@ from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.costs.counts import count
 from derivations.language.counting.convention import Convention
-from derivations.language.counting.memory_counts import kept_activations
-from tests.numeric.verification.agreement.test_kept_activations import bytes_kept
+from derivations.language.counting.memory_counts import saved_residuals
 from tests.numeric.verification.agreement.test_parameter_counts import (
     BART,
     BERT,
@@ -37,6 +36,7 @@ from tests.numeric.verification.agreement.test_parameter_counts import (
     VIT,
     WHISPER,
 )
+from tests.numeric.verification.agreement.test_saved_residuals import bytes_kept
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
 torch = pytest.importorskip("torch")
@@ -461,7 +461,7 @@ KEPT: list[tuple[str, dict[str, Any], Callable[[Run], Terms]]] = [
 IN_FLOAT32 = ("T5", "Llama", "Mistral", "Qwen", "Phi", "Gemma", "Mixtral", "Deepseek")  # what they keep of each row
 
 
-def kept(name: str, arguments: Mapping[str, Any], number: str, batch: int, n: int, m: int) -> tuple[int, int, Run]:
+def saved(name: str, arguments: Mapping[str, Any], number: str, batch: int, n: int, m: int) -> tuple[int, int, Run]:
     """Return the bytes that a pass of the library keeps, those that are counted, and what was run."""
     theirs, model = library(name, arguments, getattr(torch, number))
     given = inputs(name, theirs.config, batch, n, m)
@@ -473,7 +473,7 @@ def kept(name: str, arguments: Mapping[str, Any], number: str, batch: int, n: in
     seen, _ = bytes_kept(lambda: theirs(**given), parameters=list(theirs.parameters()))
     counts = count(model, batch=batch, seq=n, source=m, dtype=number)
     each = counts.bytes_per_number
-    statistics = kept_activations(counts.layer, batch=batch).statistics * (4 if name.startswith(IN_FLOAT32) else each)
+    statistics = saved_residuals(counts.layer, batch=batch).statistics * (4 if name.startswith(IN_FLOAT32) else each)
     return seen, counts.number(counts.activation_bytes + statistics), Run(theirs.config, batch, n, m, each)
 
 
@@ -484,13 +484,13 @@ def test_a_model_keeps_the_bytes_that_are_counted(
     name: str, arguments: dict[str, Any], terms: Callable[[Run], Terms], number: str
 ) -> None:
     for sizes in SIZES:
-        seen, counted, run = kept(name, arguments, number, *sizes)
+        seen, counted, run = saved(name, arguments, number, *sizes)
         assert seen == counted + sum(terms(run).values()), terms(run)
 
 
 @pytest.mark.parametrize("term", ["normed rows", "repeated keys and values", "cosines and sines"])
 def test_bytes_without_one_of_the_terms_are_refused(term: str) -> None:
-    seen, counted, run = kept("LlamaForCausalLM", LLAMA, "float32", 2, 7, 7)
+    seen, counted, run = saved("LlamaForCausalLM", LLAMA, "float32", 2, 7, 7)
     terms = dict(llama(run))
     assert terms.pop(term) > 0
     assert seen != counted + sum(terms.values())

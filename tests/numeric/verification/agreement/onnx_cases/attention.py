@@ -17,7 +17,7 @@ from derivations.language.arrays.expression import (
     mask_array,
     token_array,
 )
-from derivations.language.arrays.functions import Both, Hadamard, Interleave, Lookup, named, row_softmax
+from derivations.language.arrays.functions import Hadamard, Interleave, Lookup, MaskConjunction, named, row_softmax
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
@@ -105,7 +105,7 @@ class _Attention:
         masks = [mask for mask in (self.given_mask(), self.band(), self.padding()) if mask is not None]
         whole = None
         for mask in masks:
-            whole = mask if whole is None else Both(whole, mask)
+            whole = mask if whole is None else MaskConjunction(whole, mask)
         return None if whole is None else self.let("M")(whole)
 
     def spread(self, name: str) -> Any:

@@ -1,0 +1,206 @@
+"""Mask sparsity: which pairs of positions a mask shows, and which values are needed at those pairs only.
+
+A causal mask is made in one place, handed down through layers and read by a softmax in another. `sparsity_of_layer`
+follows it through the equations of a layer and through the layers applied there: which variables are known masks, which
+arrays are 0 at hidden pairs (attention weights, and the gradients of scores), and which are read at visible pairs alone
+(scores, and the gradients of weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, singledispatch
+
+from sympy import Expr, Integer, Min
+
+from derivations.language.arrays.arrangements import SumOver
+from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Transpose, Variable
+from derivations.language.arrays.functions import Elementwise, Hadamard, MaskConjunction, RowSoftmax
+from derivations.language.arrays.masks import as_band, intersection
+from derivations.language.differentiation.pullback import Pullback
+from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
+
+__all__ = [
+    "Known",
+    "MaskSparsity",
+    "Visible",
+    "operands",
+    "sparsity_of_equations",
+    "sparsity_of_layer",
+    "visible_pairs",
+]
+
+
+# --- masks ----------------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def visible_pairs(mask: Array) -> Expr | None:
+    """Return the number of pairs (query, key) that a mask shows, or None for a mask that depends on more than sizes.
+
+    Definition   of a band, the pairs between two diagonals: n (n + 1)/2 of a causal mask
+    """
+    band = as_band(mask)
+    return None if band is None else band.pairs
+
+
+@visible_pairs.register
+def _(mask: MaskConjunction) -> Expr | None:
+    """What both show: two bands are one; else no more than either, and one that is unknown hides nothing."""
+    bands = [band for part in mask.args if (band := as_band(part)) is not None]
+    if len(bands) == 2 and (both := intersection(*bands)) is not None:
+        return both.pairs
+    known = [pairs for part in mask.args if (pairs := visible_pairs(part)) is not None]
+    return Min(*known) if known else None
+
+
+@dataclass(frozen=True)
+class Visible:
+    """The pairs that a known mask shows; `turned` when the keys are the rows."""
+
+    mask: Array
+    turned: bool = False
+
+    @property
+    def pairs(self) -> Expr:
+        """How many they are."""
+        return visible_pairs(self.mask) or Integer(0)
+
+    @property
+    def T(self) -> Visible:
+        """The same pairs in the transpose."""
+        return replace(self, turned=not self.turned)
+
+
+# --- what is known --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the caller of a layer knows: the masks and the zeros among its inputs, where its output is read."""
+
+    masks: frozenset[tuple[Variable, Array]] = frozenset()
+    zeros: frozenset[tuple[Variable, Visible]] = frozenset()
+    asked: Visible | None = None
+
+
+@dataclass
+class MaskSparsity:
+    """What is known of the variables of some equations: masks, zeros at hidden pairs, and where they are asked for."""
+
+    masks: dict[Variable, Array] = field(default_factory=dict)
+    zeros: dict[Variable, Visible] = field(default_factory=dict)
+    asked: dict[Variable, Visible | None] = field(default_factory=dict)
+
+    def mask(self, node: Array) -> Array | None:
+        """Return a mask that is known, written out, or None."""
+        if isinstance(node, Variable):
+            return self.masks.get(node)
+        if isinstance(node, Member):
+            return self.mask(node.args[0])
+        if isinstance(node, MaskConjunction):
+            known = [part for part in map(self.mask, node.args) if part is not None]
+            return MaskConjunction(*known) if len(set(known)) == 2 else known[0] if known else None
+        return node if visible_pairs(node) is not None else None
+
+    def of_softmax(self, node: RowSoftmax) -> Visible | None:
+        """Return the pairs that a softmax reads, where its mask is known."""
+        known = self.mask(node.args[1]) if len(node.args) == 2 else None
+        return None if known is None else Visible(known)
+
+    def visible(self, node: Array) -> Visible | None:
+        """Return the pairs outside of which a matrix is 0, where they are known."""
+        if isinstance(node, Variable):
+            return Visible(self.masks[node]) if node in self.masks else self.zeros.get(node)
+        if isinstance(node, RowSoftmax):
+            return self.of_softmax(node)
+        if isinstance(node, Hadamard):
+            return self.visible(node.args[0]) or self.visible(node.args[1])
+        if isinstance(node, Plus):
+            left, right = map(self.visible, node.args)
+            return left if left == right else None
+        if isinstance(node, Transpose):
+            inner = self.visible(node.args[0])
+            return inner and inner.T
+        if isinstance(node, Apply) and not isinstance(node, Repeat):
+            return sparsity_of_layer(node.layer, self.known(node, None)).zeros.get(node.layer.output)
+        if isinstance(node, Member | SumOver):
+            return self.visible(node.args[0])
+        return self.visible(node.args[1]) if isinstance(node, Scaled) else None
+
+    def known(self, node: Apply, asked: Visible | None) -> Known:
+        """Return what is known of an applied layer, its output being asked for at some pairs."""
+        given = [*zip(node.layer.inputs, node.arguments, strict=True)]
+        masks = ((v, mask) for v, value in given if v.is_mask and (mask := self.mask(value)) is not None)
+        if isinstance(node, Repeat):  # the first input of the next layer is what this one returns
+            return Known(frozenset(masks))
+        zeros = ((v, seen) for v, value in given if (seen := self.visible(value)) is not None)
+        return Known(frozenset(masks), frozenset(zeros), asked)
+
+    def reads(self, node: Array, asked: Visible | None) -> Iterator[tuple[Array, Visible | None]]:
+        """Yield each operand of a node and the pairs at which it is read, the node being asked for at some pairs."""
+        if isinstance(node, RowSoftmax):
+            yield node.args[0], self.of_softmax(node)
+        elif isinstance(node, Hadamard):
+            left, right = node.args
+            yield left, self.visible(right) or asked
+            yield right, self.visible(left) or asked
+        elif isinstance(node, Apply):
+            inside = sparsity_of_layer(node.layer, self.known(node, asked)).asked
+            inputs = [inside.get(v) for v in node.layer.inputs]
+            places = [*([None] * len(inputs) if isinstance(node, Repeat) else inputs), *([None] * len(node.bound))]
+            yield from zip(operands(node), places, strict=True)
+        else:
+            inner = asked and asked.T if isinstance(node, Transpose) else asked
+            passed = isinstance(node, Plus | Scaled | Elementwise | Transpose | SumOver | Member)
+            for operand in operands(node):
+                yield operand, inner if passed and len(operand.shape) >= 2 else None
+
+
+def operands(node: Array) -> tuple[Array, ...]:
+    """Return the arrays that a node is computed from; what a layer that is pulled back was applied to is not among."""
+    if isinstance(node, Apply):
+        return (*node.arguments, *node.bound.values())
+    if isinstance(node, Pullback):
+        return (node.cotangent,)
+    return tuple(part for part in node.args if isinstance(part, Array))
+
+
+@lru_cache(maxsize=1024)
+def sparsity_of_layer(layer: Layer, known: Known) -> MaskSparsity:
+    """Return what is known of the variables of a layer."""
+    return sparsity_of_equations(layer.equations, known, layer.outputs)
+
+
+def sparsity_of_equations(equations: Iterable[Equation], known: Known, outputs: Iterable[Variable]) -> MaskSparsity:
+    """Return what is known of the variables of some equations: zeros in their order, readers from the last one back."""
+    sparsity = MaskSparsity(dict(known.masks), dict(known.zeros))
+    ordered = tuple(equations)
+    for equation in ordered:
+        if equation.variable.is_mask:
+            mask = sparsity.mask(equation.value)
+            sparsity.masks |= {equation.variable: mask} if mask is not None else {}
+        elif (zeros := sparsity.visible(equation.value)) is not None:
+            sparsity.zeros[equation.variable] = zeros
+    uses: dict[Variable, set[Visible | None]] = {output: {known.asked} for output in outputs}
+    for equation in reversed(ordered):
+        asked = _agreed(uses.get(equation.variable))
+        sparsity.asked[equation.variable] = asked
+        _collect(equation.value, asked, sparsity, uses)
+    return replace(sparsity, asked=sparsity.asked | {v: _agreed(read) for v, read in uses.items()})
+
+
+def _collect(
+    node: Array, asked: Visible | None, sparsity: MaskSparsity, uses: dict[Variable, set[Visible | None]]
+) -> None:
+    if isinstance(node, Variable):
+        uses.setdefault(node, set()).add(asked)
+        return
+    for operand, at in sparsity.reads(node, asked):
+        _collect(operand, at, sparsity, uses)
+
+
+def _agreed(uses: set[Visible | None] | None) -> Visible | None:
+    """The pairs that all readers agree upon; where they differ, or there is none, an array is needed everywhere."""
+    return next(iter(uses)) if uses and len(uses) == 1 else None

@@ -1,0 +1,131 @@
+"""Making assumptions hold: one value is drawn again or solved for, or several are multiplied by a factor."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+from sympy import Basic, Eq
+
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.assignment import Assignment, Cell, Undefined, meaning, whole
+from derivations.language.results.derivation import Assumption
+
+__all__ = ["holds", "repair"]
+
+_TOLERANCE = Decimal(10) ** -40
+
+
+def _cases(assumption: Assumption, assignment: Assignment) -> Iterator[None]:
+    """Set the indices of an assumption to each of their values in turn."""
+    counts = [whole(meaning(size)(assignment)) for size in assumption.ranges.values()]
+    with bound_to(assignment, tuple(assumption.ranges)) as values:
+        for case in product(*map(range, counts)):
+            values.update(zip(assumption.ranges, case, strict=True))
+            yield
+
+
+def _truth(statement: Basic, assignment: Assignment) -> bool:
+    """Whether a relation holds; an equation, up to rounding."""
+    if isinstance(statement, Eq):
+        left, right = (meaning(side)(assignment) for side in statement.args)
+        return bool(abs(left - right) <= _TOLERANCE * (1 + abs(left) + abs(right)))
+    return bool(meaning(statement)(assignment))
+
+
+def holds(assumption: Assumption, assignment: Assignment) -> bool:
+    """Say whether an assumption holds, at all its indices."""
+    return all(_truth(assumption.statement, assignment) for _ in _cases(assumption, assignment))
+
+
+def repair(assumption: Assumption, assignment: Assignment, source: random.Random) -> None:
+    """Change values so that an assumption holds; where nothing is found, the assignment stays as it is."""
+    statement = assumption.statement
+    if statement.has(Expectation, Variance) or not statement.args:
+        return
+    for _ in _cases(assumption, assignment):
+        assignment.forget()
+        if _truth(statement, assignment):
+            continue
+        assignment.reads = set()
+        _truth(statement, assignment)
+        cells, assignment.reads = sorted(assignment.reads), None
+        free = [cell for cell in cells if _is_free(cell, assignment)]
+        source.shuffle(free)
+        _mend(statement, free, assignment, source)
+    assignment.forget()
+
+
+def _is_free(cell: Cell, assignment: Assignment) -> bool:
+    name, places = cell
+    if places:
+        return name in assignment.arrays
+    return any(s.name == name and not s.is_integer for s in assignment.base)
+
+
+def _get(cell: Cell, assignment: Assignment) -> Any:
+    name, places = cell
+    if not places:
+        return next(assignment.base[s] for s in assignment.base if s.name == name)
+    value = assignment.arrays[name]
+    for place in places:
+        value = value[place]
+    return value
+
+
+def _set(cell: Cell, assignment: Assignment, value: Any) -> None:
+    name, places = cell
+    if not places:
+        for symbol in [s for s in assignment.base if s.name == name]:
+            assignment.base[symbol] = assignment.values[symbol] = value
+    else:
+        inside = assignment.arrays[name]
+        for place in places[:-1]:
+            inside = inside[place]
+        inside[places[-1]] = value
+    assignment.forget()
+
+
+def _mend(statement: Basic, cells: list[Cell], assignment: Assignment, source: random.Random) -> bool:
+    """Change one value, or all by a factor, so that the statement holds; nothing is changed where none is found."""
+    whole_numbers = [cell for cell in cells if isinstance(_get(cell, assignment), int)]
+    for cell in whole_numbers:
+        old = _get(cell, assignment)
+        for value in (1 - old,) if cell[0] in assignment.masks else source.sample(range(6), 6):
+            _set(cell, assignment, value)
+            if _truth(statement, assignment):
+                return True
+        _set(cell, assignment, old)
+    real = [cell for cell in cells if cell not in whole_numbers]
+    groups = [*([cell] for cell in real[:4]), real]
+    return any(group and _solve(statement, group, assignment, source) for group in groups)
+
+
+def _solve(statement: Basic, cells: list[Cell], assignment: Assignment, source: random.Random) -> bool:
+    """Shift one value, or multiply several by one factor, by a secant step on `left - right`."""
+    if len(statement.args) != 2:
+        return False
+    sides = [meaning(side) for side in statement.args]
+    old = [_get(cell, assignment) for cell in cells]
+
+    def gap(amount: Decimal) -> Any:
+        for cell, value in zip(cells, old, strict=True):
+            _set(cell, assignment, value + amount if len(cells) == 1 else value * (1 + amount))
+        return sides[0](assignment) - sides[1](assignment)
+
+    try:
+        start, ahead = gap(Decimal(0)), gap(Decimal(1))
+        margin = Decimal(source.randint(1, 8)) / 8
+        for target in (0,) if isinstance(statement, Eq) else (margin, -margin):
+            if ahead != start:
+                gap((target - start) / (ahead - start))
+                if _truth(statement, assignment):
+                    return True
+    except (Undefined, ArithmeticError):
+        pass
+    gap(Decimal(0))
+    return False

@@ -1,0 +1,156 @@
+"""Values of what statements about matrices and functions name: rank, null space, norm, supremum, conformability.
+
+A space is the reduced echelon form of a basis, which is the same for every basis of it. A spectral norm comes from the
+eigenvalues of A^T A by Jacobi's rotations, a supremum from a grid that is refined around its largest values.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from derivations.language.arrays.shapes import total
+from derivations.language.cross_check.arrays import bound_to
+from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, Undefined, meaning, rule, whole
+from derivations.language.cross_check.real_functions import number
+from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
+
+__all__: list[str] = []
+
+_ZERO = Decimal(10) ** -30  # what counts as 0 in elimination
+_END, _GRID, _ROUNDS = Decimal(12), 240, 80
+Rows = list[list[Decimal]]
+
+
+@rule.register
+def _(node: Conformable) -> Meaning:
+    left, right = (meaning(total(axis)) for axis in (node.args[0].shape[-1], node.args[1].shape[0]))
+    return lambda assignment: int(whole(left(assignment)) == whole(right(assignment)))
+
+
+def _matrix(value: Any) -> Rows:
+    return [[number(entry) for entry in row] for row in value]
+
+
+def _echelon(rows: Rows) -> tuple[Rows, list[int]]:
+    """The reduced echelon form without its rows of zeros, and the columns of its pivots."""
+    rows, pivots = [list(row) for row in rows], list[int]()
+    for column in range(len(rows[0]) if rows else 0):
+        done = len(pivots)
+        place = max(range(done, len(rows)), key=lambda k: abs(rows[k][column]), default=None)
+        if place is None or abs(rows[place][column]) < _ZERO:
+            continue
+        rows[done], rows[place] = rows[place], rows[done]
+        rows[done] = [entry / rows[done][column] for entry in rows[done]]
+        for k in range(len(rows)):
+            if k != done:
+                factor = rows[k][column]
+                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[done], strict=True)]
+        pivots.append(column)
+    return rows[: len(pivots)], pivots
+
+
+@rule.register
+def _(node: Rank) -> Meaning:
+    inner = meaning(node.args[0])
+    return lambda assignment: len(_echelon(_matrix(inner(assignment)))[1])
+
+
+@rule.register
+def _(node: NullSpace) -> Meaning:
+    inner = meaning(node.args[0])
+
+    def value(assignment: Assignment) -> Rows:
+        matrix = _matrix(inner(assignment))
+        reduced, pivots = _echelon(matrix)
+        basis = []
+        for free in (c for c in range(len(matrix[0])) if c not in pivots):
+            vector = [Decimal(int(c == free)) for c in range(len(matrix[0]))]
+            for row, pivot in zip(reduced, pivots, strict=True):
+                vector[pivot] = -row[free]
+            basis.append(vector)
+        return _echelon(basis)[0]
+
+    return value
+
+
+@rule.register
+def _(node: Span) -> Meaning:
+    parts = [(meaning(array), len(array.shape)) for array in node.args]
+
+    def value(assignment: Assignment) -> Rows:
+        vectors: Rows = []
+        for inner, rank in parts:
+            array = inner(assignment)
+            vectors += _matrix([array] if rank == 1 else zip(*array, strict=True))
+        return _echelon(vectors)[0]
+
+    return value
+
+
+@rule.register
+def _(node: SpectralNorm) -> Meaning:
+    inner = meaning(node.args[0])
+
+    def value(assignment: Assignment) -> Decimal:
+        columns = list(zip(*_matrix(inner(assignment)), strict=True))
+        square = [[sum((a * b for a, b in zip(x, y, strict=True)), Decimal(0)) for y in columns] for x in columns]
+        return max(_eigenvalues(square)).sqrt()
+
+    return value
+
+
+def _eigenvalues(matrix: Rows) -> list[Decimal]:
+    """The eigenvalues of a symmetric matrix that has none below 0, by rotations that set one entry to 0 at a time."""
+    size = len(matrix)
+    for _ in range(30):
+        off = [(abs(matrix[p][q]), p, q) for p in range(size) for q in range(p)]
+        if not off or max(off)[0] < _ZERO * _ZERO:
+            return [max(matrix[k][k], Decimal(0)) for k in range(size)]
+        for _, p, q in off:
+            if matrix[p][q] != 0:
+                _rotate(matrix, p, q)
+    raise Undefined("the rotations do not settle")
+
+
+def _rotate(matrix: Rows, p: int, q: int) -> None:
+    theta = (matrix[q][q] - matrix[p][p]) / (2 * matrix[p][q])
+    tangent = (1 if theta >= 0 else -1) / (abs(theta) + (theta * theta + 1).sqrt())
+    cosine = 1 / (tangent * tangent + 1).sqrt()
+    sine = tangent * cosine
+    for row in matrix:
+        row[p], row[q] = cosine * row[p] - sine * row[q], sine * row[p] + cosine * row[q]
+    matrix[p], matrix[q] = (
+        [cosine * a - sine * b for a, b in zip(matrix[p], matrix[q], strict=True)],
+        [sine * a + cosine * b for a, b in zip(matrix[p], matrix[q], strict=True)],
+    )
+
+
+@rule.register
+def _(node: Supremum) -> Meaning:
+    inner, low, high = meaning(node.formula), node.low, node.high
+    if node.free_symbols:
+        raise NotCovered("a supremum with parameters")
+    ends = [meaning(end) if end.is_finite else None for end in (low, high)]
+
+    def value(assignment: Assignment) -> Any:
+        first, last = (number(end(assignment)) if end else sign * _END for end, sign in zip(ends, (-1, 1), strict=True))
+        with bound_to(assignment, (node.variable,)) as values:
+
+            def at(t: Decimal) -> Any:
+                values[node.variable] = t
+                return inner(assignment)
+
+            grid = [first + (last - first) * k / _GRID for k in range(_GRID + 1)]
+            heights = [at(t) for t in grid]
+            best = max(range(_GRID + 1), key=lambda k: heights[k])
+            left, right = grid[max(best - 1, 0)], grid[min(best + 1, _GRID)]
+            for _ in range(_ROUNDS):
+                third = (right - left) / 3
+                if at(left + third) < at(right - third):
+                    left += third
+                else:
+                    right -= third
+            return max(heights[best], at((left + right) / 2))
+
+    return value

@@ -1,0 +1,238 @@
+"""Counterexamples: values inside the assumptions for which a step fails, found by trying small sizes.
+
+Every value is an exact fraction and every comparison is between intervals, so a counterexample is rigorous. Not finding
+one proves nothing. The values have every property that is declared of a symbol, an array or a function, satisfy every
+assumption, and lie where both sides are defined: at no kink of what is differentiated, and at no size for which a
+sum would have fewer than 0 terms. Values for which this cannot be checked are not used.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
+import mpmath
+from sympy import Basic, Eq, IndexedBase, Integer, Mod, Symbol
+
+from derivations.language.arrays.binding import free_symbols
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.arrays.shapes import Blocks, Pair, ShapeError, total
+from derivations.language.judge.declared_numbers import first_fitting, fits
+from derivations.language.judge.domains import partial_entries
+from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate, holds, whole
+from derivations.language.results.derivation import Assumption, Claim, Derivation
+
+__all__ = ["Counterexample", "find_counterexample"]
+
+_SIZE = Symbol("n", integer=True, positive=True)
+_TRIES = 12
+_PLACES = 40
+_CASES = 2_000  # places that are counted out, of which some are tried
+_SHOWN = 8  # entries printed with a counterexample; the seed gives the others
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Where a step fails: sizes, indices, scalars and the entries that were read, and enclosures of the two sides."""
+
+    values: tuple[tuple[str, str], ...]
+    entries: tuple[tuple[str, str], ...]
+    left: str
+    right: str
+    seed: int
+
+    def __str__(self) -> str:
+        """Return the counterexample as one sentence."""
+        shown = [f"{name} = {value}" for name, value in (*self.values, *self.entries[:_SHOWN])]
+        more = len(self.entries) - _SHOWN
+        if more > 0:
+            shown.append(f"{more} more entries from seed {self.seed}")
+        where = f"at {', '.join(shown)} " if shown else ""
+        return f"{where}the left side is {self.left}, the right side {self.right}"
+
+
+def find_counterexample(
+    left: Basic, relation: str, right: Basic, claim: Claim, derivation: Derivation
+) -> Counterexample | None:
+    """Return values for which `left relation right` fails, or None."""
+    assumptions = (*derivation.assumptions, *claim.given)
+    if any(a.statement.has(Expectation, Variance) for a in assumptions) or relation not in _FAILS:
+        return None
+    if not isinstance(left, Array) and not hasattr(left, "is_commutative"):
+        return None
+    for attempt in range(_TRIES):
+        try:
+            sample = _sample((left, right, *(a.statement for a in assumptions)), derivation, attempt)
+            found = _try(left, relation, right, assumptions, derivation, sample)
+        except (NotEvaluable, ShapeError, TypeError, ValueError, AttributeError, OverflowError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> Sample:
+    source = random.Random(f"witness {attempt}")  # this text decides which values are drawn
+    parts = [*stated, *derivation.ranges.values(), *(e.value for e in derivation.definitions)]
+    symbols = sorted({s for part in parts for s in part.atoms(Symbol)}, key=lambda s: s.name)
+    integers, scalars, divisors = {}, {}, _divisors(derivation)
+    for symbol in symbols:
+        if symbol.is_integer and symbol.is_positive:
+            if symbol.assumptions0 != _SIZE.assumptions0:
+                raise NotEvaluable(f"{symbol} was declared to be of a kind that no sample has")
+            integers[symbol.name] = divisors.get(symbol, 1) * (1 + (attempt + source.randrange(3)) % 3)
+        elif not symbol.is_integer:
+            value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
+            found = first_fitting((-value if source.random() < 0.5 else value,), symbol)
+            if found is not None:
+                scalars[symbol.name] = found
+    numbers = {s: Integer(integers[s.name]) for s in symbols if s.name in integers}
+    equations = (equation.xreplace(numbers) for equation in derivation.definitions)
+    sample = Sample(integers, scalars, attempt, {e.variable.name: e.value_at for e in equations})
+    for name, inverse, size in derivation.bijections:
+        order = list(range(whole(size, sample)))
+        source.shuffle(order)
+        sample.bijections |= {name: tuple(order), inverse: tuple(order.index(k) for k in range(len(order)))}
+    return sample
+
+
+def _divisors(derivation: Derivation) -> dict[Basic, int]:
+    """Return the numbers that sizes are assumed to be multiples of."""
+    statements = [a.statement for a in derivation.assumptions if isinstance(a.statement, Eq)]
+    remainders = [s.lhs.args for s in statements if isinstance(s.lhs, Mod) and s.rhs == 0]
+    return {size: int(divisor) for size, divisor in remainders if divisor.is_Integer}
+
+
+def _cases(ranges: dict[str, Basic], sample: Sample) -> Iterator[dict[str, int]]:
+    """Yield values of all indices; the range of one may depend on others."""
+    if not ranges:
+        yield {}
+        return
+    name = next((n for n, size in ranges.items() if not {s.name for s in size.free_symbols} & set(ranges)), None)
+    if name is None:
+        raise NotEvaluable("the ranges of indices depend on one another")
+    rest = {other: size for other, size in ranges.items() if other != name}
+    for value in range(_size(ranges[name], sample)):
+        sample.integers[name] = value
+        for others in _cases(rest, sample):
+            yield {name: value, **others}
+
+
+def _try(
+    left: Basic,
+    relation: str,
+    right: Basic,
+    assumptions: tuple[Assumption, ...],
+    derivation: Derivation,
+    sample: Sample,
+) -> Counterexample | None:
+    ranges = {symbol.name: size for symbol, size in derivation.ranges.items()}
+    places, axes = [], []
+    arrays = tuple(part for part in (left, right) if isinstance(part, Array))
+    if isinstance(left, Array) and isinstance(right, Array):
+        if len(left.shape) != len(right.shape):
+            return None
+        for number, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
+            along = b if isinstance(b, Blocks) else a
+            names = [Symbol(f"place\xa0{number} {part}", integer=True) for part in range(1 + isinstance(along, Blocks))]
+            sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
+            axes += list(zip((s.name for s in names), sizes, strict=True))
+            places.append(Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0])
+        left, right = left.entry(*places), right.entry(*places)
+    symbols = _symbols(left, right, *(a.statement for a in assumptions), *derivation.definitions)
+    cases = list(islice(_cases(ranges | dict(axes), sample), _CASES))
+    random.Random(sample.seed).shuffle(cases)
+    for case in cases[:_PLACES]:
+        sample.integers |= case
+        if not _as_declared(symbols, sample) or not _inside(assumptions, sample):
+            continue
+        sample.spent = 0
+        sample.read.clear()
+        a, b = evaluate(left, sample), evaluate(right, sample)
+        if _FAILS[relation](a, b):
+            for array in arrays:
+                _check_domain(array, tuple(places), sample)
+            stated = {s.name for part in (left, right, *ranges.values()) for s in part.atoms(Symbol)} | set(case)
+            numbers = {**sample.scalars, **sample.integers}
+            hidden = {*sample.arrays_read, *sample.definitions}
+            stated -= hidden
+            values = tuple(sorted((n, str(v)) for n, v in numbers.items() if n in stated))
+            entries = tuple(sorted((name, str(value)) for name, value in sample.read.items()))
+            free = {name: value for name, value in sample.scalars.items() if name not in hidden}
+            values = values or tuple(sorted((name, str(value)) for name, value in free.items()))
+            return Counterexample(values, entries, _show(a), _show(b), sample.seed)
+    return None
+
+
+def _symbols(*parts: Basic) -> tuple[Symbol, ...]:
+    """Return the free symbols that are no labels of arrays."""
+    labels = {base.label for part in parts for base in part.atoms(IndexedBase)}
+    found = {s for part in parts for s in free_symbols(part) if isinstance(s, Symbol)} - labels
+    return tuple(sorted(found, key=str))
+
+
+def _as_declared(symbols: tuple[Symbol, ...], sample: Sample) -> bool:
+    """Say whether the value that a name stands for has what was declared of every symbol of that name."""
+    for symbol in symbols:
+        value = sample.integers.get(symbol.name, sample.scalars.get(symbol.name))
+        if value is not None and not fits(Fraction(value), symbol):
+            return False
+    return True
+
+
+def _check_domain(array: Array, places: tuple[Any, ...], sample: Sample) -> None:
+    """Refuse a place where a part of an array is not defined, even if SymPy cancelled it out of the entry."""
+    ranges: dict[str, Basic] = {}
+
+    def fresh(along: Any) -> Any:
+        sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
+        names = [Symbol(f"inner\xa0{len(ranges) + number}", integer=True) for number in range(len(sizes))]
+        ranges.update(zip((name.name for name in names), sizes, strict=True))
+        return Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0]
+
+    parts = list(partial_entries(array, places, fresh))
+    before = dict(sample.integers)
+    for case in _cases(ranges, sample):
+        sample.integers |= case
+        for part in parts:
+            evaluate(part, sample)
+    sample.integers = before
+
+
+def _size(size: Basic, sample: Sample) -> int:
+    """Return a number of places; a negative one is outside of what was stated."""
+    value = whole(total(size), sample)
+    if value < 0:
+        raise NotEvaluable(f"a range of {value} places")
+    return value
+
+
+def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
+    for assumption in assumptions:
+        names = [index.name for index in assumption.ranges]
+        for case in product(*(range(_size(size, sample)) for size in assumption.ranges.values())):
+            saved = dict(sample.integers)
+            sample.integers |= dict(zip(names, case, strict=True))
+            true = holds(assumption.statement, sample)
+            sample.integers = saved
+            if not true:
+                return False
+    return True
+
+
+def _show(value: Any) -> str:
+    return str(mpmath.nstr(mpmath.mpf(value.mid.a), 12))
+
+
+_FAILS = {
+    "=": lambda a, b: bool(a < b) or bool(b < a),
+    "<=": lambda a, b: bool(a > b),
+    "<": lambda a, b: bool(a >= b),
+    ">=": lambda a, b: bool(a < b),
+    ">": lambda a, b: bool(a <= b),
+}

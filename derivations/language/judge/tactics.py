@@ -1,0 +1,142 @@
+"""How steps are decided: the tactics that need no module of their own.
+
+Each takes a goal and returns None where the step is proved, else what is missing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, permutations
+
+from mpmath import iv
+from sympy import Basic, Eq, Expr
+
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.scalars import Rounded, declared_real
+from derivations.language.arrays.shapes import same_size, shape_text, total
+from derivations.language.judge import intervals
+from derivations.language.judge.certificates import nonnegative, positive
+from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate
+from derivations.language.judge.goal import Goal, common_places
+from derivations.language.judge.normal_form.context import Condition
+from derivations.language.judge.normal_form.reading import read
+from derivations.language.results.statements import Conformable, Rank
+
+__all__ = ["TACTICS", "by_bound", "by_normal_form", "by_order", "by_rank", "by_rounding", "by_shape", "unequal"]
+
+_LARGEST_ORDER = 4
+
+
+def by_normal_form(goal: Goal) -> str | None:
+    """The two sides, scalars or arrays, have one normal form."""
+    if goal.step.relation != "=":
+        return f"the rule {goal.rule.name} proves equalities, not {goal.step.relation}"
+    return unequal(goal.previous, goal.step.expression, goal)
+
+
+def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
+    """Return None where two scalars or arrays are proved equal, else what is missing."""
+    if isinstance(left, Array) != isinstance(right, Array):
+        return "an array and a scalar are never equal"
+    if isinstance(left, Array) and isinstance(right, Array):
+        fits = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
+        if not fits:
+            return f"the shapes {shape_text(left.shape)} and {shape_text(right.shape)} differ"
+        goal.require_real(left, right)
+        places = common_places(left, right, goal)
+        goal.keep_domains(left, *places)
+        goal.keep_domains(right, *places)
+        left, right = left.entry(*places), right.entry(*places)
+    return None if goal.equal(left, right) else "the two sides are not proved to be equal"
+
+
+def by_order(goal: Goal) -> str | None:
+    """The equality holds in every order of the numbers that the certificate names: any numbers stand in one of them."""
+    numbers = goal.step.certificate
+    real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
+    if not 2 <= len(numbers) <= _LARGEST_ORDER or not real:
+        return f"the certificate names 2 to {_LARGEST_ORDER} real numbers"
+    for order in permutations(numbers):
+        inside = Goal(goal.previous, goal.step, goal.claim, goal.derivation, goal.rule)
+        for upper, lower in combinations(order, 2):
+            inside.context.facts.append(Condition("nonnegative", read(upper - lower, inside.context)))
+        missing = by_normal_form(inside) or inside.uncovered()
+        if missing:
+            return f"with {' >= '.join(map(str, order))}: {missing}"
+    return None
+
+
+def by_bound(goal: Goal) -> str | None:
+    """The difference of the two sides is an expression whose form shows its sign."""
+    left, right = goal.previous, goal.step.expression
+    strange = [part for part in (left, right, *goal.step.certificate) if not isinstance(part, Expr)]
+    if strange:
+        return f"a bound compares numbers, but {strange[0]} is not a number"
+    gap = right - left if goal.step.relation in ("<=", "<") else left - right
+    if goal.step.relation not in ("<=", "<", ">=", ">"):
+        return f"a bound states an inequality, not {goal.step.relation}"
+    certificate = goal.step.certificate[0] if goal.step.certificate else gap
+    goal.require_real(left, right, certificate)
+    goal.value(left)  # each by itself: what is undefined may cancel out of the difference
+    goal.value(right)
+    goal.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
+    goal.value(certificate)
+    if certificate is not gap and not goal.equal(gap, certificate):
+        return "the certificate is not proved to equal the difference of the two sides"
+    test = positive if goal.step.relation in ("<", ">") else nonnegative
+    if not test(certificate, goal.inequalities):
+        return f"the form of {certificate} does not show its sign"
+    return None
+
+
+def by_rounding(goal: Goal) -> str | None:
+    """The number lies strictly within half a unit of the last decimal around the rounded value."""
+    rounded, value = goal.previous, goal.step.expression
+    if not isinstance(rounded, Rounded) or not value.is_Rational or goal.step.relation != "=":
+        return "rounding states that a number, rounded to some decimals, is a rational number"
+    number, decimals = rounded.args
+    if (value * 10**decimals).is_Integer is not True:
+        return f"{value} has more than {decimals} decimals"
+    definitions = goal.context.definitions
+    try:
+        interval = evaluate(number, Sample({}, definitions=definitions, closed=True))
+    except NotEvaluable as error:
+        return f"{number} is not a number: {error}"
+    half = iv.mpf(1) / (2 * iv.mpf(10) ** int(decimals))
+    centre = intervals.fraction(Fraction(int(value.p), int(value.q)))
+    inside = interval > centre - half and interval < centre + half
+    return None if inside else f"{number} lies in {interval}, which does not round to {value}"
+
+
+def by_rank(goal: Goal) -> str | None:
+    """rank(A B) <= the inner size of the product as written, and <= the sizes of the matrix itself."""
+    rank, bound = goal.previous, goal.step.expression
+    if not isinstance(rank, Rank) or goal.step.relation != "<=":
+        return "this rule states rank(A B) <= size"
+    matrix = rank.args[0]
+    goal.keep_domains(matrix)
+    inner = [matrix.args[0].shape[-1]] if type(matrix).__name__ == "Product" else []
+    goal.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
+    if any(goal.equal(total(size), bound) for size in (*matrix.shape, *inner)):
+        return None
+    return f"{bound} is neither the inner size nor a size of {matrix}"
+
+
+def by_shape(goal: Goal) -> str | None:
+    """A product conforms iff the two sizes are equal that the condition names."""
+    statement, condition = goal.previous, goal.step.expression
+    if not isinstance(statement, Conformable) or goal.step.relation != "iff" or not isinstance(condition, Eq):
+        return "this rule states: A B conforms iff two sizes are equal"
+    given, wanted = (e.lhs - e.rhs for e in (condition, statement.condition))
+    same = goal.equal(given, wanted) or goal.equal(given, -wanted)
+    return None if same else f"the condition is {statement.condition}, not {condition}"
+
+
+TACTICS = {
+    "normal form": by_normal_form,
+    "order": by_order,
+    "bound": by_bound,
+    "rounding": by_rounding,
+    "rank": by_rank,
+    "shape": by_shape,
+}

@@ -1,0 +1,68 @@
+"""Counterexamples: where a step is false, the judge says so by values inside the assumptions, and by none outside."""
+
+from sympy import Basic, Eq, Expr, Ge, Integer, Lambda, Max, Mod, Rational, Sum, exp
+
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.scalars import Rounded
+from derivations.language.judge.proof import StepEvidence, judge
+from derivations.language.layers.layer import Equations
+from derivations.language.results.derivation import Assumption, claim, derivation, step
+from derivations.symbols import d, i, j, k, n, scalar
+
+x, a, b = array("x", n), scalar("a"), scalar("b")
+
+
+def decided(left: Basic, right: Expr | int, rule: str = "algebra", **setting: object) -> StepEvidence:
+    return judge(derivation("", claim(left, step(rule, right)), **setting)).claims[0][0]
+
+
+def test_a_wrongly_rounded_number_is_refuted() -> None:
+    assert decided(Rounded(exp(Integer(1)), Integer(2)), Rational(272, 100), "rounding").level == "proved"
+    evidence = decided(Rounded(exp(Integer(1)), Integer(2)), Rational(271, 100), "rounding")
+    assert evidence.level == "refuted"
+    assert evidence.reason == "the left side is 2.72, the right side 2.71"
+    assert decided(Rounded(-exp(Integer(1)), Integer(1)), Rational(-28, 10), "rounding").level == "refuted"
+
+
+def test_a_half_rounds_neither_way() -> None:
+    for value in (0, 1):
+        assert decided(Rounded(Rational(1, 2), Integer(0)), value, "rounding").level == "unknown"
+
+
+def test_sizes_are_multiples_where_that_is_assumed() -> None:
+    even = [Assumption(Eq(Mod(d, 2), 0, evaluate=False))]
+    half = Sum(1, (j, 0, d / 2 - 1))
+    assert decided(half, d / 2, assuming=even).level == "proved"
+    evidence = decided(half, d / 2 + 1, assuming=even)
+    assert evidence.level == "refuted"
+    assert "d = " in evidence.reason
+    assert int(dict(evidence.counterexample.values)["d"]) % 2 == 0 if evidence.counterexample else False
+
+
+def test_the_range_of_an_index_may_depend_on_another() -> None:
+    ranges = {j: n - k, k: n}
+    assert decided(x[j + k], x[k + j], ranges=ranges).level == "proved"
+    evidence = decided(x[j + k], x[j], ranges=ranges)
+    assert evidence.level == "refuted"
+    assert evidence.counterexample is not None
+    values = {name: int(value) for name, value in evidence.counterexample.values}
+    assert values["j"] + values["k"] < values["n"]
+
+
+def test_the_scalars_of_definitions_are_named() -> None:
+    let = Equations()
+    top = let("top")(Tabulated(Lambda((), Max(a, b)))).entry()
+    least = let("least")(Tabulated(Lambda((), -Max(-a, -b)))).entry()
+    evidence = decided(top, least, about=tuple(let))
+    assert evidence.level == "refuted"
+    assert "a = " in evidence.reason
+    assert "top = " not in evidence.reason
+
+
+def test_no_counterexample_is_taken_from_outside_the_assumptions() -> None:
+    """X_i = |x_i| is false, but not where x is nonnegative; there it may stay undecided, not refuted."""
+    wrong = decided(Max(x[i], -x[i]), x[i], ranges={i: n})
+    assert wrong.level == "refuted"
+    assumed = [Assumption(Ge(x[i], 0), {i: n})]
+    assert decided(Max(x[i], -x[i]), x[i], ranges={i: n}, assuming=assumed).level != "refuted"
