@@ -14,7 +14,13 @@ __all__ = ["PICTURE", "drawn", "floors", "imports_of_rooms", "plain"]
 
 PICTURE = Path(__file__).with_name("architecture.svg")
 PACKAGES = ("derivations", "numeric")
-FACES = ("derivations", "numeric", "derivations.language", "derivations.former_paths")  # they only hand on names
+FACES = (
+    "derivations",
+    "numeric",
+    "derivations.language",
+    "derivations.former_names",
+    "derivations.former_paths",
+)  # they only hand on names
 COLOURS = {"derivations.language": "#dbe9f6", "numeric": "#fde8cf", "derivations": "#e3f1de"}
 WIDTH, HEIGHT, GAP, FLOOR = 146, 34, 12, 78
 Rooms = Mapping[str, frozenset[str]]
