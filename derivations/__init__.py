@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "get", "layer", "layers", "names"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 former_paths.install()
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 __all__ = ["announce", "in_order", "rarely_collecting", "workers"]
 
 T = TypeVar("T")
+_TOGETHER = 8  # neighbours go to one process: they build and read the same things
 METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"  # Windows has no fork
 
 
@@ -35,8 +36,9 @@ def in_order(work: Callable[..., T], things: Iterable[Any], jobs: int | None = 1
         joblib = import_module("joblib")  # it brings NumPy, which the processes of this machine do without
         yield from joblib.Parallel(n_jobs=None, return_as="generator")(joblib.delayed(work)(each) for each in things)
     else:
+        listed = list(things)
         with workers(jobs) as pool:
-            yield from pool.map(work, things)
+            yield from pool.map(work, listed, chunksize=max(1, min(_TOGETHER, len(listed) // (4 * jobs))))
 
 
 def announce(*modules: str) -> None:
