@@ -204,7 +204,7 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Say whether the result is refuted or unknown, or the cross-check disagrees."""
+        """Return whether the result is refuted or unknown, or the cross-check disagrees."""
         return self.level in ("refuted", "unknown") or self.cross_check == "disagrees"
 
 

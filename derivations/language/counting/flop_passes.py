@@ -124,7 +124,7 @@ def _filed(layer: Layer, parts: dict[str, Flops]) -> Parts:
 
 
 def _normalises(layer: Layer) -> bool:
-    """Say whether a layer itself, not a part of it, takes means of an array and returns one of the same shape."""
+    """Return whether a layer itself, not a part of it, takes means of an array and returns one of the same shape."""
     means = (isinstance(node, RowMean) for equation in layer.equations for node in nodes_of(equation.value))
     if not layer.inputs or not any(means):
         return False
@@ -156,7 +156,7 @@ class _Counting:
             self.batched.add(equation.variable)
 
     def depends(self, node: Array) -> bool:
-        """Say whether a value differs from example to example."""
+        """Return whether a value differs from example to example."""
         return node in self.batched or any(map(self.depends, operands(node)))
 
     def node(self, node: Array, asked: Visible | None, times: Expr) -> None:

@@ -145,7 +145,7 @@ def _is_attention(layer: Layer) -> bool:
 
 
 def _takes_softmax(node: Array) -> bool:
-    """Say whether an expression takes a softmax itself, not in a layer that it applies."""
+    """Return whether an expression takes a softmax itself, not in a layer that it applies."""
     operands = node.arguments if isinstance(node, Apply) else node.args
     return isinstance(node, RowSoftmax) or any(_takes_softmax(part) for part in operands if isinstance(part, Array))
 

@@ -186,7 +186,7 @@ def summed_entries(node: Array) -> Expr:
 
 
 def is_outer_product(node: Array) -> bool:
-    """Say whether a node is v w^T, a repeated column times a repeated row: the product of a column and a row.
+    """Return whether a node is v w^T, a repeated column times a repeated row: the product of a column and a row.
 
     The gradient of a matrix times a vector by the matrix is one; it counts as a product, as that of other products.
     """

@@ -71,7 +71,7 @@ class Storage:
 
 
 def is_normalisation(layer: Layer) -> bool:
-    """Say whether every equation of a layer is one number for each row or written entry by entry, and both occur."""
+    """Return whether every equation of a layer is one number for each row or written entry by entry, and both occur."""
     values = [equation.value for equation in layer.equations]
     of_rows = [value.args[0] for value in values if isinstance(value, _STATISTICS)]
     rest = [value for value in values if not isinstance(value, _STATISTICS)]
@@ -91,7 +91,7 @@ class Treatment:
     fused: Callable[[Layer], bool] = is_normalisation
 
     def is_recomputed(self, name: str, layer: Layer) -> bool:
-        """Say whether a layer, applied as a part of the given name, is recomputed."""
+        """Return whether a layer, applied as a part of the given name, is recomputed."""
         return name in self.recomputed or layer.name in self.recomputed
 
 
@@ -235,7 +235,7 @@ class _Walk:
 
 
 def _keeps_its_value(node: Array) -> bool:
-    """Say whether a node is a function whose slope is a function of its value."""
+    """Return whether a node is a function whose slope is a function of its value."""
     if not isinstance(node, Elementwise) or len(node.args) != 2:
         return False
     (variable,) = node.args[0].formula.variables

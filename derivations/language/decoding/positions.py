@@ -53,7 +53,7 @@ View = tuple[bool, ...]  # for each axis, whether all positions are asked for; F
 
 
 def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
-    """Say whether it is seen that a matrix, or every matrix of a family, is 0 right of its diagonal.
+    """Return whether it is seen that a matrix, or every matrix of a family, is 0 right of its diagonal.
 
     `known` says it of variables and of applied layers.
     """
@@ -91,7 +91,7 @@ class Positions:
     back: Callable[[Array], bool]
 
     def are_along(self, along: Axis) -> bool:
-        """Say whether an axis is one of positions.
+        """Return whether an axis is one of positions.
 
         Raises       NotCausal where it is longer or shorter by what is no position, or made of blocks of them
         """
@@ -164,7 +164,7 @@ class Positions:
                 raise NotCausal(f"{node} reads all positions, later ones too: it needs a mask that looks back only")
 
     def _is_cut(self, node: Array, view: View) -> bool:
-        """Say whether a sum over positions is one of earlier ones alone: a product with, or sums of, masked rows."""
+        """Return whether a sum over positions is one of earlier ones alone: a product with, or sums of, masked rows."""
         left = node.args[0]
         rows = isinstance(node, Product | RowSum) and not isinstance(node, RowMean)
         square = len(left.shape) == 2 and all(map(self.are_along, left.shape)) if rows else False

@@ -457,7 +457,7 @@ def _outermost(formula: Expr) -> list[Expr]:
 
 
 def _is_logistic(part: Expr) -> bool:
-    """Say whether a formula is 1/(1 + exp(u)), whose slope in terms of itself cannot overflow."""
+    """Return whether a formula is 1/(1 + exp(u)), whose slope in terms of itself cannot overflow."""
     if not (part.is_Pow and part.exp == -1 and part.base.is_Add and len(part.base.args) == 2):
         return False
     return Integer(1) in part.base.args and any(isinstance(term, exp) for term in part.base.args)

@@ -70,7 +70,7 @@ def prepared(layer: Layer) -> Layer:
 
 
 def has_weights(applied: Apply) -> bool:
-    """Say whether an applied layer has weights that are not bound here, its own or of its parts."""
+    """Return whether an applied layer has weights that are not bound here, its own or of its parts."""
     layer = applied.layer
     own = any(p.name not in applied.bound for p in layer.parameters)
     return own or any(has_weights(part) for part in layer.parts.values())

@@ -94,7 +94,7 @@ def pulled(node: Basic, over: Symbol | None = None) -> list[tuple[Pulled, Symbol
 
 
 def is_gradient(layer: Layer) -> bool:
-    """Say whether a layer pulls gradients back through other layers."""
+    """Return whether a layer pulls gradients back through other layers."""
     return any(equation.value.has(Pullback) for equation in layer.equations)
 
 

@@ -141,14 +141,14 @@ class _Writer:
 
 
 def _can_be_written_out(node: Array, over: Family | None) -> bool:
-    """Say whether a node is a part whose equations can stand where it is applied."""
+    """Return whether a node is a part whose equations can stand where it is applied."""
     if not isinstance(node, Apply) or isinstance(node, Repeat):
         return False
     return over is None or all(equation.over is None for equation in inlined(node.layer).equations)
 
 
 def _is_mask(value: Array) -> bool:
-    """Say whether an array is a mask that a formula gives, such as the causal one."""
+    """Return whether an array is a mask that a formula gives, such as the causal one."""
     return value.kind == "boolean" and not value.atoms(Variable)
 
 

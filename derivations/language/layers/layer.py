@@ -91,7 +91,7 @@ class Equation(Displayed, Basic):
 
 
 def _defines(target: Array, over: tuple[Basic, ...]) -> bool:
-    """Say whether every entry of one variable is defined, once."""
+    """Return whether every entry of one variable is defined, once."""
     if not over:
         return isinstance(target, Variable)
     whole, place = target.args if isinstance(target, Member) else (None, None)

@@ -13,7 +13,7 @@ __all__ = ["fresh_name", "is_name", "subexpressions", "variables_in"]
 
 
 def is_name(node: Basic) -> bool:
-    """Say whether an expression is a variable, or a member of one."""
+    """Return whether an expression is a variable, or a member of one."""
     return isinstance(node, Variable) or (isinstance(node, Member) and isinstance(node.args[0], Variable))
 
 

@@ -61,7 +61,7 @@ def _shaped_alike(one: Array, other: Array) -> bool:
 
 
 def _same_layer(one: Layer, other: Layer, equal_alone: Equal) -> bool:
-    """Say whether two layers with the same weights give equal outputs for all inputs."""
+    """Return whether two layers with the same weights give equal outputs for all inputs."""
     if one == other:
         return True
     weights = [{p.name: p for p in layer.parameters} for layer in (one, other)]
