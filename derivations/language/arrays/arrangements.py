@@ -35,7 +35,7 @@ class _OfFamily(Array):
         return super().__new__(cls, body, over, axis(size))
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything but the index, which is bound."""
+        """Replace everything except the bound index."""
         rule = {key: value for key, value in rule.items() if key != self.args[1]}
         if any(self.args[1] in value.free_symbols for value in rule.values()):
             return replace_free(self, rule), True  # else the index captures a symbol of the value

@@ -148,7 +148,7 @@ class Array(Displayed, Basic):
             ),
         )
         given = [_place(p, a) for p, a in zip(places, self.shape, strict=True)]
-        if isinstance(self, Variable):
+        if isinstance(self, Variable):  # its `IndexedBase` has the shape, so that no condition need be attached
             return self.entry_at(given)
         pairs = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
         return Deferred(self, *pairs) if is_deferring() else self._within(pairs)

@@ -144,7 +144,7 @@ def intersection(one: BandMask, other: BandMask) -> BandMask | None:
     """Return the band of the pairs that both bands show; None if their numbers of queries or keys differ."""
     if not all(map(same_size, one.sides, other.sides)):
         return None
-    if one == other:
+    if one == other:  # keeps a causal or window mask, which prints by its name
         return one
     return BandMask(*one.sides, Max(one.lower, other.lower), Min(one.upper, other.upper))
 

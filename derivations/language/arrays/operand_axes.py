@@ -86,4 +86,4 @@ def _(node: Product) -> dict[int, Axes]:
 
 @operand_axes.register
 def _(node: RowRange) -> dict[int, Axes]:
-    return {0: (None, 1)}  # the rows of a table
+    return {0: (None, 1)}  # row i is row start + step i of a table, which is not an axis of positions

@@ -94,6 +94,7 @@ class PlacedRows(Array):
             lambda p: KroneckerDelta(start + step * flat(p), flat(places[0])) * body.entry(p, places[1]),
             avoiding(self, places),
         )
+        # The step is positive, so all rows are inside if the first and the last row are.
         return Within(Within(value, start, total(rows)), self._last, total(rows))
 
 

@@ -72,6 +72,7 @@ def kind_of(formula: Expr, variables: Iterable[Symbol]) -> str:
     if brackets(formula):
         return "boolean"
     formula = without_conditions(formula)
+    # With integers in place of its variables, SymPy's assumptions decide whether the formula is an integer.
     whole = {part: Dummy(integer=True) for part in (*variables, *formula.atoms(Iverson))}
     return "integer" if formula.xreplace(whole).is_integer else "real"
 

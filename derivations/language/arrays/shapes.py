@@ -43,7 +43,7 @@ class ShapeError(ValueError):
 
     def __init__(self, message: str) -> None:
         name = current_equation.get()
-        current_equation.set(None)
+        current_equation.set(None)  # this equation ends with the error: a later error must not name it
         super().__init__(f"equation {name}: {message}" if name else message)
 
 

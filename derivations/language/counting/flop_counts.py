@@ -111,6 +111,7 @@ def flops_by_part(
 def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Iterable[str]) -> Parts:
     forward = forward_parts(layer, frozenset(layer.inputs), Known(), batch, convention)
     again = tuple(_paths_of(layer, frozenset(recomputed)))
+    # A recomputed part runs its forward pass a second time.
     parts = {path: flops.times(Integer(2)) if _is_inside(path, again) else flops for path, flops in forward.items()}
     inputs = layer.inputs if convention.input_gradient else ()
     wanted = frozenset(v.name for v in (*inputs, *layer.parameters) if v.kind == "real")

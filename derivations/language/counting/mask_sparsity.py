@@ -119,7 +119,7 @@ class MaskSparsity:
             return self.visible(node.args[0]) or self.visible(node.args[1])
         if isinstance(node, Plus):
             left, right = map(self.visible, node.args)
-            return left if left == right else None
+            return left if left == right else None  # 0 + 0 = 0
         if isinstance(node, Transpose):
             inner = self.visible(node.args[0])
             return inner and inner.T

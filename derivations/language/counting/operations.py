@@ -1,4 +1,4 @@
-"""The operations of one node and of one formula, counted by a stated convention.
+"""The operations of one node and of one formula, under a stated convention.
 
 A sum or product of k terms takes k - 1 operations, a function one, x^p takes p - 1; signs and constants are free; all
 branches of a choice count, and a condition counts its comparison. If the operands of an operation vary only along some

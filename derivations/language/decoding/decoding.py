@@ -34,7 +34,7 @@ from derivations.language.layers.names import fresh_name, variables_in
 __all__ = ["THEOREM", "Decoding", "next_positions"]
 
 POSITIONS = Symbol("n", integer=True, positive=True)
-THEOREM = "attention.causal_prefix"  # what permits the rewriting
+THEOREM = "attention.causal_prefix"  # the result that permits the rewriting
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Adjoint rules, one for each kind of node: from the gradient by its value to the gradient by each operand.
+"""Adjoint rules, one for each kind of node: from the gradient by its value to the gradients by its operands.
 
 Let g be the gradient of a scalar by the value of a node; `adjoints(node, g, value)` gives the gradient by each operand.
 The rules print as in a textbook: the transpose of a product is written as the product of the transposes, and scalars
@@ -374,7 +374,7 @@ def _(node: Stacked, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: RoutedProduct, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Row i is x_i W_e, where e is its number: dx_i = dy_i W_e^T, dW_e = sum of x_i^T dy_i over the rows of number e."""
+    """Row i is x_i W_e for its number e: dx_i = dy_i W_e^T, dW_e = sum of x_i^T dy_i over the rows with number e."""
     rows, matrices, numbers = node.args
     scalar, given = (g.args[0], g.args[1]) if isinstance(g, Scaled) else (Integer(1), g)
     yield rows, scaled(scalar, RoutedProduct(given, _each_transposed(matrices), numbers))

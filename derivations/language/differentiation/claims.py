@@ -70,7 +70,7 @@ class Places:
 
 def inner_product(g: Array, value: Callable[..., Expr], shape: Iterable[Axis]) -> Expr:
     """Return <g, Y>, the sum over all places of g times Y; `value` returns the entry of Y at given places."""
-    places = Places("_1")
+    places = Places("_1")  # the suffix keeps these indices apart from those at which a gradient is read
     at = places.of(shape)
     term = g.entry(*at) * value(*at)
     return Sum(term, *((index, 0, size - 1) for index, size in reversed(places.ranges.items()))) if at else term

@@ -207,7 +207,7 @@ class _Backward:
     equations: list[Equation] = field(default_factory=list)
 
     def named(self, variable: Variable) -> Variable:
-        """Return the variable that holds the gradient by a variable."""
+        """Return the variable whose value is the gradient by a variable."""
         return Variable(self.prefix + variable.name, variable.shape)
 
     @property
@@ -220,7 +220,7 @@ class _Backward:
         active = depending(self.layer, set(self.wanted))
         for output in self.layer.outputs:
             self.collected.setdefault(output, []).append(Contribution(output, self.named(output)))
-        for equation in reversed(self.layer.equations):
+        for equation in reversed(self.layer.equations):  # all readers of a variable come before its own equation
             if equation.variable in active and equation.variable in self.collected:
                 for contribution in contributions(equation, self._total(equation), active):
                     self.collected.setdefault(contribution.of, []).append(contribution)
@@ -244,7 +244,7 @@ class _Backward:
         return target
 
     def _named_total(self, variable: Variable) -> Variable:
-        """Return the variable for a total gradient; for an output it has a new name, because the given dY has the old."""
+        """Return the variable for a total gradient; for an output it has a new name, because dY is an input already."""
         named = self.named(variable)
         if variable not in self.layer.outputs:
             return named

@@ -290,7 +290,7 @@ class _Family(Array):
     """The members of a family as one array: `[i]` selects the member i."""
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything but the index, which is bound."""
+        """Replace everything except the bound index."""
         return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
 
     @property

@@ -64,12 +64,12 @@ def _same_layer(one: Layer, other: Layer, equal_alone: Equal) -> bool:
     """Return whether two layers with the same weights give equal outputs for all inputs."""
     if one == other:
         return True
-    # New input variables make the comparison hold for every input, as the induction step needs.
     weights = [{p.name: p for p in layer.parameters} for layer in (one, other)]
     if weights[0] != weights[1] or len(one.inputs) != len(other.inputs):
         return False
     taken = {v.name for layer in (one, other) for v in layer.atoms(Variable)}
     names = (name for name in (f"input_{number}" for number in range(1, 1000)) if name not in taken)
+    # Both layers get the same new variables as inputs: equality then holds for every input, as the induction needs.
     inputs = []
     for a, b in zip(one.inputs, other.inputs, strict=True):
         if a.kind != b.kind or not _shaped_alike(a, b):

@@ -123,6 +123,6 @@ def shown(value: Any) -> str:
     """Return an object as text for a message: its `repr` and its type, or its type only if the `repr` is long."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a foreign object that cannot even be shown
+    except Exception:  # a foreign object whose repr fails
         text = ""
     return f"{text} of type {type(value).__name__}" if 0 < len(text) <= 60 else f"a {type(value).__name__}"
