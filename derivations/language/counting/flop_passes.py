@@ -86,6 +86,7 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
     for equation in both.forward:
         count.follow(equation)
     reals = (v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real")
+    # Only equations that the wanted gradients need are counted: `live` are the variables read so far, from the end.
     live = {output for name, output in zip(reals, both.outputs, strict=True) if name in wanted}
     kept = []
     for equation in reversed(both.backward):
@@ -128,6 +129,7 @@ def _normalises(layer: Layer) -> bool:
     means = (isinstance(node, RowMean) for equation in layer.equations for node in nodes_of(equation.value))
     if not layer.inputs or not any(means):
         return False
+    # The shapes tell layer norm and RMS norm from a loss that ends with a mean.
     given, returned = layer.inputs[0].shape, layer.outputs[0].shape
     return len(given) == len(returned) and all(map(same_size, given, returned))
 

@@ -141,6 +141,7 @@ def attention_layers(layer: Layer) -> tuple[str, ...]:
 
 def _is_attention(layer: Layer) -> bool:
     learned = any(inner.parameters for inner in _layers(layer))
+    # More than one equation, because the layer `softmax` alone is not attention.
     return not learned and len(layer.equations) > 1 and any(_takes_softmax(e.value) for e in layer.equations)
 
 

@@ -364,6 +364,7 @@ def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axe
 
 def _power(power: Expr) -> int:
     """Return the operations of a power: p - 1 products for x^p, one square root more for x^(p/2), else one."""
+    # The sign is free here: `_product` counts the division for a negative power.
     if isinstance(power, Rational) and power.q in (1, 2):
         return abs(power.p) - 1 + (power.q - 1)
     return 1

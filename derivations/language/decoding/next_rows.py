@@ -177,6 +177,7 @@ class Rewriting:
         if len(whole.shape) == 2:
             self.items.append(Equation(whole, Stacked(past, new)))
             return
+        # An array of rank 3 is a family of matrices, which are stacked one by one.
         place, count = over or (
             Symbol(fresh_name("i", {s.name for s in variable.free_symbols}), integer=True),
             whole.shape[0],

@@ -102,6 +102,7 @@ class Positions:
 
     def rows(self, node: Array) -> View:
         """Return the view of the new rows: the first axis of positions at the new ones, the others at all positions."""
+        # A matrix over pairs of positions, such as scores, has new queries but all keys.
         axes = [self.are_along(along) for along in node.shape]
         first = axes.index(True) if any(axes) else None
         return tuple(here and k != first for k, here in enumerate(axes))
@@ -149,6 +150,7 @@ class Positions:
 
     def _view_of(self, operand: Array, axes: Axes, view: View) -> View:
         along = map(self.are_along, operand.shape)
+        # An axis that is summed over, such as the keys, is read at all positions.
         return tuple(here and (axis is None or view[axis]) for here, axis in zip(along, axes, strict=True))
 
     def _require_past(self, node: Array, read: dict[int, Axes], view: View) -> None:
@@ -197,7 +199,7 @@ class Positions:
         moved: dict[Any, Expr] = {}
         for variable, along, all_ in zip(formula.variables, axes, view, strict=True):
             if self.are_along(along) and not all_:
-                moved[variable] = variable + self.all - self.new
+                moved[variable] = variable + self.all - self.new  # new row i is row t - n + i of all
         table = Lambda(formula.variables, formula.expr.xreplace(moved))
         return Tabulated(table, *self.shape(node, view))
 

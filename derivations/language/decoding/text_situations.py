@@ -25,7 +25,7 @@ __all__ = ["first_positions", "last_position", "with_masks_inside"]
 
 def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
     """Return the equations for one new position: the causal mask shows it every key, so the mask is removed."""
-    mask = RowRange(CausalMask(every), every - 1, Integer(1))
+    mask = RowRange(CausalMask(every), every - 1, Integer(1))  # the last row, whose entries are all 1
 
     def unmasked(node: Array) -> Array:
         is_masked = isinstance(node, RowSoftmax | RowExponentials) and node.args[-1] == mask

@@ -212,10 +212,10 @@ def _(node: Product, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
         case 2, 2:
             yield left, product(g, transpose(right))
             yield right, product(transpose(left), g)
-        case 1, 2:
+        case 1, 2:  # y = x B: dB is the outer product x^T dy
             yield left, product(right, g)
             yield right, hadamard(ColumnBroadcast(left, right.shape[1]), RowBroadcast(g, left.shape[0]))
-        case 2, 1:
+        case 2, 1:  # y = A x: dA is the outer product dy x^T
             yield left, hadamard(ColumnBroadcast(g, right.shape[0]), RowBroadcast(right, left.shape[0]))
             yield right, product(g, left)
         case _:  # the inner product of two vectors: g is a scalar

@@ -246,5 +246,6 @@ def _of_mask(node: RowSoftmax, equation: Equation) -> Iterator[Assumption]:
     places, key = Places("_2"), Symbol("key", integer=True)
     at = places.of(mask.shape[:-1])
     ranges = {**places.ranges, **({equation.over[0]: total(equation.over[1])} if equation.over else {})}
+    # Without a visible key the quotient of the softmax is 0/0.
     visible = Sum(mask.entry(*at, key), (key, 0, total(mask.shape[-1]) - 1))
     yield Assumption(Gt(visible, 0, evaluate=False), ranges, "every query sees a key")

@@ -167,6 +167,7 @@ def _of_block(node: ColumnBlock, g: Array, family: Family | None, active: set[Va
     """Yield the terms of a block of columns: over a family the concatenated gradients, else one block among zeros."""
     wide, block = node.args
     if family is not None and block == family[0]:
+        # Over the whole family every block has its gradient, so the matrix is no longer a member of it.
         yield from _pushed(wide, Concatenate(g, *family), wide, None, active)
     elif family is not None and family[0] in block.free_symbols:
         raise GradientError(f"the gradient of {node}: block {block} of a family over {family[0]} has no rule")

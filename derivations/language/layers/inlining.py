@@ -115,6 +115,7 @@ class _Writer:
         """Write one equation of a part, inside the surrounding family, and return the array for its variable."""
         value = self._with_masks(_filed_under(replace_free(equation.value, known), node.name))
         named = result if equation.variable == node.layer.output else None
+        # A value without the index is equal for all members, so one equation suffices; a named result keeps its family.
         over = over if over is not None and (over[0] in value.free_symbols or named is not None) else None
         around = over or equation.over
         kind, shape = equation.variable.kind, (*((over[1],) if over else ()), *equation.variable.shape)

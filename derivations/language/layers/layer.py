@@ -168,7 +168,7 @@ class Layer(Shown, Basic):
     closed = True  # a substitution from outside does not change the names inside
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace sizes only: the variables and indices of a layer are local to it."""
+        """Replace sizes and positive scalars only: the variables and indices of a layer are local to it."""
         return super()._xreplace({key: rule[key] for key in rule if key.is_Symbol and key.is_positive})
 
     @property

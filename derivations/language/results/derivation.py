@@ -285,6 +285,7 @@ class FalseStepError(ValueError):
 
     def __reduce__(self) -> Any:
         """Pickle as an exception with its message, for other processes."""
+        # The default would call `__init__` with the message alone.
         return (_restored, (str(self), self.evidence))
 
 
@@ -357,7 +358,7 @@ def _enter(build: Build, topic: str | None, called: str | None) -> Build:
     topic = topic or build.__globals__.get("TOPIC") or build.__module__.rpartition(".")[2]
     name = f"{topic}.{called or build.__name__}"
 
-    @cache
+    @cache  # built at the first use, so that an import neither builds nor proves results
     def derivation() -> Derivation:
         return replace(build(), id=name)
 

@@ -51,6 +51,7 @@ def as_side(value: Any, what: str = "a side of a step") -> Any:
     if isinstance(value, MatrixBase):
         return Explicit(value)
     found = _sympified(value)
+    # A Python bool is refused: it is usually the value of `a == b` where a relation was meant.
     if not isinstance(found, _SIDES) or (isinstance(found, BooleanAtom) and not isinstance(value, Basic)):
         raise TypeError(f"{what} is a number, an expression or an array, not {shown(value)}")
     return found
