@@ -129,7 +129,7 @@ LAYERS: dict[str, Callable[[], Layer]] = {
 
 
 def names() -> list[str]:
-    """Return the ids of all results, by concept and then by module; results that a user registered come last."""
+    """Return the ids of all results, by concept and then by module; results registered by users follow."""
     for module in MODULES:
         import_module(f"derivations.{module}")
     topics = {topic: place for place, topic in enumerate(CONCEPTS)}

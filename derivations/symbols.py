@@ -38,7 +38,7 @@ def size(name: str) -> Symbol:
 
 
 def index(name: str) -> Symbol:
-    """Return the index called `name`: an integer, whose range is stated where it is used."""
+    """Return the index called `name`: an integer; each use states its range."""
     return Symbol(name, integer=True)
 
 

@@ -122,7 +122,7 @@ class Numbers(Tabulated):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries: "integer"."""
         return "integer"
 
     def _infer(self) -> Shape:

@@ -105,7 +105,7 @@ class ColumnRange(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:

@@ -331,7 +331,7 @@ class Member(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -424,7 +424,7 @@ class Transpose(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -451,7 +451,7 @@ class RowBroadcast(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -475,7 +475,7 @@ class ColumnBroadcast(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:

@@ -209,7 +209,7 @@ class MaskConjunction(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries: "boolean"."""
         return "boolean"
 
     def _sympystr(self, printer: StrPrinter) -> str:

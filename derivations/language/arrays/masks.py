@@ -51,7 +51,7 @@ class BandMask(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries: "boolean"."""
         return "boolean"
 
     @property

@@ -50,7 +50,7 @@ class TopK(Array):
 
     @property
     def kind(self) -> str:
-        """The kind of the entries: real, integer or boolean."""
+        """The kind of the entries: "integer"."""
         return "integer"
 
     def _sympystr(self, printer: StrPrinter) -> str:
