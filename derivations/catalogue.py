@@ -1,7 +1,7 @@
 """The catalogue: every layer and every result, by name.
 
-A result enters by `@result` in the module of its concept; importing the modules here, in the order in which they
-build on one another, fills the catalogue.
+`@result` in the module of a concept adds a result; importing the modules here, each after the ones that it builds on,
+fills the catalogue.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -59,7 +59,7 @@ CONCEPTS = (  # the topics of the results, in the order in which they build on o
     "parameters", "flops", "memory",
 )  # fmt: skip
 
-MODULES = (  # the modules that hold them
+MODULES = (  # the modules that define them
     "softmax.softmax", "softmax.jacobian", "softmax.limits", "softmax.log_sum_exp", "softmax.cross_entropy",
     "attention.dot_product", "attention.attention", "attention.symmetries", "attention.masks", "attention.causal",
     "attention.band_masks", "attention.weights", "attention.circuits", "attention.tiles", "attention.rewrites",
@@ -129,31 +129,31 @@ LAYERS: dict[str, Callable[[], Layer]] = {
 
 
 def names() -> list[str]:
-    """Return the ids of all results, concept by concept, in the order of the modules; a user's own come last."""
+    """Return the ids of all results, by concept and then by module; results registered by users follow."""
     for module in MODULES:
         import_module(f"derivations.{module}")
     topics = {topic: place for place, topic in enumerate(CONCEPTS)}
     modules = {f"derivations.{module}": place for place, module in enumerate(MODULES)}
 
     def place(name: str) -> tuple[int, int]:
-        module = RESULTS[name].__module__  # within a module results stand as they are written
+        module = RESULTS[name].__module__  # the sort is stable: within a module results keep the order of their code
         return topics.get(name.partition(".")[0], len(topics)), modules.get(module, len(modules))
 
     return sorted(RESULTS, key=place)
 
 
 def get(name: str) -> Derivation:
-    """Return the result called `name`, proved.
+    """Return the result called `name` after proving it.
 
-    Raises `LookupError` with the nearest ids when there is none, `FalseStepError` when a step of it does not hold.
+    Raises `LookupError` with the nearest ids for an unknown name, `FalseStepError` if a step is refuted or not decided.
     """
     return registered(known(name))
 
 
 def known(name: str) -> str:
-    """Return the name when there is a result called so, without building it.
+    """Return the current name of a result, without building the result.
 
-    Raises `LookupError` with the nearest ids when there is none.
+    Raises `LookupError` with the nearest ids for an unknown name.
     """
     return _known(name, names(), "result")
 
@@ -161,14 +161,14 @@ def known(name: str) -> str:
 def layer(name: str) -> Layer:
     """Return the layer called `name`.
 
-    Raises `LookupError` with the nearest names when there is none.
+    Raises `LookupError` with the nearest names for an unknown name.
     """
     return _built(_known(name, list(LAYERS), "layer"))
 
 
 @cache
 def _built(name: str) -> Layer:
-    return LAYERS[name]()  # a layer is never changed, so one serves everybody
+    return LAYERS[name]()  # layers are immutable, so one object can be shared
 
 
 def _known(name: str, known: list[str], kind: str) -> str:
@@ -182,37 +182,37 @@ def _known(name: str, known: list[str], kind: str) -> str:
 
 
 def layers() -> dict[str, Layer]:
-    """Return every layer of the package by its name."""
+    """Return all layers of the package by name."""
     return {name: _built(name) for name in LAYERS}
 
 
 def results() -> dict[str, Derivation]:
-    """Return every result by its id, concept by concept."""
+    """Return all results by id, ordered by concept."""
     return {name: RESULTS[name]() for name in names()}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one result: its level of evidence, what failed, and what the cross-check says."""
+    """The verdict on one result: its level of evidence, the failed steps, and the outcome of the cross-check."""
 
     id: str
     title: str
     level: str
     failures: tuple[str, ...] = ()
-    cross_check: str = ""  # "agrees", "disagrees" or "not applicable"; "" where it was not asked for
+    cross_check: str = ""  # "agrees", "disagrees" or "not applicable"; "" if it was not requested
     reason: str = ""
 
     @property
     def failed(self) -> bool:
-        """Say whether the result is refuted or unknown, or the cross-check disagrees."""
+        """Whether the result is refuted or unknown, or the cross-check disagrees."""
         return self.level in ("refuted", "unknown") or self.cross_check == "disagrees"
 
 
 def verify(ids: Iterable[str], jobs: int | None = 1, cross_checked: bool = True) -> Iterator[Verdict]:
-    """Prove results again in `jobs` processes and, if asked, cross-check them numerically; yield in order.
+    """Prove results again in `jobs` processes and cross-check them numerically if asked; yield verdicts in order.
 
-    With `jobs=None` the number and the place of the workers are those of the surrounding `joblib.parallel_config`, such
-    as a Dask or Ray backend.
+    With `jobs=None` the surrounding `joblib.parallel_config`, such as a Dask or Ray backend, decides how many workers
+    run and where.
     """
     yield from in_order(partial(_verify, cross_checked=cross_checked), ids, jobs)
 
@@ -221,7 +221,7 @@ def verify(ids: Iterable[str], jobs: int | None = 1, cross_checked: bool = True)
 def _verify(name: str, cross_checked: bool) -> Verdict:
     try:
         found = get(name)
-    except FalseStepError as error:  # it never entered the catalogue
+    except FalseStepError as error:  # no derivation is returned, so the id serves as the title
         return Verdict(name, name, error.evidence.level, error.evidence.failures)
     evidence = judge(found)
     if not cross_checked:

@@ -1,8 +1,8 @@
-"""Work on many things in several processes, its results in the order of the things.
+"""Map a function over many inputs in several processes; the results keep the order of the inputs.
 
-The processes are forked from one that has imported what they need (`announce`), where the system can do so; so they are
-there at once, and none of them inherits a thread. As with all of Python's processes, a script that starts some keeps
-its own work under `if __name__ == "__main__":`.
+If the system has `fork`, the processes are forked from a server that has imported the modules they need (`announce`);
+so they start quickly, and none of them inherits a thread. As always with Python's `multiprocessing`, a script that
+starts processes must keep its own work under `if __name__ == "__main__":`.
 """
 
 from __future__ import annotations
@@ -20,31 +20,32 @@ from typing import Any, TypeVar
 __all__ = ["announce", "in_order", "rarely_collecting", "workers"]
 
 T = TypeVar("T")
-_TOGETHER = 8  # neighbours go to one process: they build and read the same things
+_TOGETHER = 8  # neighbouring inputs go to one process, because they build and cache the same expressions
 METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"  # Windows has no fork
 
 
 def in_order(work: Callable[..., T], things: Iterable[Any], jobs: int | None = 1) -> Iterator[T]:
-    """Yield `work(thing)` for each thing, computed in `jobs` processes.
+    """Yield `work(item)` for each item of `things`, computed in `jobs` processes.
 
-    With `jobs=None` the number and the place of the workers are those of the surrounding `joblib.parallel_config`,
-    such as a Dask or Ray backend.
+    With `jobs=None` the surrounding `joblib.parallel_config`, such as a Dask or Ray backend, decides how many workers
+    run and where.
     """
     if jobs == 1:
         yield from map(work, things)
     elif jobs is None:
-        joblib = import_module("joblib")  # it brings NumPy, which the processes of this machine do without
+        joblib = import_module("joblib")  # it imports NumPy, which local processes do not need
         yield from joblib.Parallel(n_jobs=None, return_as="generator")(joblib.delayed(work)(each) for each in things)
     else:
         listed = list(things)
         with workers(jobs) as pool:
+            # Chunks are small enough that each process gets about four: one slow chunk then delays the end less.
             yield from pool.map(work, listed, chunksize=max(1, min(_TOGETHER, len(listed) // (4 * jobs))))
 
 
 def announce(*modules: str) -> None:
-    """Let the process that workers are forked from start and import modules, while this one goes on.
+    """Start the server that workers are forked from and let it import modules, while this process continues.
 
-    It is for a command that is about to import the same; where there is nothing to fork from, it does nothing.
+    Use it in a command that is about to import the same modules. On a system without `fork` it does nothing.
     """
     if METHOD == "forkserver":
         with _stopping_left_to_the_parent():
@@ -71,9 +72,9 @@ def workers(jobs: int) -> Iterator[Executor]:
 
 @contextmanager
 def rarely_collecting() -> Iterator[None]:
-    """Look for circular garbage rarely inside the block.
+    """Run Python's cyclic garbage collector rarely inside the block.
 
-    Expressions and normal forms are trees of tuples: they hold no circles, there are millions, and to look at all of
+    Expressions and normal forms are trees of tuples without cycles. There are millions of them, and scanning all of
     them again and again takes a fifth of the time of a proof.
     """
     before = gc.get_threshold()
@@ -86,15 +87,15 @@ def rarely_collecting() -> Iterator[None]:
 
 @contextmanager
 def _stopping_left_to_the_parent() -> Iterator[None]:
-    """Hold Ctrl-C back inside the block: the processes started there hold it back for good, this one answers after.
+    """Delay Ctrl-C inside the block; processes started there block it for good, this process answers it afterwards.
 
-    The mask is what those processes inherit. It covers this thread alone, and threads of NumPy's libraries would take
-    the signal in its place, so it is noted meanwhile and raised again at the end.
+    Those processes inherit the signal mask. The mask covers only this thread, so a thread of NumPy's libraries could
+    receive the signal meanwhile; a handler notes that, and the signal is raised again at the end.
     """
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield  # Windows has no masks, and Python answers signals in its main thread only
         return
-    resource_tracker.ensure_running()  # when it starts it lets Ctrl-C through again
+    resource_tracker.ensure_running()  # start it before the mask is set, because its start unblocks SIGINT
     came: list[int] = []
     answer = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

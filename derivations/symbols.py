@@ -1,7 +1,7 @@
-"""The alphabet: every size, index and constant of the package, declared once with its assumptions.
+"""The symbols of the package: every size, index and constant, declared once with its assumptions.
 
-Sizes are integers >= 1, indices are integers that count from 0; how a symbol prints is decided by a notation
-(`derivations.language.printing.notation`), never here.
+Sizes are integers >= 1, indices are integers that count from 0. A notation decides how a symbol is printed
+(`derivations.language.printing.notation`).
 """
 
 from sympy import Symbol
@@ -38,12 +38,12 @@ def size(name: str) -> Symbol:
 
 
 def index(name: str) -> Symbol:
-    """Return the index called `name`: an integer, whose range the place where it is used states."""
+    """Return the index called `name`: an integer; each use states its range."""
     return Symbol(name, integer=True)
 
 
 def scalar(name: str, *, positive: bool = False) -> Symbol:
-    """Return a real scalar, positive when asked."""
+    """Return the real scalar called `name`, declared positive if `positive` is true."""
     return Symbol(name, positive=True) if positive else Symbol(name, real=True)
 
 

@@ -1,4 +1,4 @@
-"""Arrays put together from parts: families side by side, column blocks, tables of formulas, matrices written out."""
+"""Arrays built from parts: concatenated families, column blocks, tables of formulas, explicit matrices."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = ["ColumnBlock", "Concatenate", "Explicit", "Numbers", "PlacedBlock", "
 
 
 class _OfFamily(Array):
-    """All members of a family together: `body` for the index `over` = 0, ..., size - 1."""
+    """A node over all members of a family: `body` for the index `over` = 0, ..., size - 1."""
 
     def __new__(cls, body: Array, over: Symbol, size: Sized) -> Array:
         """Build the node from the general member, its index and the number of members."""
         return super().__new__(cls, body, over, axis(size))
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything but the index, which is bound."""
+        """Replace everything except the bound index."""
         rule = {key: value for key, value in rule.items() if key != self.args[1]}
         if any(self.args[1] in value.free_symbols for value in rule.values()):
-            return replace_free(self, rule), True
+            return replace_free(self, rule), True  # else the index captures a symbol of the value
         return super()._xreplace(rule)
 
     @property
@@ -48,7 +48,7 @@ class _OfFamily(Array):
 
 
 class Concatenate(_OfFamily):
-    """The members of a family side by side: [B_1 ... B_h], columns made of h blocks (head 1, head 2, ...)."""
+    """The members of a family side by side: [B_1 ... B_h], whose columns are h blocks (head 1, head 2, ...)."""
 
     def _infer(self) -> Shape:
         body, _, size = self.args
@@ -91,7 +91,7 @@ class Tabulated(Array):
     """An array given by a formula for its entries: `Tabulated(Lambda((i, j), f), n, m)` has f in row i, column j."""
 
     def __new__(cls, formula: Lambda, *shape: Sized) -> Array:
-        """Build the array whose entries the formula gives, one argument for each axis."""
+        """Build the array from the formula of its entries, which takes one argument for each axis."""
         require(
             isinstance(formula, Lambda), lambda: f"a table needs a formula, such as Lambda(i, i**2), not {formula!r}"
         )
@@ -99,7 +99,7 @@ class Tabulated(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are: a product of brackets is a mask."""
+        """The kind of the entries: "boolean" for a product of Iverson brackets, else "real"."""
         return "boolean" if brackets(self.args[0].expr) else "real"
 
     def _infer(self) -> Shape:
@@ -122,7 +122,7 @@ class Numbers(Tabulated):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: "integer"."""
         return "integer"
 
     def _infer(self) -> Shape:
@@ -133,7 +133,7 @@ class Numbers(Tabulated):
 
 
 class Explicit(Array):
-    """An array written out: a SymPy matrix of numbers or expressions."""
+    """An array given entry by entry: a SymPy matrix of numbers or expressions."""
 
     def __new__(cls, matrix: Any) -> Array:
         """Build the array from nested lists or a SymPy matrix."""
@@ -152,6 +152,7 @@ class Explicit(Array):
 
     def _entry(self, *places: Place) -> Expr:
         matrix, (row, column) = self.args[0], map(flat, places)
+        # Row and column may be symbols, so the deltas select the entry: A_ij = sum_rc delta_ir delta_jc A_rc.
         return sum(
             KroneckerDelta(row, r) * KroneckerDelta(column, c) * matrix[r, c]
             for r in range(matrix.rows)
@@ -160,14 +161,14 @@ class Explicit(Array):
 
 
 def column_block(wide: Array, block: Expr) -> Array:
-    """Return one block of columns of a matrix whose columns are made of blocks, as `Tabulated` does by its entries."""
+    """Return the columns of one block of a matrix whose column axis is an axis of blocks."""
     columns = wide.shape[-1]
     require(isinstance(columns, Blocks), lambda: f"{wide} has columns of size {columns}, not blocks")
     return ColumnBlock(wide, sympify(block, strict=True))
 
 
 class ColumnBlock(Array):
-    """The columns of one block: places block * size, ..., block * size + size - 1."""
+    """The columns block * size, ..., block * size + size - 1 of a matrix: those of one block."""
 
     def _infer(self) -> Shape:
         return (*self.args[0].shape[:-1], self.args[0].shape[-1].size)
@@ -184,7 +185,7 @@ class PlacedBlock(Array):
     """One block of columns among blocks of zeros: the adjoint of `ColumnBlock`."""
 
     def __new__(cls, body: Array, block: Any, count: Sized) -> Array:
-        """Build the matrix of `count` blocks of columns of which number `block` is `body`."""
+        """Build the matrix with `count` blocks of columns, where block number `block` is `body`."""
         return super().__new__(cls, body, sympify(block, strict=True), axis(count))
 
     def _infer(self) -> Shape:

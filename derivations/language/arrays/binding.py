@@ -1,7 +1,7 @@
 """Substitution that respects bound indices.
 
-`sum_j f(j, i)` with i replaced by j is `sum_l f(l, j)`: a bound index is renamed before it could capture what is put
-in. SymPy's `xreplace` does not do this.
+`sum_j f(j, i)` with i replaced by j is `sum_l f(l, j)`: a bound index is renamed before it can capture a symbol of the
+new value. SymPy's `xreplace` does not do this.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,19 +17,19 @@ _LETTERS = ("j", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
 
 def fresh_index(avoid: Iterable[Symbol]) -> Symbol:
-    """Return the first index letter whose name none of the symbols to avoid has."""
+    """Return an integer symbol named by the first index letter that no symbol in `avoid` uses."""
     taken = {symbol.name for symbol in avoid}
     numbered = (f"{letter}_{number}" for number in range(1, 1000) for letter in _LETTERS)
     return Symbol(next(name for name in chain(_LETTERS, numbered) if name not in taken), integer=True)
 
 
 def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
-    """Return the expression with symbols or arrays replaced where they are free; bound indices step aside."""
+    """Return the expression with its free symbols and arrays replaced; bound indices are renamed to avoid capture."""
     if node in values:
         return values[node]
     if not node.args or not any(node.has(key) for key in values):
         return node
-    if getattr(node, "closed", False):  # a layer: its names are its own
+    if getattr(node, "closed", False):  # a layer: its names are local
         return node.xreplace(dict(values))
     incoming = {symbol for value in values.values() for symbol in value.free_symbols}
     if isinstance(node, (Sum, Product)):
@@ -40,18 +40,19 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
     values = {key: value for key, value in values.items() if key not in bound}
     aside = {b: fresh_index(incoming | node.atoms(Symbol)) for b in bound if b in incoming}
     if len(aside) > 1:
+        # Each new name above was chosen without the others, so they are all the same one.
         aside = _apart(list(aside), incoming | node.atoms(Symbol))
     parts = [replace_free(part, {**values, **aside}) for part in node.args]
-    if isinstance(node, (Max, Min)):  # SymPy would ask for the sign of every argument, which takes long
+    if isinstance(node, (Max, Min)):  # evaluation would ask for the sign of every argument, which is slow
         return node.func(*parts, evaluate=False)
-    if isinstance(node, Pow) and isinstance(parts[0], Add):  # the same: it would ask whether the sum is infinite
+    if isinstance(node, Pow) and isinstance(parts[0], Add):  # evaluation would ask whether the sum is infinite
         return Pow(*parts, evaluate=False)
     return node.func(*parts)
 
 
 @lru_cache(maxsize=4096)
 def free_symbols(node: Any) -> frozenset[Symbol]:
-    """Return the symbols that are free in an expression: those of bound indices and of layers are not."""
+    """Return the free symbols of an expression; bound indices and the symbols inside a layer are not free."""
     if isinstance(node, Symbol):
         return frozenset({node})
     if getattr(node, "closed", False):
@@ -71,7 +72,7 @@ def free_symbols(node: Any) -> frozenset[Symbol]:
 
 
 def _in_subs(node: Subs, values: dict[Any, Any], incoming: set[Any]) -> Basic:
-    """Replace in the expression what its variables do not bind, and in the points everything."""
+    """Replace in the expression all symbols except its bound variables, and in the points all symbols."""
     inner, variables, points = node.args
     taken = {symbol.name for symbol in {*incoming, *node.atoms(Symbol)} if isinstance(symbol, Symbol)}
     names = {}
@@ -96,7 +97,7 @@ def _apart(bound: list[Symbol], avoid: set[Basic]) -> dict[Symbol, Symbol]:
 def _in_sum(node: Any, values: dict[Any, Any], incoming: set[Any]) -> Basic:
     limits = []
     taken = {s for s in incoming if isinstance(s, Symbol)} | node.atoms(Symbol)
-    for symbol, low, high in reversed(node.limits):
+    for symbol, low, high in reversed(node.limits):  # outermost first: inner bounds may mention outer indices
         bounds = (replace_free(low, values), replace_free(high, values))
         values = {key: value for key, value in values.items() if key != symbol}
         name = symbol

@@ -1,7 +1,7 @@
-"""Columns of several matrices concatenated, and a range of them read: one product for many, and its parts.
+"""Concatenated columns and column ranges: one product in place of several, and its parts.
 
-`ColumnConcatenation` puts matrices (or vectors) side by side. `ColumnRange` reads some columns of the result as an axis
-of its own, such as h blocks of d_k: (X [A B])[:, a:a + b] is X B.
+`ColumnConcatenation` puts matrices (or vectors) side by side. `ColumnRange` reads some columns of the result as a new
+axis, such as h blocks of d_k: (X [A B])[:, a:a + b] is X B, where A has a columns and B has b.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _require_as_many_rows(first: Array, other: Array) -> None:
 
 
 class ColumnConcatenation(Array):
-    """Matrices of as many rows side by side, [A B ...]: columns of the first, then of the second; or vectors."""
+    """Matrices with equal numbers of rows side by side, [A B ...], or vectors one after the other."""
 
     def _infer(self) -> Shape:
         first, *others = self.args
@@ -49,7 +49,7 @@ class ColumnConcatenation(Array):
         column = flat(places[-1])
         ends = list(accumulate((total(part.shape[-1]) for part in self.args), initial=Integer(0)))
         starts = ends[:-1]
-        if not column.is_Symbol:
+        if not column.is_Symbol:  # a + k d + j shows its part; a plain index may be in any, and takes the sum below
             number = _block_of(column, starts)
             if number is not None:
                 part, rest = self.args[number], expand(column - starts[number])
@@ -66,25 +66,26 @@ class ColumnConcatenation(Array):
 
 
 def _block_of(column: Expr, starts: list[Expr]) -> int | None:
-    """Guess which part a column such as a + k d + j lies in: the last whose start leaves nothing negative.
+    """Guess which part contains a column such as a + k d + j: the last whose start leaves no negative term.
 
-    A guess: whoever uses it must see that the rest is a column of that part.
+    The guess may be wrong: the caller must check that the rest is a column of that part.
     """
     for number in reversed(range(len(starts))):
         rest = expand(column - starts[number])
+        # Sizes and indices are >= 0, so a rest without minus signs is >= 0.
         if not any(term.could_extract_minus_sign() for term in Add.make_args(rest)):
             return number
     return None
 
 
 class ColumnRange(Array):
-    """The columns start, start + 1, ... of a matrix, read as an axis: entry (i, j) is X[i, start + j].
+    """The columns start, start + 1, ... of a matrix, read along an axis: entry (i, j) is X[i, start + j].
 
-    Assumes      all of these columns are columns of X
+    Assumes      X has all of these columns
     """
 
     def __new__(cls, matrix: Array, start: Any, along: Sized) -> Array:
-        """Build the matrix of as many columns as the axis has places."""
+        """Build the matrix with one column for each place of the axis `along`."""
         return super().__new__(cls, matrix, sympify(start, strict=True), axis(along))
 
     def _infer(self) -> Shape:
@@ -104,7 +105,7 @@ class ColumnRange(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:

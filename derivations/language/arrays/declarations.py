@@ -1,7 +1,7 @@
-"""What the declaration of a symbol admits: a bound symbol stands for nothing that its declaration excludes.
+"""Declarations of symbols: a value that replaces a symbol must satisfy the symbol's declaration.
 
-SymPy simplifies under a declaration while an expression is built: |z| is z at once for a z declared positive. So what
-is put in for z later must be positive, too; nothing that is done later can undo the simplification.
+SymPy simplifies by the declarations while it builds an expression: |z| becomes z at once if z is declared positive. So
+a value that replaces z later must be positive too, because the simplification cannot be undone.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SIZE: Mapping[str, bool] = Symbol("n", integer=True, positive=True).assumptions
 
 
 def admitted(declared: Mapping[str, bool], facts: Mapping[str, bool]) -> bool:
-    """Say whether everything that was declared follows from the facts of what is put in."""
+    """Return whether the facts of a new value imply everything that was declared."""
     return all(facts.get(name) is value for name, value in declared.items())
 
 
 @lru_cache(maxsize=1 << 10)
 def demands(symbol: Symbol) -> tuple[str, ...] | None:
-    """Return what a real number must be for a symbol to stand for it; None where no side condition says it."""
+    """Return the side conditions under which a real number may replace a symbol; None if no list of them suffices."""
     for demand in _DEMANDS:
         if admitted(symbol.assumptions0, Symbol("x", real=True, **dict.fromkeys(demand, True)).assumptions0):
             return demand
@@ -41,9 +41,9 @@ _DEMANDS = ((), *((sign,) for sign in _SIGNS), ("integer",), *(("integer", sign)
 
 
 def at_places(body: Any, places: Mapping[Symbol, Expr]) -> Any:
-    """Return an expression with indices replaced by places of axes, which each index must be declared to admit.
+    """Return an expression with indices replaced by places of axes.
 
-    Raises `ShapeError` for an index that does not.
+    Raises `ShapeError` for an index whose declaration excludes some integers >= 0.
     """
     for index in places:
         if not admitted(index.assumptions0, PLACE):
@@ -52,11 +52,11 @@ def at_places(body: Any, places: Mapping[Symbol, Expr]) -> Any:
 
 
 def facts_of(value: AppliedUndef) -> dict[str, bool]:
-    """Return what was declared of an unknown function: of its values."""
+    """Return the facts that were declared for the values of an unknown function."""
     facts = {name: getattr(value, f"is_{name}") for name in _SIZE}
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def is_size(symbol: Symbol) -> bool:
-    """Say whether a symbol was declared an integer >= 1."""
+    """Return whether a symbol was declared an integer >= 1."""
     return bool(symbol.is_integer and symbol.is_positive)

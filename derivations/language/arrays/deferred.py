@@ -1,7 +1,7 @@
-"""Entries that wait: inside `deferring()` an entry of an array is a leaf that remembers the array and the places.
+"""Deferred entries: inside `deferring()` an entry of an array is a leaf that stores the array and the places.
 
-The judge reads such a leaf one node at a time and reads equal leaves once. No large expression is built, so nothing
-can cancel in it unseen.
+The judge expands such a leaf one node at a time and reads equal leaves once. No large expression is built, so SymPy
+cannot cancel terms that the judge has not seen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _on: ContextVar[bool] = ContextVar("deferring", default=False)
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """Let entries of arrays wait inside the block."""
+    """Defer the entries of arrays inside the block."""
     before = _on.set(True)
     try:
         yield
@@ -33,12 +33,12 @@ def deferring() -> Iterator[None]:
 
 
 def is_deferring() -> bool:
-    """Say whether entries wait."""
+    """Return whether entries are deferred."""
     return _on.get()
 
 
 class Deferred(Expr):
-    """The entry of an array at some places, not yet written out; arrays are real."""
+    """The entry of an array at some places, not yet expanded; entries are real."""
 
     is_commutative = True
     is_real = True
@@ -55,11 +55,11 @@ class Deferred(Expr):
 
     @property
     def places(self) -> list[Place]:
-        """The places, pairs as pairs."""
+        """The places of the entry, with each stored tuple as a `Pair` again."""
         return [Pair(*place) if isinstance(place, Sequence) else place for place in self.args[1:]]
 
     def now(self) -> Expr:
-        """Return the entry by the rule of this one node; the entries of its operands wait where entries do."""
+        """Return the entry by the rule of this one node; inside `deferring()` its operands' entries stay deferred."""
         return self.args[0].entry_at(self.places)
 
     def _xreplace(self, rule: dict[Any, Any]) -> tuple[Basic, bool]:

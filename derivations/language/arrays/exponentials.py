@@ -1,8 +1,8 @@
-"""Softmax in two halves: exponentials of the scores of each row, and the division by their sum, which may come late.
+"""Softmax in two halves: the exponentials of the scores of each row, and a later division by their sum.
 
-`RowExponentials` takes the largest visible score of the row as reference, so that no exponential exceeds 1;
-`Normalised` divides every row by its sum. softmax(S) V is (E V) divided by the sums of the rows of E, for
-E = exp(S - r 1^T) and any reference r.
+`RowExponentials` subtracts the largest visible score of the row, so that no exponential exceeds 1; `Normalised` divides
+every row by its sum. softmax(S) V is (E V) divided by the sums of the rows of E, for E = exp(S - r 1^T) and any
+reference r.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["Normalised", "RowExponentials", "row_exponentials"]
 
 
 class RowExponentials(Array):
-    """Powers of a base by the scores of every row, over the visible keys only when a mask is given.
+    """A base raised to the scores of every row; with a mask, hidden keys give 0.
 
     Definition   e_ij = base^(x_ij - r_i);  with a mask, M_ij base^(x_ij - r_i); r_i is the largest visible x of row i
     Result       base^(x_ij - r_i) = exp(y_ij - R_i) with y = x ln(base) and R_i its largest visible entry, as base > 1;
-                 of R_i the judge knows no more than that it is one function of the visible y of the row, for all rows
+                 the judge knows only that R_i is the same function of the visible y of its row, for all rows
     Assumes      base > 1; with a mask, a row with no visible key is a row of zeros
     """
 
@@ -66,7 +66,8 @@ class RowExponentials(Array):
             entry = scores.entry(*places[:-1], last)
             return entry if self.base == E else log(self.base) * entry
 
-        def told(last: Place) -> Expr:  # a row is known by the shares of its entries, each told apart by its place
+        # LARGEST and SHARE have no formula: the sum only encodes the visible entries of the row and their places.
+        def told(last: Place) -> Expr:
             return visible(last) * SHARE(flat(last), exponent(last))
 
         largest = LARGEST(sum_along(scores.shape[-1], told, avoiding(self, places)))
@@ -74,12 +75,12 @@ class RowExponentials(Array):
 
 
 def row_exponentials(scores: Array, mask: Array | None = None, base: Any = E) -> RowExponentials:
-    """Return the powers of a base by the scores of every row, over the keys that the mask shows when there is one."""
+    """Return a base raised to the scores of every row; if a mask is given, hidden keys give 0."""
     return RowExponentials(scores, sympify(base, strict=True), *([] if mask is None else [mask]))
 
 
 class Normalised(Array):
-    """Every row divided by a number of its own: entry (i, j) is u_ij / l_i.
+    """Every row i divided by one number l_i: entry (i, j) is u_ij / l_i.
 
     Shapes       U (n, d), l (n,), result (n, d)
     Assumes      a row with l_i = 0 gives a row of zeros

@@ -1,8 +1,8 @@
 """Array expressions with symbolic shapes: variables and the linear algebra of matrices.
 
-Nodes live on `sympy.Basic`, so hashing, equality, pickling and `xreplace` come from SymPy; nothing is simplified on
-its own. Only `@`, `+`, `-`, `*` and `/` by a scalar, `.T` and `[i]` are overloaded. Every node states three things:
-its operands, its shape (checked whenever it is built, also on a rebuild) and its entry, an ordinary SymPy expression.
+Nodes are subclasses of `sympy.Basic`, so hashing, equality, pickling and `xreplace` come from SymPy; building a node
+simplifies nothing. Only `@`, `+`, `-`, `*` and `/` by a scalar, `.T` and `[i]` are overloaded. Every node defines its
+operands, its shape (checked whenever it is built, also on a rebuild) and its entry, an ordinary SymPy expression.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _new_node(kind: type[Array], *args: Any) -> Array:
     return node
 
 
-# The same parts give the same object, so whatever compares nodes finds most of them to be one.
+# Equal parts give the same object, so most comparisons of equal nodes end at an identity check.
 _node: Callable[..., Array] = lru_cache(maxsize=1 << 15, typed=True)(_new_node)
 
 
@@ -97,9 +97,9 @@ class Array(Displayed, Basic):
         try:
             try:
                 return _node(cls, *args)
-            except TypeError:  # a part that is no key of a table, such as a list
+            except TypeError:  # an unhashable part, such as a list
                 return _new_node(cls, *args)
-        except AttributeError as error:  # a part that is no array has no shape
+        except AttributeError as error:  # a part that is not an array has no shape
             given = ", ".join(f"{part} of type {type(part).__name__}" for part in args)
             raise ShapeError(f"{cls.__name__} is built from arrays and expressions, not from {given}") from error
 
@@ -110,19 +110,19 @@ class Array(Displayed, Basic):
 
     @cached_property
     def free_symbols(self) -> frozenset[Basic]:
-        """The symbols that occur; found once, for a node never changes."""
+        """The symbols in the node; cached, because a node never changes."""
         return frozenset(super().free_symbols)
 
     @property
     def kind(self) -> str:
-        """What the entries are: "real", "boolean" or "integer"."""
+        """The kind of the entries: "real", "boolean" or "integer"."""
         return "real"
 
-    binding: ClassVar[int] = 3  # how tightly the text form holds together: 1 sum, 2 product, 3 a single thing
+    binding: ClassVar[int] = 3  # precedence of the text form: 1 sum, 2 product, 3 atom (needs no parentheses)
 
     @property
     def is_mask(self) -> bool:
-        """Say whether every entry is 0 or 1."""
+        """Whether the kind is "boolean": every entry is 0 or 1."""
         return self.kind == "boolean"
 
     def _infer(self) -> Shape:
@@ -137,7 +137,10 @@ class Array(Displayed, Basic):
         raise NotImplementedError
 
     def entry(self, *places: Any) -> Expr:
-        """Return one entry as an ordinary SymPy expression; places count from 0, a pair on an axis of blocks."""
+        """Return one entry as an ordinary SymPy expression.
+
+        Places count from 0; a place on an axis of blocks may be a pair (block, place in the block).
+        """
         require(
             len(places) == len(self.shape),
             lambda: (
@@ -145,20 +148,20 @@ class Array(Displayed, Basic):
             ),
         )
         given = [_place(p, a) for p, a in zip(places, self.shape, strict=True)]
-        if isinstance(self, Variable):
+        if isinstance(self, Variable):  # its `IndexedBase` has the shape, so that no condition need be attached
             return self.entry_at(given)
         pairs = [_split(p, a) for p, a in zip(given, self.shape, strict=True)]
         return Deferred(self, *pairs) if is_deferring() else self._within(pairs)
 
     def entry_at(self, given: list[Place]) -> Expr:
-        """Return the entry at places that are checked already."""
+        """Return the entry at places that were already checked."""
         return self._entry(*given)
 
     def _within(self, given: list[Place]) -> Expr:
-        """Return the entry, which counts only where each place lies on its axis.
+        """Return the entry, with the condition that each place is on its axis.
 
-        An entry can forget a place: a mask of ones is 1 everywhere. So what is not seen to be checked elsewhere, as an
-        index of a sum or as a place of a variable in the entry, is kept with it.
+        The formula of an entry may not contain a place: a mask of ones is 1 everywhere. So a condition is attached to
+        the entry unless something else implies it: an index of a sum, or a place of a variable inside the entry.
         """
         wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
         with lying(wanted) as new:
@@ -170,7 +173,7 @@ class Array(Displayed, Basic):
         return value
 
     def __getitem__(self, places: Any) -> Any:
-        """Return an entry when every axis gets a place, else the member at the leading place (row i is `X[i]`)."""
+        """Return an entry if every axis gets a place; for one leading place return the member (row i is `X[i]`)."""
         places = places if isinstance(places, tuple) else (places,)
         if len(places) == len(self.shape):
             return self.entry(*places)
@@ -179,7 +182,7 @@ class Array(Displayed, Basic):
         )
         return Member(self, flat(_place(places[0], self.shape[0])) if self.shape else Integer(0))
 
-    __iter__ = None  # an axis has a symbolic size: there is nothing to count through
+    __iter__ = None  # sizes are symbolic, so Python must not iterate by calling [0], [1], ... without end
 
     @property
     def T(self) -> Array:
@@ -203,13 +206,13 @@ class Array(Displayed, Basic):
         return self + Scaled(Integer(-1), other) if isinstance(other, Array) else NotImplemented
 
     def __mul__(self, scalar: Any) -> Array:
-        """Return the multiple by a scalar."""
+        """Return the array multiplied by a scalar."""
         return NotImplemented if isinstance(scalar, Array) else Scaled(sympify(scalar, strict=True), self)
 
     __rmul__ = __mul__
 
     def __truediv__(self, scalar: Any) -> Array:
-        """Return the quotient by a scalar."""
+        """Return the array divided by a scalar."""
         return NotImplemented if isinstance(scalar, Array) else Scaled(1 / sympify(scalar, strict=True), self)
 
     def __neg__(self) -> Array:
@@ -238,7 +241,7 @@ def _place(given: Any, along: Axis) -> Place:
 
 
 def _split(place: Place, along: Axis) -> Place:
-    """Return a place such as 2 k + j on an axis of blocks as a pair, of which it must be seen that it is one."""
+    """Return a place such as 2 k + j on an axis of blocks as a pair; the caller must check its range."""
     if not isinstance(along, Blocks) or isinstance(place, Pair | Integer):
         return place
     block, rest = split(place, along.size)
@@ -246,7 +249,7 @@ def _split(place: Place, along: Axis) -> Place:
 
 
 class OnlyEntry(Symbol):
-    """The entry of an array of rank 0: a symbol that, as entries are and other symbols are not, may be random."""
+    """The entry of an array of rank 0: a symbol that may be random, as entries may and other symbols may not."""
 
     __slots__ = ()
 
@@ -266,17 +269,17 @@ class Variable(Array):
 
     @property
     def name(self) -> str:
-        """The name, a Python identifier, with dots where it belongs to a part of a layer."""
+        """The name: a Python identifier, or several joined by dots for an array of a part of a layer."""
         return self.args[0].name
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: real, integer or boolean."""
         return self.args[2].name
 
     @property
     def base(self) -> IndexedBase:
-        """The indexed base that carries the entries."""
+        """The SymPy `IndexedBase` of the entries."""
         return _base(self.name, self.kind, tuple(map(total, self.shape)))
 
     def _infer(self) -> Shape:
@@ -300,7 +303,7 @@ def _base(name: str, kind: str, sizes: tuple[Expr, ...]) -> IndexedBase:
 
 @lru_cache(maxsize=1 << 14)
 def _indexed(base: IndexedBase, *places: Expr) -> Indexed:
-    """Return the entry of a base: SymPy deduces what it is anew each time, and the same entries come up often."""
+    """Return the entry of a base, cached: SymPy derives its assumptions anew each time, and entries recur often."""
     return Indexed(base, *places)
 
 
@@ -310,12 +313,12 @@ def array(name: str, *shape: Sized) -> Variable:
 
 
 def mask_array(name: str, *shape: Sized) -> Variable:
-    """Return a boolean array variable: True where a key is visible."""
+    """Return a boolean array variable that is True at visible keys."""
     return Variable(name, shape, "boolean")
 
 
 def token_array(name: str, *shape: Sized) -> Variable:
-    """Return an array variable of token numbers, which count from 0."""
+    """Return an integer array variable of token numbers, which count from 0."""
     return Variable(name, shape, "integer")
 
 
@@ -328,7 +331,7 @@ class Member(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -421,7 +424,7 @@ class Transpose(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -448,7 +451,7 @@ class RowBroadcast(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -472,7 +475,7 @@ class ColumnBroadcast(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -483,9 +486,9 @@ class ColumnBroadcast(Array):
 
 
 def guarded(value: Expr, parts: list[Expr]) -> Expr:
-    """Return the value with every denominator of the parts that SymPy cancelled kept as b * (1/b).
+    """Return the value times b * (1/b) for every denominator b of the parts that SymPy cancelled.
 
-    What holds only where b is nonzero must not lose its condition when SymPy multiplies.
+    A value that is defined only for nonzero b must keep that condition when SymPy multiplies.
     """
     powers = (power for part in parts for power in part.atoms(Pow))
     bases = {power.base for power in powers if power.exp.is_negative and not power.base.is_positive}
@@ -498,7 +501,7 @@ def guarded(value: Expr, parts: list[Expr]) -> Expr:
 
 
 def avoiding(node: Array, places: tuple[Place, ...]) -> set[Symbol]:
-    """Return the symbols that a bound index of an entry must not be called after."""
+    """Return the symbols whose names a bound index of an entry must not take."""
     symbols = set(node.free_symbols)
     for place in places:
         symbols |= flat(place).free_symbols

@@ -1,7 +1,7 @@
-"""Functions of arrays: elementwise, along rows, and the two look-ups (masks, embeddings).
+"""Functions of arrays: elementwise functions, functions of rows, masks and look-ups.
 
 An elementwise function is data: a name and a formula (`Lambda`). The judge unfolds the formula, the printers write the
-name or the formula, the compiler prints the formula as NumPy; a new activation needs a new `Named` and nothing else.
+name or the formula, and the compiler prints the formula as NumPy. So a new activation needs only a new `Named`.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ __all__ = [
 
 
 class Named(Basic):
-    """An elementwise function: a name and the formula it stands for; call it on arrays."""
+    """An elementwise function: a name and its formula; call it on arrays."""
 
     def __new__(cls, name: str | Str, formula: Lambda, *declared: Symbol) -> Named:
-        """Build the function `name` with its formula; `declared` are its variables where SymPy has put in others."""
+        """Build the function `name` with its formula; `declared` are its variables if SymPy replaced them."""
         return super().__new__(cls, name if isinstance(name, Str) else Str(name), formula, *declared)
 
     @property
@@ -90,7 +90,7 @@ class Named(Basic):
 
     @property
     def variables(self) -> tuple[Symbol, ...]:
-        """The variables as they were declared; the formula holds by their declarations."""
+        """The variables as declared; the formula holds only under their declarations."""
         return self.args[2:] or self.formula.variables
 
     def __call__(self, *arrays: Array) -> Elementwise:
@@ -104,21 +104,21 @@ def named(name: str, formula: Any, *variables: Symbol) -> Named:
     if not isinstance(name, str) or not isinstance(formula, Expr) or not all(isinstance(v, Symbol) for v in variables):
         raise TypeError(f"a function has a name, a formula and its variables, not {name!r}, {formula!r}, {variables!r}")
     written = Lambda(variables, formula)
-    kept = written.variables == variables  # SymPy has one identity, whose variable has no declaration
+    kept = written.variables == variables  # Lambda(x, x) becomes SymPy's one identity, whose variable is undeclared
     function = Named(name, written, *(() if kept or not any(map(demands, variables)) else variables))
     _check_name(function)
     return function
 
 
 def _check_name(function: Named) -> None:
-    """Refuse a function that has the name of a built-in one, and another formula: it would print as that one."""
+    """Refuse a function with the name of a built-in one and another formula: it would print as the built-in one."""
     built_in = BUILT_IN.get(function.name)
     if built_in is not None and built_in != function.formula:
         raise ValueError(f"there is a function {function.name!r} with another formula; choose another name")
 
 
 def uninterpreted_function(name: str) -> Named:
-    """Return an uninterpreted elementwise function: what is proved of it holds for every function."""
+    """Return an uninterpreted elementwise function: a statement proved with it holds for every function."""
     return named(name, Function(name, real=True)(_x), _x)
 
 
@@ -134,7 +134,7 @@ BUILT_IN |= {function.name: function.formula for function in (relu, gelu, square
 
 
 class Elementwise(Array):
-    """A function applied entry by entry to arrays of one shape (a scalar array is allowed anywhere)."""
+    """A function applied entry by entry to arrays of one shape; arrays of rank 0 are broadcast."""
 
     def _infer(self) -> Shape:
         function, *arrays = self.args
@@ -146,7 +146,7 @@ class Elementwise(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are: a formula of integers or masks may give integers again, or a mask."""
+        """The kind of the entries: a formula of integers or masks may give integers or a mask, not only reals."""
         function, *arrays = self.args
         if any(a.kind == "real" for a in arrays):
             return "real"
@@ -163,14 +163,14 @@ class Elementwise(Array):
 
 
 def _put_in(formula: Expr, values: dict[Symbol, Expr]) -> Expr:
-    if formula.has(Derivative):  # the slope of an unknown function, at the entry
+    if formula.has(Derivative):  # the slope of an unknown function at the entry: f'(a) is Subs(f'(x), x, a)
         return Subs(formula, tuple(values), tuple(values.values()))
     bases = [replace_free(power.base, values) for power in formula.atoms(Pow) if power.exp.is_negative]
     return guarded(replace_free(formula, values), [Pow(base, -1, evaluate=False) for base in bases])
 
 
 def _admitted(value: Expr, put_in: dict[Symbol, Expr]) -> Expr:
-    """Return a value that counts only where each variable was declared to be what is put in for it."""
+    """Return a value with the condition that every entry satisfies the declaration of the variable it replaces."""
     for variable, entry in put_in.items():
         wanted = demands(variable)
         if wanted is None:
@@ -181,7 +181,7 @@ def _admitted(value: Expr, put_in: dict[Symbol, Expr]) -> Expr:
 
 
 class Hadamard(Array):
-    """The entrywise product of two arrays of one shape."""
+    """The entrywise (Hadamard) product of two arrays of one shape."""
 
     binding = 2
 
@@ -209,7 +209,7 @@ class MaskConjunction(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: "boolean"."""
         return "boolean"
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -220,7 +220,7 @@ class MaskConjunction(Array):
 
 
 class RowSoftmax(Array):
-    """Softmax of every row, over the visible keys only when a mask is given.
+    """Softmax of every row; with a mask, over its visible keys only.
 
     Definition   y_ij = exp(x_ij) / sum_l exp(x_il);  with a mask, M_ij exp(x_ij) / sum_l M_il exp(x_il)
     Assumes      with a mask, a row with no visible key is a row of zeros
@@ -248,7 +248,7 @@ class RowSoftmax(Array):
 
 
 def row_softmax(array: Array, mask: Array | None = None) -> RowSoftmax:
-    """Return the softmax of every row, over the keys that the mask shows when there is one."""
+    """Return the softmax of every row; if a mask is given, over its visible keys only."""
     return RowSoftmax(array) if mask is None else RowSoftmax(array, mask)
 
 
@@ -295,7 +295,7 @@ class RowMean(RowSum):
 
 
 class Interleave(Array):
-    """Columns of two arrays in turn: even columns from the first, odd columns from the second."""
+    """Interleaved columns of two arrays: even columns from the first, odd columns from the second."""
 
     def _infer(self) -> Shape:
         *rows, pairs = _common("interleaving", self.args)
@@ -340,7 +340,7 @@ class Lookup(Array):
 
 
 def _at(array: Array, places: tuple[Place, ...]) -> Expr:
-    """Return the entry of an array, the same at every place for a scalar array."""
+    """Return the entry of an array; an array of rank 0 has the same entry at all places."""
     return array.entry(*places) if array.shape else array.entry()
 
 

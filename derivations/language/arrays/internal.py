@@ -1,8 +1,8 @@
-"""Names of the judge's own, which no name that a person writes can equal.
+"""Internal names of the judge, which no name written by a user can equal.
 
-An `Internal` symbol differs from every `Symbol` by its type, an `Unwritten` function from every `Function`; in the
-normal form, where a name is text, what was declared and what is internal is told by a control character that names
-may not hold.
+An `Internal` symbol differs from every `Symbol` by its type, an `Unwritten` function from every `Function`. In the
+normal form a name is text; there a control character, which user names may not contain, marks internal names and
+separates a name from its declaration.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MARK = "\x1f"
 
 
 class Internal(Symbol):
-    """A symbol that stands for a general place, for any index, or for an argument."""
+    """A symbol for a general place, for any index, or for an argument."""
 
     __slots__ = ()
 
 
 class Unwritten(UndefinedFunction):
-    """A function of which nothing is known, and that nobody can write: it equals itself alone."""
+    """An unknown function that users cannot write; it equals only itself."""
 
     def __eq__(cls, other: object) -> bool:
         return cls is other

@@ -1,9 +1,9 @@
-"""Masks of positions: which keys a query sees, told by the numbers of both alone.
+"""Masks of positions: which keys a query sees, decided by the two positions alone.
 
-Definition   a band: of `rows` queries and `columns` keys, query i sees key j where lower <= j - i <= upper; a bound
-             that is not there is -oo or oo
+Definition   a band: of `rows` queries and `columns` keys, query i sees key j where lower <= j - i <= upper; a missing
+             bound is -oo or oo
 Result       the causal mask, the sliding window, both for the last rows of a longer text, and windows to both sides
-             are bands; so is what two bands both show
+             are bands; so is the intersection of two bands
 Source       Golub and Van Loan (2013), section 1.2.1, for matrices with entries in a band of diagonals;
              Beltagy, Peters and Cohan (2020), section 3.1, for windows of attention
 """
@@ -30,7 +30,7 @@ class BandMask(Array):
     unchecked = True
 
     def __new__(cls, rows: Sized, columns: Sized, lower: Any, upper: Any) -> Array:
-        """Build the mask of `rows` queries and `columns` keys; a bound that is not there is -oo or oo."""
+        """Build the mask of `rows` queries and `columns` keys; a missing bound is -oo or oo."""
         lower, upper = (sympify(bound, strict=True) for bound in (lower, upper))
         return super().__new__(cls, axis(rows), axis(columns), lower, upper)
 
@@ -41,22 +41,22 @@ class BandMask(Array):
 
     @property
     def lower(self) -> Expr:
-        """The least difference j - i of a key and a query that sees it; -oo where there is no bound."""
+        """The least difference j - i between a key and a query that sees it; -oo without a bound."""
         return self.args[2]
 
     @property
     def upper(self) -> Expr:
-        """The largest difference j - i of a key and a query that sees it; oo where there is no bound."""
+        """The largest difference j - i between a key and a query that sees it; oo without a bound."""
         return self.args[3]
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: "boolean"."""
         return "boolean"
 
     @property
     def pairs(self) -> Expr:
-        """The number of pairs of a query and a key that it sees.
+        """The number of pairs of a query and a visible key.
 
         Definition   the pairs with j - i <= upper, less those with j - i < lower
         Assumes      lower <= upper + 1
@@ -67,12 +67,13 @@ class BandMask(Array):
 
     @property
     def looks_back(self) -> bool:
-        """Say whether it is certain that no query sees a key with a larger number than its own."""
+        """Whether it is certain that no query sees a later key (one with a larger number than its own)."""
+        # upper <= 0 for an integer bound; "extended" also covers upper = -oo.
         return bool((1 - self.upper).is_extended_positive)
 
     @property
     def shows_itself(self) -> bool:
-        """Say whether it is certain that every query sees the key of its own number."""
+        """Whether it is certain that every query sees the key with its own number."""
         within = (1 - self.lower).is_extended_positive and (1 + self.upper).is_extended_positive
         return bool(within) and same_size(*self.sides)
 
@@ -111,13 +112,13 @@ class CausalMask(BandMask):
 
 
 class WindowMask(BandMask):
-    """The mask of a sliding window: position i sees the `width` positions i - width + 1, ..., i, as far as they exist.
+    """The mask of a sliding window: position i sees those of the positions i - width + 1, ..., i that are >= 0.
 
     Source       Beltagy, Peters and Cohan (2020), section 3.1, looking back only
     """
 
     def __new__(cls, size: Sized, width: Sized) -> Array:
-        """Build the mask of `size` positions that look back over `width` of them, their own included."""
+        """Build the mask of `size` positions, each of which sees the last `width` positions up to itself."""
         return Array.__new__(cls, axis(size), axis(width))
 
     sides = property(lambda self: (self.args[0], self.args[0]))
@@ -131,7 +132,7 @@ class WindowMask(BandMask):
 def band_mask(rows: Sized, columns: Sized, *, left: Any = None, right: Any = None, offset: Any = 0) -> Array:
     """Return the mask of queries at the positions offset, offset + 1, ... among keys at the positions 0, 1, ...
 
-    Definition   query i sees key j where i + offset - left <= j <= i + offset + right; None is no bound
+    Definition   query i sees key j where i + offset - left <= j <= i + offset + right; None means no bound
     Result       causal attention of the last n of m positions: right = 0, offset = m - n
     """
     lower = -oo if left is None else sympify(offset, strict=True) - left
@@ -140,16 +141,16 @@ def band_mask(rows: Sized, columns: Sized, *, left: Any = None, right: Any = Non
 
 
 def intersection(one: BandMask, other: BandMask) -> BandMask | None:
-    """Return the band of what two bands both show; None where they are about other queries or keys."""
+    """Return the band of the pairs that both bands show; None if their numbers of queries or keys differ."""
     if not all(map(same_size, one.sides, other.sides)):
         return None
-    if one == other:
+    if one == other:  # keeps a causal or window mask, which prints by its name
         return one
     return BandMask(*one.sides, Max(one.lower, other.lower), Min(one.upper, other.upper))
 
 
 def as_band(mask: Array) -> BandMask | None:
-    """Return a mask of positions as a band, also where the formula of a table says so; None where it is none."""
+    """Return a mask as a band if it is one, or if its table's formula is one; else None."""
     if isinstance(mask, BandMask):
         return mask
     if not isinstance(mask, Tabulated) or len(mask.shape) != 2:
@@ -170,11 +171,12 @@ def _require_bound(name: str, bound: Expr, absent: Expr) -> None:
 
 
 def _bounds(condition: Boolean, row: Symbol, column: Symbol) -> tuple[Expr, Expr] | None:
-    """Return the bounds that a linear inequality sets to column - row, both of them integers."""
+    """Return the integer bounds that a linear inequality sets for column - row; None for another condition."""
     if not isinstance(condition, Le | Lt | Ge | Gt):
         return None
+    # For integers a > b means a - b - 1 >= 0, so every condition reads margin >= 0.
     margin = expand(condition.gts - condition.lts) - (1 if isinstance(condition, Lt | Gt) else 0)
-    for sign in (1, -1):
+    for sign in (1, -1):  # margin = sign (column - row) + rest
         rest = expand(margin - sign * (column - row))
         if not rest.free_symbols & {row, column} and rest.is_integer:
             return (-rest, oo) if sign == 1 else (-oo, rest)
@@ -182,10 +184,10 @@ def _bounds(condition: Boolean, row: Symbol, column: Symbol) -> tuple[Expr, Expr
 
 
 def _pairs_up_to(bound: Expr, rows: Expr, columns: Expr) -> Expr:
-    """Return the number of pairs of a row i and a column j with j - i <= bound: sum_i clip(i + bound + 1, 0, columns).
+    """Return the number of pairs (row i, column j) with j - i <= bound: sum_i clip(i + bound + 1, 0, columns).
 
     clip(x, 0, c) = x^+ - (x - c)^+, and sum_{i < n} (i + a + 1)^+ = T(n + a) - T(a), where T(x) = x (x + 1)/2 for
-    x > 0 and 0 else.
+    x > 0 and T(x) = 0 otherwise.
     """
     return (
         _triangle(rows, bound)
@@ -195,6 +197,7 @@ def _pairs_up_to(bound: Expr, rows: Expr, columns: Expr) -> Expr:
 
 
 def _triangle(base: Expr, more: Expr) -> Expr:
-    """Return 1 + 2 + ... + (base + more), 0 where that is not positive; the sum is base less the smaller of both."""
+    """Return 1 + 2 + ... + (base + more), or 0 if base + more is not positive."""
+    # max(base + more, 0) = base - min(base, -more)
     last = base - Min(base, -more)
     return last * (last + 1) / 2

@@ -1,4 +1,4 @@
-"""Which axis of a node each axis of its operands becomes: a rule is data, one for each kind of node."""
+"""The axes of operands: for each kind of node, a table from the axes of its operands to the axes of the node."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ __all__ = ["Axes", "NotCausal", "operand_axes", "operands"]
 
 
 class NotCausal(ValueError):
-    """A layer whose rows depend on later positions, or of which that cannot be seen."""
+    """A layer whose rows depend on later positions, or may depend on them as far as the rules can tell."""
 
 
-Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the node, or None where it is summed over
+Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the node; None if it becomes no axis
 
 
 @singledispatch
 def operand_axes(node: Array) -> dict[int, Axes]:
-    """Return for the operands of a node, by their place among its arguments, what becomes of their axes."""
+    """Return, for each operand by its number among the arguments of a node, the axes of the node it is read along."""
     raise NotCausal(f"no rule says which positions {node} reads: decoding with a cache knows no {type(node).__name__}")
 
 
 def operands(node: Array) -> Iterator[tuple[int, Array]]:
-    """Yield the operands of a node with their places among its arguments."""
+    """Yield the operands of a node with their numbers among its arguments."""
     return ((k, part) for k, part in enumerate(node.args) if isinstance(part, Array))
 
 
@@ -59,7 +59,7 @@ def _same(node: Array) -> dict[int, Axes]:
 
 for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
     operand_axes.register(_entrywise, _same)
-for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # of which the last axis is none of positions
+for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # their last axis is never an axis of positions
     operand_axes.register(_columns, _same)
 for _leaf in (Explicit, BandMask, RelativeBuckets, Tabulated):
     operand_axes.register(_leaf, lambda node: {})
@@ -86,4 +86,4 @@ def _(node: Product) -> dict[int, Axes]:
 
 @operand_axes.register
 def _(node: RowRange) -> dict[int, Axes]:
-    return {0: (None, 1)}  # the rows of a table
+    return {0: (None, 1)}  # row i is row start + step i of a table, which is not an axis of positions

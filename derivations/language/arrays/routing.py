@@ -1,8 +1,8 @@
-"""Rows sent to matrices of a family: the k largest places of each row, and the products that each row goes through.
+"""Routing of rows to matrices of a family: the k largest entries of each row, and the products by routed matrices.
 
-`TopK` names the places of the largest entries, `RoutedProduct` multiplies every row by the one matrix that its number
-names, so that k of E matrices are worked with and no more. `RoutedOuter` is what the product becomes when it is
-differentiated by the matrices; its derivative by the rows holds a `BatchTranspose`.
+`TopK` gives the places of the largest entries. `RoutedProduct` multiplies every row by the one matrix that its number
+selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient of that product by the matrices; its
+gradient by the rows uses a `BatchTranspose`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ __all__ = ["BatchTranspose", "RoutedOuter", "RoutedProduct", "TopK"]
 
 
 class TopK(Array):
-    """The places of the k largest entries of each row: entry (s, i) is the place of number s in order of row i.
+    """The places of the k largest entries of each row: entry (s, i) is the place with rank s in row i.
 
-    Definition   the largest entry first; of equal entries the one at the smaller place first
+    Definition   the largest entry has rank 0; of equal entries the one at the smaller place comes first
     Shapes       scores (n, m), result (k, n), integers: k vectors of one place for each row
     Assumes      k <= m
     """
 
     def __new__(cls, scores: Array, count: Sized) -> Array:
-        """Build the places of the `count` largest entries of each row."""
+        """Build the array of the places of the `count` largest entries of each row."""
         return super().__new__(cls, scores, axis(count))
 
     def _infer(self) -> Shape:
@@ -50,7 +50,7 @@ class TopK(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: "integer"."""
         return "integer"
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -64,13 +64,14 @@ class TopK(Array):
         other = fresh_index({*avoid, here})
 
         def ahead(of: Expr, before: Expr) -> Expr:
-            """Say whether the entry at one place comes before that at another."""
+            """Return 1 if the entry at place `before` ranks before the entry at place `of`, else 0."""
             larger, no_less = (
                 Iverson(relation(scores.entry(row, before), scores.entry(row, of), evaluate=False))
                 for relation in (Gt, Ge)
             )
             return Iverson(Lt(before, of, evaluate=False)) * no_less + Iverson(Lt(of, before, evaluate=False)) * larger
 
+        # The rank of a place is the number of entries ahead of it; exactly one place has each rank.
         rank = Sum(ahead(here, other), (other, 0, columns - 1))
         return Sum(here * KroneckerDelta(rank, number), (here, 0, columns - 1))
 
@@ -106,7 +107,7 @@ def _require_numbers(what: str, rows: Array, numbers: Array) -> None:
 
 
 class RoutedProduct(Array):
-    """Every row times the matrix that its number names: row i is X[i] @ W[numbers[i]].
+    """Every row times the matrix that its number selects: row i is X[i] @ W[numbers[i]].
 
     Shapes       X (n, a), W (E, a, b), numbers (n,), result (n, b)
     Assumes      0 <= numbers[i] < E
@@ -139,7 +140,7 @@ class RoutedProduct(Array):
 
 
 class RoutedOuter(Array):
-    """The products of rows added by number: member e is the sum of X[i]^T G[i] over the rows i with numbers[i] = e.
+    """Outer products of rows summed by number: member e is the sum of X[i]^T G[i] over the i with numbers[i] = e.
 
     Shapes       X (n, a), G (n, b), numbers (n,), result (E, a, b)
     """

@@ -1,8 +1,8 @@
-"""Rows of a matrix taken and put: every so many rows, rows placed among rows of zeros, one matrix above another.
+"""Rows of a matrix: ranges with a step, rows placed among rows of zeros, one matrix above another.
 
-`RowRange` reads the first n rows of a table of positions, or every second row of what a convolution gives; `PlacedRows`
-is its adjoint, and what pads a sequence with zeros. `Stacked` puts a class token above the rows of an image, or old
-keys above new ones. Together with `Windows` they make the convolution with a stride and a padding: `strided_windows`.
+`RowRange` reads the first n rows of a table of positions, or every second row of the result of a convolution.
+`PlacedRows` is its adjoint, and also pads a sequence with zeros. `Stacked` puts a class token above the rows of an
+image, or old keys above new ones. With `Windows` they give the convolution with stride and padding: `strided_windows`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["PlacedRows", "RowRange", "Stacked", "strided_windows"]
 
 
 def _require_rows(what: str, start: Expr, last: Expr, rows: Expr, step: Expr) -> None:
-    """Refuse rows of which it is certain that they do not lie in a matrix of so many rows."""
+    """Raise `ShapeError` if it is certain that a matrix of so many rows does not have these rows."""
     require(bool(step.is_integer and step.is_positive), lambda: f"{what}: the step must be an integer >= 1, not {step}")
     require(start.is_integer is not False, lambda: f"{what}: the first row must be an integer, not {start}")
     require(start.is_negative is not True, lambda: f"{what}: rows count from 0, there is no row {start}")
@@ -32,7 +32,7 @@ def _require_rows(what: str, start: Expr, last: Expr, rows: Expr, step: Expr) ->
 class RowRange(Array):
     """The rows start, start + step, ... of a matrix, `count` of them: entry (i, j) is X[start + step i, j].
 
-    Assumes      all of these rows are rows of X
+    Assumes      X has all of these rows
     """
 
     def __new__(cls, matrix: Array, start: Any, count: Sized, step: Any = 1) -> Array:
@@ -48,7 +48,7 @@ class RowRange(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -62,9 +62,9 @@ class RowRange(Array):
 
 
 class PlacedRows(Array):
-    """A matrix of `rows` rows: Y as the rows start, start + step, ..., zeros elsewhere; the adjoint of `RowRange`.
+    """A matrix of `rows` rows: Y in the rows start, start + step, ..., zeros elsewhere; the adjoint of `RowRange`.
 
-    Assumes      all of these are among the `rows` rows
+    Assumes      the rows start, start + step, ... are among the `rows` rows
     """
 
     def __new__(cls, body: Array, start: Any, rows: Sized, step: Any = 1) -> Array:
@@ -94,11 +94,12 @@ class PlacedRows(Array):
             lambda p: KroneckerDelta(start + step * flat(p), flat(places[0])) * body.entry(p, places[1]),
             avoiding(self, places),
         )
+        # The step is positive, so all rows are inside if the first and the last row are.
         return Within(Within(value, start, total(rows)), self._last, total(rows))
 
 
 class Stacked(Array):
-    """The rows of one matrix above those of another: [A; B], entry (i, j) is A[i, j], from row a on B[i - a, j]."""
+    """The rows of A above those of B, [A; B]: entry (i, j) is A[i, j] for i < a and B[i - a, j] from row a on."""
 
     def _infer(self) -> Shape:
         above, below = self.args
@@ -117,7 +118,7 @@ class Stacked(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries, which is that of the operand."""
         return self.args[0].kind
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -135,12 +136,12 @@ class Stacked(Array):
 
 
 def strided_windows(rows: Array, width: Sized, *, stride: int = 1, padding: int = 0) -> Array:
-    """Return the stretches of `width` rows that a convolution with a stride and a padding reads, each as one row.
+    """Return the windows of `width` rows that a convolution with stride and padding reads, each window as one row.
 
     Definition   row i holds the rows stride i, ..., stride i + width - 1 of [0; X; 0], `padding` rows of zeros on
                  either side; there are floor((n + 2 padding - width)/stride) + 1 of them
     Shapes       rows (n, d), result (floor((n + 2 padding - width)/stride) + 1, width d)
-    Assumes      the stride divides every size symbol in n (so that the number of stretches is a polynomial)
+    Assumes      the stride divides every size symbol in n (so that the number of windows is a polynomial)
     Source       Goodfellow, Bengio and Courville (2016), section 9.5
     """
     n, size = total(rows.shape[0]), total(axis(width))
@@ -148,6 +149,7 @@ def strided_windows(rows: Array, width: Sized, *, stride: int = 1, padding: int 
     every = Windows(padded, width)
     if stride == 1:
         return every
+    # The stride divides the symbolic terms, so the floor acts on the constant alone.
     constant, symbolic = expand(n + 2 * padding - size).as_coeff_Add()
     count = symbolic / stride + Integer(constant) // stride + 1
     return RowRange(every, 0, count, stride)

@@ -1,7 +1,7 @@
 """Scalar functions that SymPy lacks or would evaluate too eagerly.
 
 `Iverson(c)` is 1 where the condition c holds and 0 elsewhere; `Expectation` and `Variance` are operators that stay
-as written; `Rounded(x, p)` is x rounded to p decimals. None of them evaluates itself: the judge does.
+as written; `Rounded(x, p)` is x rounded to p decimals. They do not evaluate themselves: the judge does.
 """
 
 from collections.abc import Iterable
@@ -34,13 +34,13 @@ __all__ = [
 
 @lru_cache(maxsize=1 << 12)
 def declared_real(expression: Basic) -> bool:
-    """Say whether every symbol, array and function in an expression was declared real, and I does not occur."""
+    """Return whether every symbol, array and function in an expression is declared real, and I does not occur."""
     named = expression.atoms(Symbol, AppliedUndef)
     return not expression.has(I) and all(each.is_real or each.is_integer for each in named)
 
 
-MASK = {"integer": True, "nonnegative": True}  # what is declared of the entries of a mask, and of nothing else
-LARGEST, SHARE = Unwritten("largest", real=True), Unwritten("share", real=True)  # of these no value is ever taken
+MASK = {"integer": True, "nonnegative": True}  # the declaration of mask entries; no other array has it
+LARGEST, SHARE = Unwritten("largest", real=True), Unwritten("share", real=True)  # never evaluated
 
 
 class Iverson(Function):
@@ -62,22 +62,23 @@ class Iverson(Function):
 
 
 def brackets(formula: Expr) -> tuple[Boolean, ...]:
-    """Return the conditions of a product of brackets; of any other formula none."""
+    """Return the conditions of a product of Iverson brackets; an empty tuple for any other formula."""
     factors = Mul.make_args(without_conditions(formula))
     return tuple(factor.args[0] for factor in factors) if all(isinstance(f, Iverson) for f in factors) else ()
 
 
 def kind_of(formula: Expr, variables: Iterable[Symbol]) -> str:
-    """Return what a formula of integers gives: "boolean" for a product of brackets, "integer", or else "real"."""
+    """Return the kind of a formula of integers: "boolean" for a product of brackets, "integer", or else "real"."""
     if brackets(formula):
         return "boolean"
     formula = without_conditions(formula)
+    # With integers in place of its variables, SymPy's assumptions decide whether the formula is an integer.
     whole = {part: Dummy(integer=True) for part in (*variables, *formula.atoms(Iverson))}
     return "integer" if formula.xreplace(whole).is_integer else "real"
 
 
 class Expectation(Function):
-    """The expectation E[x] of a random scalar; entries of arrays of any rank are random; masks and symbols are not."""
+    """The expectation E[x] of a random scalar: entries of arrays are random, masks and symbols are not."""
 
     nargs = 1
 
@@ -95,13 +96,13 @@ class Variance(Function):
 
 
 class Within(Function):
-    """A value that counts only where a place lies on its axis: `Within(value, place, size)` with 0 <= place < size."""
+    """A value with the side condition 0 <= place < size, `Within(value, place, size)`: the place is on its axis."""
 
     nargs = 3
 
     @classmethod
     def eval(cls, value: Any, place: Any, size: Any) -> Expr | None:
-        """Drop the condition where numbers fulfil it."""
+        """Drop the condition if place and size are numbers that fulfil it."""
         return value if isinstance(place, Integer) and isinstance(size, Integer) and 0 <= place < size else None
 
     def _eval_is_real(self) -> bool | None:
@@ -109,26 +110,26 @@ class Within(Function):
 
 
 class Admitted(Within):
-    """A value that counts only where what was put in for a variable is what the variable was declared to be.
+    """A value with the side condition that the entry put in for a variable satisfies the variable's declaration.
 
-    `Admitted(value, put in, kind)`, where the kind is that of a side condition, such as "positive".
+    `Admitted(value, entry, kind)`, where the kind is that of a side condition, such as "positive".
     """
 
 
 @lru_cache(maxsize=1 << 13)
 def without_conditions(expression: Any) -> Any:
-    """Return an expression as it is printed and compiled: without the conditions that only a proof asks for."""
+    """Return an expression without `Within` and `Admitted`, whose conditions only proofs need: to print or compile."""
     if isinstance(expression, Within):
         return without_conditions(expression.args[0])
     if getattr(expression, "closed", False) or not expression.has(Within):
         return expression
     parts = [without_conditions(part) for part in expression.args]
-    if isinstance(expression, Max | Min | Relational):  # SymPy would decide what it compares
+    if isinstance(expression, Max | Min | Relational):  # evaluation would try to decide the comparison
         return expression.func(*parts, evaluate=False)
     return expression.func(*parts)
 
 
 class Rounded(Function):
-    """The value of a number rounded to the given count of decimals."""
+    """A number rounded to the given number of decimals."""
 
     nargs = 2

@@ -1,9 +1,9 @@
-"""Entries, rows and columns chosen by numbers, and the adjoints of such choices.
+"""Entries, rows and columns selected by numbers, and the adjoints of these selections.
 
-`EveryOther` takes the even or the odd columns. `Pick` takes one entry of each row, `OneHot` puts a 1 there;
-`ScatterRows` adds rows into the rows of a table that tokens name, which is what the look-up of those rows becomes when
-it is differentiated; `AddedWindows` is that for `Windows`, the stretches of rows that a convolution reads. `Chosen`
-reads a table at a matrix of numbers, such as `RelativeBuckets`, and `AddedEntries` adds entries up by such numbers.
+`EveryOther` takes the even or the odd columns. `Pick` takes one entry of each row, `OneHot` puts a 1 there.
+`ScatterRows` adds rows into the rows of a table that tokens select; it is the adjoint of a look-up. `Windows` are the
+stretches of rows that a convolution reads, `AddedWindows` is their adjoint. `Chosen` reads a table at a matrix of
+numbers, such as `RelativeBuckets`; its adjoint `AddedEntries` sums entries by such numbers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class OneHot(Array):
 
 
 class ScatterRows(Array):
-    """Rows added into those of a table of `size` rows: row v is the sum of the rows i with tokens[i] = v."""
+    """A table of `size` rows, where row v is the sum of the given rows i with tokens[i] = v."""
 
     def __new__(cls, rows: Array, tokens: Array, size: Sized) -> Array:
         """Build the table with `size` rows."""
@@ -129,7 +129,7 @@ class ScatterRows(Array):
 
 
 class EveryOther(Array):
-    """Every other column of a matrix: the even ones for place 0, the odd ones for place 1."""
+    """Every other column of a matrix: the even columns for place 0, the odd columns for place 1."""
 
     def __new__(cls, wide: Array, place: int | Expr) -> Array:
         """Build the matrix of the columns place, place + 2, ..."""
@@ -153,10 +153,10 @@ class EveryOther(Array):
 
 
 class Windows(Array):
-    """The stretches of `width` rows of a matrix: row i holds the rows i, ..., i + width - 1 one after the other."""
+    """All windows of `width` rows of a matrix: row i is the rows i, ..., i + width - 1 concatenated."""
 
     def __new__(cls, rows: Array, width: Sized) -> Array:
-        """Build the matrix of all stretches of `width` rows."""
+        """Build the matrix of all windows of `width` rows."""
         return super().__new__(cls, rows, axis(width))
 
     def _infer(self) -> Shape:
@@ -174,7 +174,7 @@ class Windows(Array):
 
 
 class AddedWindows(Array):
-    """Stretches of rows added where they came from: row r is the sum of what every stretch holds of row r."""
+    """Windows added up at the rows they cover: row r is the sum of the copies of row r in all windows."""
 
     def __new__(cls, windows: Array, rows: Sized) -> Array:
         """Build the matrix of `rows` rows."""
@@ -209,9 +209,9 @@ class AddedWindows(Array):
 
 
 class Chosen(Array):
-    """One matrix for each column of a table, its entries chosen by number: entry (t, i, j) is table[numbers[i, j], t].
+    """One matrix for each column of a table, its entries selected by number: table[numbers[i, j], t] at (t, i, j).
 
-    Assumes      0 <= numbers[i, j] < rows of the table
+    Assumes      0 <= numbers[i, j] < number of rows of the table
     """
 
     def _infer(self) -> Shape:
@@ -230,7 +230,7 @@ class Chosen(Array):
 
 
 class AddedEntries(Array):
-    """A table of `size` rows, a column for each matrix: entry (v, t) adds up the G[t, i, j] with numbers[i, j] = v."""
+    """A table with a column for each matrix: entry (v, t) is the sum of the G[t, i, j] with numbers[i, j] = v."""
 
     def __new__(cls, matrices: Array, numbers: Array, size: Sized) -> Array:
         """Build the table with `size` rows."""
@@ -261,7 +261,7 @@ class AddedEntries(Array):
 
 
 class RelativeBuckets(Array):
-    """The number of the bucket of the distance j - i from query i to key j: entry (i, j) is `bucket(j - i, ...)`.
+    """The bucket number of the distance j - i from query i to key j: entry (i, j) is `bucket(j - i, ...)`.
 
     Source       Raffel et al. (2020), section 2.1
     """
@@ -269,7 +269,7 @@ class RelativeBuckets(Array):
     def __new__(
         cls, queries: Sized, keys: Sized, buckets: Sized, max_distance: Sized, bidirectional: bool | Basic
     ) -> Array:
-        """Build the matrix for so many queries and keys."""
+        """Build the matrix for the given numbers of queries and keys."""
         sizes = map(axis, (queries, keys, buckets, max_distance))
         return super().__new__(cls, *sizes, sympify(bidirectional, strict=True))
 
@@ -281,7 +281,7 @@ class RelativeBuckets(Array):
 
     @property
     def kind(self) -> str:
-        """What the entries are."""
+        """The kind of the entries: "integer"."""
         return "integer"
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -293,13 +293,13 @@ class RelativeBuckets(Array):
 
 
 class BucketNumber(Function):
-    """`bucket` as a term: of symbols it stays as written (a proof knows nothing of it), of numbers it is the number."""
+    """`bucket` as a term: a number if all arguments are integers, else unevaluated (and unknown to proofs)."""
 
     nargs = 4
 
     @classmethod
     def eval(cls, *numbers: Any) -> Expr | None:
-        """Evaluate on integers alone."""
+        """Evaluate only if all arguments are integers."""
         if all(number.is_Integer for number in numbers):
             distance, buckets, max_distance, both = map(int, numbers)
             return Integer(bucket(distance, buckets, max_distance, bool(both)))
@@ -310,15 +310,15 @@ class BucketNumber(Function):
 
 
 def bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) -> int:
-    """Return the number of the bucket of a distance j - i, of a key j from a query i, in exact integers.
+    """Return the bucket number of the distance j - i from query i to key j, in exact integers.
 
     Definition   looking back only (a later key counts as distance 0), with e = floor(buckets/2) and a = max(-distance,
                  0): a for a < e, else min(buckets - 1, e + floor(log(a/e)/log(max_distance/e) (buckets - e)));
                  in both directions, half of the buckets for a = |distance| each way, the second half for later keys
     Source       Raffel et al. (2020), section 2.1: buckets for distances that grow logarithmically up to
                  max_distance, beyond which all distances share the last one
-    Raises       ValueError unless there is a bucket for distance 0 in each half, and max_distance lies beyond the
-                 distances that have a bucket of their own
+    Raises       ValueError unless each half has a bucket for distance 0, and max_distance is larger than the distances
+                 that have a separate bucket
     """
     _require_buckets(buckets, max_distance, bidirectional)
     if bidirectional:
@@ -331,7 +331,9 @@ def _bucket_of(far: int, buckets: int, max_distance: int) -> int:
     own = buckets // 2
     if far < own:
         return far
-    rest = buckets - own  # bucket own + k begins where (far/own)^rest reaches (max_distance/own)^k
+    # Bucket own + k begins where (far/own)^rest reaches (max_distance/own)^k. Integers, since a rounded quotient of
+    # logarithms could miss the boundary.
+    rest = buckets - own
     reached = (far**rest * own**k >= max_distance**k * own**rest for k in range(1, rest))
     return own + sum(reached)
 

@@ -1,8 +1,8 @@
-"""Shapes: tuples of symbolic sizes, axes made of blocks, and the one error that says what does not fit.
+"""Shapes: tuples of symbolic sizes, axes of blocks, and the error for shapes that do not fit.
 
 An axis is an integer, an expression in size symbols, or `Blocks(count, size)`: an axis of `count * size` places read
 as `count` blocks of `size` (heads times d_v; pairs of a sine and a cosine). A place on such an axis is a pair (block,
-place within the block), so that no floor and no remainder ever appears.
+place within the block), so that formulas contain no floor and no remainder.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -39,16 +39,16 @@ current_equation: ContextVar[str | None] = ContextVar("current_equation", defaul
 
 
 class ShapeError(ValueError):
-    """Two arrays whose shapes do not fit: names the equation, the expression, both shapes and the sizes."""
+    """Two arrays have shapes that do not fit; the message names the equation, the expression, the shapes and sizes."""
 
     def __init__(self, message: str) -> None:
         name = current_equation.get()
-        current_equation.set(None)
+        current_equation.set(None)  # this equation ends with the error: a later error must not name it
         super().__init__(f"equation {name}: {message}" if name else message)
 
 
 class Blocks(Basic):
-    """An axis of `count` blocks of `size` places each, in order."""
+    """An axis of `count` consecutive blocks of `size` places each."""
 
     @property
     def count(self) -> Expr:
@@ -62,7 +62,7 @@ class Blocks(Basic):
 
 
 class Pair(NamedTuple):
-    """A place on an axis made of blocks of `size` places: number `place` of block number `block`, both from 0."""
+    """A place on an axis of blocks of `size` places: place number `place` in block number `block`, both from 0."""
 
     block: Expr
     place: Expr
@@ -73,6 +73,7 @@ Axis: TypeAlias = Expr | Blocks
 Place: TypeAlias = Expr | Pair
 Sized: TypeAlias = int | Expr | Blocks
 
+# The pairs (place, size) with 0 <= place < size known at this point, so that entries need not state them again.
 _lying: ContextVar[frozenset[tuple[Expr, Expr]]] = ContextVar("lying", default=frozenset())
 _bound: ContextVar[frozenset[Symbol]] = ContextVar(
     "bound", default=frozenset()
@@ -102,14 +103,14 @@ def total(value: Axis) -> Expr:
 
 
 def same_size(a: Axis, b: Axis) -> bool:
-    """Say whether two axes have the same number of places, for all values of the sizes."""
+    """Return whether two axes have the same number of places, for all values of the sizes."""
     return bool(a == b or expand(total(a) - total(b)) == 0)
 
 
 def join(a: Axis, b: Axis) -> Axis:
-    """Return the finer reading of two axes of the same size: the one made of blocks.
+    """Return the finer of two axes of the same size: the axis of blocks, if one of them is.
 
-    Raises `ShapeError` when both are made of blocks, but of different ones.
+    Raises `ShapeError` if both are axes of blocks, but of different blocks.
     """
     if isinstance(a, Blocks) and isinstance(b, Blocks) and a != b:
         raise ShapeError(f"an axis of {a.count} blocks of {a.size} and one of {b.count} blocks of {b.size} differ")
@@ -117,7 +118,7 @@ def join(a: Axis, b: Axis) -> Axis:
 
 
 def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
-    """Return the numbers that must lie between 0 and a size for a place to be one of an axis, each with the size."""
+    """Return the pairs (number, size) with 0 <= number < size that must hold for a place to be on an axis."""
     if isinstance(place, Pair) and isinstance(along, Blocks):
         return (place.block, along.count), (place.place, along.size)
     return ((flat(place), total(along)),)
@@ -125,7 +126,7 @@ def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
 
 @contextmanager
 def lying(places: Iterable[tuple[Expr, Expr]]) -> Iterator[list[tuple[Expr, Expr]]]:
-    """Let places be known to lie on axes of the given sizes inside the block; yield those that were not known to."""
+    """Record inside the block that places are on axes of the given sizes; yield the pairs that were not yet known."""
     known = _lying.get()
     new = [own for own in places if own not in known]
     before = _lying.set(known.union(new))
@@ -141,7 +142,7 @@ def flat(place: Place) -> Expr:
 
 
 def pair(place: Place, along: Blocks) -> Pair:
-    """Return a place on an axis made of blocks as a pair; a number can be split only when the sizes are numbers."""
+    """Return a place on an axis of blocks as a pair; an integer can be split only if the block size is an integer."""
     if isinstance(place, Pair):
         if place.size != along.size:
             raise ShapeError(f"a place in a block of {place.size} is none in a block of {along.size}")
@@ -158,9 +159,9 @@ def pair(place: Place, along: Blocks) -> Pair:
 
 
 def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
-    """Return (block, rest) with place = block * size + rest, by the terms of the place that hold the size.
+    """Return (block, rest) with place = block * size + rest; the terms that are multiples of the size give the block.
 
-    The pair names the same place only when 0 <= rest < size: whoever splits must see to that.
+    The pair names the same place only if 0 <= rest < size, which the caller must ensure.
     """
     block, rest = Integer(0), Integer(0)
     for term in Add.make_args(expand(place)):
@@ -174,7 +175,7 @@ def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
 
 
 def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) -> Expr:
-    """Return the sum of `term(place)` over all places of an axis, its indices named apart from `avoid`."""
+    """Return the sum of `term(place)` over all places of an axis, with index names that are not in `avoid`."""
     avoid = avoid | _bound.get()
     first = fresh_index(avoid)
     second = fresh_index({*avoid, first})

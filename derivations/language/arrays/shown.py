@@ -1,7 +1,7 @@
-"""What shows itself: results and layers offer their views as methods.
+"""Views of results and layers (LaTeX, Markdown, text, JSON, Python) as methods.
 
-The printers and the judge stand on the language, not the other way round; so they enter themselves here under the
-name of a view, and the methods look them up.
+The printers and the judge import the language, not the other way round. So they register their functions here under
+the name of a view, and the methods look them up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VIEWS: dict[str, Callable[..., Any]] = {}
 
 
 def view(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function as the view called `name`."""
+    """Register a function as the view called `name`."""
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         VIEWS[name] = function
@@ -25,7 +25,7 @@ def view(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 class Displayed:
-    """What a notebook shows as a formula."""
+    """An object that a notebook displays as a formula."""
 
     __slots__ = ()
 
@@ -57,7 +57,7 @@ class Shown(Displayed):
     def python(self) -> str:
         """Return Python source: a function for a closed form in scalars.
 
-        Raises `NotClosedForm` for anything else.
+        Raises `NotClosedForm` if it is not a closed form in scalars.
         """
         return VIEWS["python"](self)
 

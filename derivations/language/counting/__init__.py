@@ -1,1 +1,1 @@
-"""Counting: parameters, operations and bytes, read off the equations of a layer."""
+"""Counting: parameters, operations and bytes, computed from the equations of a layer."""

@@ -1,4 +1,4 @@
-"""What is counted as an operation: the choices by which published counts of one layer differ, each with a name."""
+"""Counting conventions: the named choices by which published operation counts of the same layer differ."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _GRADIENT = {
 
 @dataclass(frozen=True)
 class Convention:
-    """A convention of counting operations; the default is that of `count_flops` where nothing is said.
+    """A convention for counting operations; the default values are the default of `count_flops`.
 
     `unit`: "flop", or "mac": multiply-adds of the products alone.
     `products`: a product of (n, k) and (k, m) counts n m times "2k" or "2k-1".
-    `causal`: pairs of positions that a causal mask or a sliding window hides count in "full", products with them are
-    "halved", or only the pairs that are "visible" count, in the softmax too.
+    `causal`: for a causal mask or a sliding window, "full" counts hidden pairs of positions too, "halved" counts one
+    half of the products, "visible" counts only the visible pairs, in the softmax too.
     `lookups`: "free", or "counted" as products with one-hot matrices.
     `input_gradient`: whether a backward pass computes the gradients by the inputs of the layer.
 
@@ -79,9 +79,10 @@ class Convention:
     input_gradient: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no convention."""
+        """Raise `ValueError` for an unknown value or a combination that is not defined."""
         for field in fields(self):
             value, allowed = getattr(self, field.name), _CHOICES[field.name]
+            # `is` for booleans, because 1 == True.
             if not any(value is choice if isinstance(choice, bool) else value == choice for choice in allowed):
                 raise ValueError(f"convention: {field.name} is {value!r}; choose {' or '.join(map(repr, allowed))}")
         if (self.unit, self.products) not in _PRODUCTS:

@@ -1,7 +1,7 @@
-"""Counts read off the equations of a layer: its parameters, its shapes, and every count as a term of a formula.
+"""Counts computed from the equations of a layer: its parameters, its shapes, and counts as terms in formulas.
 
-Nothing is known here of any layer: a family counts once for each of its members, a repetition once for each of its
-layers. How operations are counted is said in `flop_counts`, `operations` and `convention`.
+No layer has a special rule here: a family counts once for each of its members, a repetition once for each of its
+layers. `flop_counts`, `operations` and `convention` define how operations are counted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def count_parameters(layer: Layer) -> Expr:
     """Return the number of learned scalars of a layer, as an expression in its sizes.
 
     Definition   the sizes of its own parameters and of those of its parts, a repetition counted for each layer
-    Assumes      a part applied twice under one name counts once; what is bound to an array is no parameter of the part
+    Assumes      a part applied twice under one name counts once; a bound parameter is not a parameter of the part
     Units        parameters
     Raises       ShapeError when two parts under one name have weights of different shapes
     """
@@ -59,7 +59,7 @@ def count_parameters(layer: Layer) -> Expr:
 
 
 def parameters_by_part(layer: Layer) -> dict[str, Expr]:
-    """Return the number of parameters of each own weight and of each part that has any, by name.
+    """Return, by name, the number of parameters of each weight of the layer itself and of each part with parameters.
 
     Units        parameters; the values add up to `count_parameters(layer)`
     Raises       ShapeError when two parts under one name have weights of different shapes
@@ -74,8 +74,8 @@ def parameters_by_part(layer: Layer) -> dict[str, Expr]:
 def shape_table(layer: Layer) -> tuple[tuple[str, Shape], ...]:
     """Return the shape of every input, parameter and intermediate, in order of evaluation.
 
-    Definition   what belongs to a part is named `part.name`, its parameters before its intermediates; the index of a
-                 family is the leading axis; of a repetition one layer is shown
+    Definition   an array of a part is named `part.name`, the part's parameters before its intermediates; the index of
+                 a family is the leading axis; one layer of a repetition is shown
     """
     return (*((v.name, v.shape) for v in layer.inputs), *_shapes(layer, (), {}))
 
@@ -91,7 +91,7 @@ def _shapes(layer: Layer, around: Shape, bound: Collection[str]) -> Iterator[tup
 
 
 def weight_shapes(layer: Layer) -> dict[str, tuple[Shape, Expr]]:
-    """Return the shape of every weight under its dotted name, and how many copies of it there are.
+    """Return, by dotted name, the shape of every weight and the number of its copies.
 
     Raises       ShapeError when two parts under one name have weights of different shapes
     """
@@ -116,7 +116,7 @@ def _same(a: Shape, b: Shape) -> bool:
 
 
 def _applications(node: Array, leading: Shape) -> Iterator[tuple[Apply, Shape]]:
-    """Yield the layers applied in an expression, arguments first, each with the axes of the families around it."""
+    """Yield the layers applied in an expression, arguments first, each with the axes of its surrounding families."""
     inside = (*leading, node.args[2]) if isinstance(node, Concatenate | SumOver) else leading
     for operand in operands(node):
         yield from _applications(operand, inside)
@@ -128,21 +128,21 @@ def _applications(node: Array, leading: Shape) -> Iterator[tuple[Apply, Shape]]:
 
 
 class Count(Expr):
-    """A count of a layer as a term that stays as written: "parameters", "FLOPs", "matmul FLOPs", "multiply-adds", ...
+    """A count of a layer as an unevaluated term: "parameters", "FLOPs", "matmul FLOPs", "multiply-adds", ...
 
-    Under the convention of `CONVENTION`; "elementwise FLOPs" are those of activations and of what remains.
+    It uses `CONVENTION`; "elementwise FLOPs" are the kinds `elementwise` and `activation` of `Flops` together.
 
-    `value()` is the expression in the sizes that is read off the equations.
+    `value()` is the expression in the sizes, computed from the equations.
 
     Units        parameters, FLOPs, or multiply-adds, as its name says
-    Raises       ValueError for a count of another name
+    Raises       ValueError for an unknown name
     """
 
     is_commutative = True
     is_nonnegative = True
 
     def __new__(cls, what: str | Str, layer: Layer, batch: Sized = 1) -> Count:
-        """Build the term for the count `what` of a layer, over `batch` examples."""
+        """Build the term for a count of a layer by name, over `batch` examples."""
         what = what if isinstance(what, Str) else Str(what)
         if what.name not in _COUNTS:
             raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
@@ -150,12 +150,12 @@ class Count(Expr):
 
     @property
     def what(self) -> str:
-        """What is counted."""
+        """The name of the count, such as "FLOPs"."""
         return self.args[0].name
 
     @property
     def layer(self) -> Layer:
-        """The layer that it is counted of."""
+        """The layer whose count it is."""
         return self.args[1]
 
     @property
@@ -165,11 +165,11 @@ class Count(Expr):
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The sizes that the count may depend on; the indices of the layer are its own."""
+        """The sizes that the count may depend on; the indices of the layer are bound."""
         return set(self.layer.sizes) | self.batch.free_symbols
 
     def value(self) -> Expr:
-        """Return the count read off the equations."""
+        """Return the count computed from the equations."""
         if self.what == "parameters":
             return count_parameters(self.layer)
         if self.what == "multiply-adds":

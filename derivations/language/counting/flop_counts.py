@@ -1,6 +1,7 @@
-"""Operations of a layer read off its equations: a forward pass, a training step, one step of decoding.
+"""Operations of a layer computed from its equations: a forward pass, a training step, one step of decoding.
 
-Each takes a `Convention`, which goes with the result; what is counted is kept apart by kind and by part, and adds up.
+Each function takes a `Convention` and stores it in the result. Counts are separate for each kind of operation and each
+part; their sum is the total.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ def count_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENT
     """Return the operations of one forward pass of a layer over `batch` examples, as expressions in its sizes.
 
     Definition   the operations of its equations, one rule for each kind of node, under a convention
-    Assumes      what depends on no input is computed once for the whole batch; the first layer of a repetition is
-                 counted like the others
+    Assumes      a value that depends on no input is computed once for the whole batch; the first layer of a repetition
+                 is counted like the others
     Units        FLOPs or multiply-adds, as the convention says
     Source       softmax at 5 operations an entry: Clark, Luong, Le and Manning (2020), ELECTRA, the counting code
-    Raises       TypeError for a node or a formula that no rule counts; ShapeError for a batch that is no size
+    Raises       TypeError for a node or a formula that no rule counts; ShapeError for a batch that is not a size
     """
     return _together(forward_parts(layer, frozenset(layer.inputs), Known(), total(axis(batch)), convention), convention)
 
@@ -38,13 +39,13 @@ def count_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENT
 def count_training_flops(
     layer: Layer, batch: Sized = 1, convention: Convention = CONVENTION, recomputed: Iterable[str] = ()
 ) -> Flops:
-    """Return the operations of a forward pass and the backward pass after it.
+    """Return the operations of a forward pass and its backward pass.
 
-    Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, those of
-                 parts among them, and by the inputs of the layer where the convention says so. What is among
-                 `recomputed`, named as a part or as a layer, is computed a second time, all of it, before its backward
-                 pass: activation checkpointing as `saved_residuals` has it
-    Assumes      as `count_flops`; gradients of several examples are added up at no cost
+    Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, including
+                 those of parts, and by the inputs of the layer if the convention includes them. A part or layer named
+                 in `recomputed` is computed a second time, completely, before its backward pass: activation
+                 checkpointing as in `saved_residuals`
+    Assumes      as `count_flops`; summing the gradients of several examples costs nothing
     Units        FLOPs or multiply-adds, as the convention says
     Source       recomputation: Chen, Xu, Zhang and Guestrin (2016), section 3
     Raises       GradientError for a node without a rule; TypeError and ShapeError as `count_flops`
@@ -57,12 +58,12 @@ def count_decode_flops(
 ) -> Flops:
     """Return the operations of one step of decoding: the next position after `size` positions in the cache.
 
-    Definition   forward(n + 1) - forward(n), n being the size and hidden pairs left out (causal = "visible"): under a
-                 causal mask the rows of earlier positions stay what they are, and what does not depend on n, such as
-                 an encoder and the keys and values of its output, was computed before
-    Assumes      positions meet in masked softmax only, the norms and networks treat each one alone
+    Definition   forward(n + 1) - forward(n), where n is the size and hidden pairs are not counted (causal =
+                 "visible"): under a causal mask the rows of earlier positions do not change, and values that do not
+                 depend on n, such as an encoder and the keys and values of its output, were computed before
+    Assumes      positions interact only in masked softmax; norms and feed-forward networks act on each position alone
     Units        FLOPs or multiply-adds, as the convention says, exact as a difference of polynomials in n
-    Raises       ValueError for a layer without that size, or one where a position sees later ones
+    Raises       ValueError for a layer without that size, or a layer in which a position sees later ones
     """
     named = {s.name: s for s in layer.sizes}
     n = named.get(str(size))
@@ -86,11 +87,12 @@ def flops_by_part(
 ) -> dict[str, Flops]:
     """Return the operations of a forward pass, or of a training step, by the dotted name of the part that does them.
 
-    Definition   a part counts without its own parts, which are listed apart, "" for the equations of the layer itself;
-                 below `depth` names parts are counted with the one that they belong to; a part applied twice under one
-                 name, or repeated, counts for all its uses; parts that do nothing are left out
+    Definition   a part counts without its inner parts, which have separate entries; "" is the entry of the layer's
+                 own equations. Parts more than `depth` names deep count with the part that contains them. A part
+                 applied twice under one name, or repeated, counts for all its uses; parts without operations are
+                 omitted
     Units        as `count_flops` or `count_training_flops`, to which the values add up
-    Raises       ValueError for a negative depth, and as those
+    Raises       ValueError for a negative depth, and the errors of `count_flops` or `count_training_flops`
     """
     if depth is not None and depth < 0:
         raise ValueError(f"flops_by_part: depth is {depth}; give 0 for the layer as a whole, 1 for its parts, or None")
@@ -109,6 +111,7 @@ def flops_by_part(
 def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Iterable[str]) -> Parts:
     forward = forward_parts(layer, frozenset(layer.inputs), Known(), batch, convention)
     again = tuple(_paths_of(layer, frozenset(recomputed)))
+    # A recomputed part runs its forward pass a second time.
     parts = {path: flops.times(Integer(2)) if _is_inside(path, again) else flops for path, flops in forward.items()}
     inputs = layer.inputs if convention.input_gradient else ()
     wanted = frozenset(v.name for v in (*inputs, *layer.parameters) if v.kind == "real")
@@ -118,7 +121,7 @@ def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Ite
 
 
 def _paths_of(layer: Layer, names: frozenset[str], path: str = "") -> Iterator[str]:
-    """The dotted names of the parts that are called by one of the names, or whose layer is; "" for the layer itself."""
+    """Yield the dotted names of the parts that are called by a given name or apply such a layer; "" for the layer."""
     if layer.name in names:
         yield path
         return
@@ -139,7 +142,7 @@ def _together(parts: Parts, convention: Convention) -> Flops:
 
 
 def _seeing_later(layer: Layer, known: Known, n: Symbol) -> str | None:
-    """The name of a layer whose softmax lets positions see later ones, n being their number, or None."""
+    """Return the name of a layer whose softmax lets one of n positions see later ones, or None."""
     sparsity = sparsity_of_layer(layer, known)
     for node in chain.from_iterable(nodes_of(equation.value) for equation in layer.equations):
         if isinstance(node, Apply):

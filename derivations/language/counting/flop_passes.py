@@ -1,4 +1,4 @@
-"""Operations of the equations of a layer, forward and backward, kept apart by the part that does them.
+"""Operations of the equations of a layer, forward and backward, separately for each part.
 
 Equations are counted as written, by one rule for each kind of node; a family counts once for each of its members, a
 repetition once for each of its layers. The backward pass is that of the gradient of the layer.
@@ -46,12 +46,12 @@ Parts = Mapping[str, Flops]  # by the dotted name of a part, "" for the equation
 
 
 def add_part(parts: dict[str, Flops], path: str, flops: Flops) -> None:
-    """Add the operations of a part to those that are counted already."""
+    """Add the operations of a part to the count of its path."""
     parts[path] = parts[path] + flops if path in parts else flops
 
 
 def nodes_of(node: Array) -> Iterator[Array]:
-    """Yield a node and all that it is computed from, the inside of layers left out."""
+    """Yield a node and all nodes that it is computed from, without the inside of layers."""
     yield node
     for operand in operands(node):
         yield from nodes_of(operand)
@@ -64,7 +64,7 @@ def nodes_of(node: Array) -> Iterator[Array]:
 def forward_parts(
     layer: Layer, batched: frozenset[Variable], known: Known, batch: Expr, convention: Convention
 ) -> Parts:
-    """Return the operations of one forward pass, `batched` being the inputs that differ from example to example."""
+    """Return the operations of one forward pass; `batched` are the inputs that differ from example to example."""
     sparsity = MaskSparsity() if convention.causal == "full" else sparsity_of_layer(layer, known)
     count = _Counting(batch, convention, sparsity, set(batched))
     for equation in layer.equations:
@@ -77,7 +77,7 @@ def forward_parts(
 def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Expr, convention: Convention) -> Parts:
     """Return the operations of the backward pass, for the gradients by wanted arrays and by all weights of parts.
 
-    What it reads of the forward pass is there for each example of the batch.
+    The values of the forward pass that it reads were saved for each example of the batch.
     """
     both = passes(layer)
     equations = (*both.forward, *both.backward)
@@ -86,6 +86,7 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
     for equation in both.forward:
         count.follow(equation)
     reals = (v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real")
+    # Only equations that the wanted gradients need are counted: `live` are the variables read so far, from the end.
     live = {output for name, output in zip(reals, both.outputs, strict=True) if name in wanted}
     kept = []
     for equation in reversed(both.backward):
@@ -94,13 +95,13 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
             live |= _read(equation.value)
             continue
         for node, times in _pullbacks(equation.value, _members(equation)):
-            if has_weights(node.applied):  # of no use for inputs, but for the weights of the part
+            if has_weights(node.applied):  # not needed for the inputs, but for the weights of the part
                 live |= _read(node.cotangent)
                 count.called(node, times)
     for equation in reversed(kept):
         count.equation(equation)
     pulled = {applied for applied, _, _ in count.pulled}
-    for equation in prepared(layer).equations:  # parts with weights whose inputs are numbers of tokens
+    for equation in prepared(layer).equations:  # parts with weights and only integer inputs, such as tokens
         if isinstance(equation.value, Apply) and equation.value not in pulled and has_weights(equation.value):
             count.pulled[equation.value, equation.variable, _members(equation)] = set()
     count.pull_back()
@@ -108,7 +109,7 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
 
 
 def _read(node: Array) -> set[Variable]:
-    """The variables of the backward pass that a node is computed from."""
+    """Return the variables of the backward pass that a node is computed from."""
     return {node} if isinstance(node, Variable) else {v for operand in operands(node) for v in _read(operand)}
 
 
@@ -117,24 +118,25 @@ def _members(equation: Equation) -> Expr:
 
 
 def _filed(layer: Layer, parts: dict[str, Flops]) -> Parts:
-    """The counts of a layer; in one that normalises all but products is of that kind."""
+    """Return the counts of a layer; in a normalising layer all operations except products have the kind `norm`."""
     if not _normalises(layer):
         return parts
     return {path: Flops(matmul=f.matmul, norm=f.total - f.matmul) for path, f in parts.items()}
 
 
 def _normalises(layer: Layer) -> bool:
-    """Say whether a layer itself, not a part of it, takes means of an array and returns one of the same shape."""
+    """Return whether a layer, outside its parts, takes row means and returns an array of its first input's shape."""
     means = (isinstance(node, RowMean) for equation in layer.equations for node in nodes_of(equation.value))
     if not layer.inputs or not any(means):
         return False
+    # The shapes tell layer norm and RMS norm from a loss that ends with a mean.
     given, returned = layer.inputs[0].shape, layer.outputs[0].shape
     return len(given) == len(returned) and all(map(same_size, given, returned))
 
 
 @dataclass
 class _Counting:
-    """The operations of equations, counted one after the other: by part, and what is to be pulled back at the end."""
+    """Counts the operations of equations one after the other, by part; pullbacks are counted once, at the end."""
 
     batch: Expr
     convention: Convention
@@ -151,16 +153,16 @@ class _Counting:
         self.follow(equation)
 
     def follow(self, equation: Equation) -> None:
-        """Note whether what an equation defines differs from example to example."""
+        """Record whether the variable of an equation differs from example to example."""
         if self.depends(equation.value):
             self.batched.add(equation.variable)
 
     def depends(self, node: Array) -> bool:
-        """Say whether a value differs from example to example."""
+        """Return whether a value differs from example to example."""
         return node in self.batched or any(map(self.depends, operands(node)))
 
     def node(self, node: Array, asked: Visible | None, times: Expr) -> None:
-        """Count a node and what it is computed from, `times` over."""
+        """Count a node and the nodes that it is computed from, `times` times."""
         if isinstance(node, Pullback):
             self.called(node, times).add(node.name)
         elif isinstance(node, Apply):
@@ -169,7 +171,7 @@ class _Counting:
             own = self.own(node, asked)
             if self.depends(node):
                 own = own.times(self.batch)
-            elif own.activation != 0:  # a function of positions, not of an example, activates nothing
+            elif own.activation != 0:  # a function of positions, not of the example, is not an activation
                 own = replace(own, activation=Integer(0), elementwise=own.activation)
             add_part(self.parts, "", own.times(times))
         inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times
@@ -177,11 +179,11 @@ class _Counting:
             self.node(operand, at, inner)
 
     def called(self, node: Pullback, times: Expr) -> set[str]:
-        """Return the names asked of a layer that is pulled back: all gradients come from one pass."""
+        """Return the set of names whose gradients one backward pass of an applied layer gives together."""
         return self.pulled.setdefault((node.applied, node.cotangent, times), set())
 
     def applied(self, node: Apply, asked: Visible | None, times: Expr) -> None:
-        """Count an applied layer under its name; a repetition for all its layers."""
+        """Count an applied layer under its name, and a repetition for all its layers."""
         layer, bound = node.layer, node.bound
         given = [
             *zip(layer.inputs, node.arguments, strict=True),
@@ -194,18 +196,18 @@ class _Counting:
         self.file(node, forward_parts(layer, inputs, self.known(node, asked), self.batch, self.convention), times)
 
     def pull_back(self) -> None:
-        """Count the backward passes of the layers that are pulled back, each once."""
+        """Count the backward pass of each layer that is pulled back, once."""
         for (node, _, times), asked in self.pulled.items():
             layer, known = node.layer, self.known(node, None)
             own = {p.name for p in layer.parameters if p.name not in node.bound}
             wanted = frozenset({*asked, *own})
-            if isinstance(node, Repeat):  # every layer but the first hands a gradient to the one before it
+            if isinstance(node, Repeat):  # every layer except the first also needs the gradient by its first input
                 through = backward_parts(layer, wanted | {layer.inputs[0].name}, known, self.batch, self.convention)
                 self.file(node, through, times * (node.count - 1))
             self.file(node, backward_parts(layer, wanted, known, self.batch, self.convention), times)
 
     def known(self, node: Apply, asked: Visible | None) -> Known:
-        """Return what is known of an applied layer, where the convention asks for it."""
+        """Return the known masks and zeros of an applied layer, if the convention needs them."""
         return Known() if self.convention.causal == "full" else self.sparsity.known(node, asked)
 
     def file(self, node: Apply, parts: Parts, times: Expr) -> None:
@@ -216,12 +218,12 @@ class _Counting:
     # --- nodes ---
 
     def own(self, node: Array, asked: Visible | None) -> Flops:
-        """The operations of a node alone, for one example."""
+        """Return the operations of one node for one example."""
         counted = self.by_rule(node, asked)
         return Flops(matmul=counted.matmul) if self.convention.unit == "mac" else counted
 
     def by_rule(self, node: Array, asked: Visible | None) -> Flops:
-        """The operations of a node by the first rule that speaks of it."""
+        """Return the operations of a node by the first rule that applies."""
         if isinstance(node, Product) or is_outer_product(node):
             return self.product(node, asked)
         if self.convention.lookups == "counted" and isinstance(node, Lookup | ScatterRows):
@@ -238,15 +240,15 @@ class _Counting:
             if shown:
                 return shown
         counted = node_operations(node)
-        if counted.matmul != 0:  # products of other kinds
+        if counted.matmul != 0:  # other products; the rules count 2 FLOPs for each multiply-add
             products = product_flops(counted.matmul / 2, summed_entries(node), self.convention)
             counted = replace(counted, matmul=products.matmul)
         return counted
 
     def product(self, node: Array, asked: Visible | None) -> Flops:
-        """A product: all of it, or the pairs of its entries, or of the entries of an operand, that are visible."""
+        """Return the operations of a product: in full, or at the visible pairs of its entries or of an operand's."""
         left, right = node.args
-        inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # a column times a row sums nothing
+        inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # v w^T: one product for each entry
         sums = entries(node.shape)
         multiply_adds = inner * sums
         by_left, by_right = self.sparsity.visible(left), self.sparsity.visible(right)
@@ -256,7 +258,7 @@ class _Counting:
             return product_flops(multiply_adds, sums, self.convention).times(Rational(1, 2))
         if asked:
             multiply_adds, sums = asked.pairs * inner, asked.pairs
-        elif by_left:
+        elif by_left:  # the other entries of the left factor are 0: each visible one meets a row of the right factor
             multiply_adds = by_left.pairs * entries(right.shape[1:])
         elif by_right:
             multiply_adds = by_right.pairs * entries(left.shape[:-1])
@@ -264,7 +266,7 @@ class _Counting:
 
 
 def _pullbacks(node: Array, times: Expr) -> Iterator[tuple[Pullback, Expr]]:
-    """Yield the pullbacks in an expression, each with how often it stands there."""
+    """Yield the pullbacks in an expression, each with the number of times it is evaluated."""
     if isinstance(node, Pullback):
         yield node, times
     inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times

@@ -1,8 +1,8 @@
 """Mask sparsity: which pairs of positions a mask shows, and which values are needed at those pairs only.
 
-A causal mask is made in one place, handed down through layers and read by a softmax in another. `sparsity_of_layer`
+A causal mask is built in one layer, passed down through others and read by a softmax inside them. `sparsity_of_layer`
 follows it through the equations of a layer and through the layers applied there: which variables are known masks, which
-arrays are 0 at hidden pairs (attention weights, and the gradients of scores), and which are read at visible pairs alone
+arrays are 0 at hidden pairs (attention weights, and the gradients of scores), and which are read only at visible pairs
 (scores, and the gradients of weights).
 """
 
@@ -39,7 +39,7 @@ __all__ = [
 def visible_pairs(mask: Array) -> Expr | None:
     """Return the number of pairs (query, key) that a mask shows, or None for a mask that depends on more than sizes.
 
-    Definition   of a band, the pairs between two diagonals: n (n + 1)/2 of a causal mask
+    Definition   for a band, the pairs between its two diagonals: n (n + 1)/2 for a causal mask
     """
     band = as_band(mask)
     return None if band is None else band.pairs
@@ -47,7 +47,7 @@ def visible_pairs(mask: Array) -> Expr | None:
 
 @visible_pairs.register
 def _(mask: MaskConjunction) -> Expr | None:
-    """What both show: two bands are one; else no more than either, and one that is unknown hides nothing."""
+    """The number of pairs that both show: exact for two bands, else the smallest known number, an upper bound."""
     bands = [band for part in mask.args if (band := as_band(part)) is not None]
     if len(bands) == 2 and (both := intersection(*bands)) is not None:
         return both.pairs
@@ -57,14 +57,14 @@ def _(mask: MaskConjunction) -> Expr | None:
 
 @dataclass(frozen=True)
 class Visible:
-    """The pairs that a known mask shows; `turned` when the keys are the rows."""
+    """The pairs that a known mask shows; `turned` is True if the keys are the rows."""
 
     mask: Array
     turned: bool = False
 
     @property
     def pairs(self) -> Expr:
-        """How many they are."""
+        """The number of pairs."""
         return visible_pairs(self.mask) or Integer(0)
 
     @property
@@ -78,7 +78,7 @@ class Visible:
 
 @dataclass(frozen=True)
 class Known:
-    """What the caller of a layer knows: the masks and the zeros among its inputs, where its output is read."""
+    """The caller's knowledge of a layer: masks and zeros among its inputs, and the pairs where its output is read."""
 
     masks: frozenset[tuple[Variable, Array]] = frozenset()
     zeros: frozenset[tuple[Variable, Visible]] = frozenset()
@@ -87,14 +87,14 @@ class Known:
 
 @dataclass
 class MaskSparsity:
-    """What is known of the variables of some equations: masks, zeros at hidden pairs, and where they are asked for."""
+    """For variables of some equations: known masks, zeros at hidden pairs, and the pairs at which they are read."""
 
     masks: dict[Variable, Array] = field(default_factory=dict)
     zeros: dict[Variable, Visible] = field(default_factory=dict)
     asked: dict[Variable, Visible | None] = field(default_factory=dict)
 
     def mask(self, node: Array) -> Array | None:
-        """Return a mask that is known, written out, or None."""
+        """Return the known mask of a node as an expression without variables, or None."""
         if isinstance(node, Variable):
             return self.masks.get(node)
         if isinstance(node, Member):
@@ -105,12 +105,12 @@ class MaskSparsity:
         return node if visible_pairs(node) is not None else None
 
     def of_softmax(self, node: RowSoftmax) -> Visible | None:
-        """Return the pairs that a softmax reads, where its mask is known."""
+        """Return the pairs that a softmax with a known mask reads, else None."""
         known = self.mask(node.args[1]) if len(node.args) == 2 else None
         return None if known is None else Visible(known)
 
     def visible(self, node: Array) -> Visible | None:
-        """Return the pairs outside of which a matrix is 0, where they are known."""
+        """Return pairs such that a matrix is known to be 0 at all others, or None."""
         if isinstance(node, Variable):
             return Visible(self.masks[node]) if node in self.masks else self.zeros.get(node)
         if isinstance(node, RowSoftmax):
@@ -119,7 +119,7 @@ class MaskSparsity:
             return self.visible(node.args[0]) or self.visible(node.args[1])
         if isinstance(node, Plus):
             left, right = map(self.visible, node.args)
-            return left if left == right else None
+            return left if left == right else None  # 0 + 0 = 0
         if isinstance(node, Transpose):
             inner = self.visible(node.args[0])
             return inner and inner.T
@@ -130,7 +130,7 @@ class MaskSparsity:
         return self.visible(node.args[1]) if isinstance(node, Scaled) else None
 
     def known(self, node: Apply, asked: Visible | None) -> Known:
-        """Return what is known of an applied layer, its output being asked for at some pairs."""
+        """Return the knowledge of an applied layer whose output is read at some pairs."""
         given = [*zip(node.layer.inputs, node.arguments, strict=True)]
         masks = ((v, mask) for v, value in given if v.is_mask and (mask := self.mask(value)) is not None)
         if isinstance(node, Repeat):  # the first input of the next layer is what this one returns
@@ -139,12 +139,12 @@ class MaskSparsity:
         return Known(frozenset(masks), frozenset(zeros), asked)
 
     def reads(self, node: Array, asked: Visible | None) -> Iterator[tuple[Array, Visible | None]]:
-        """Yield each operand of a node and the pairs at which it is read, the node being asked for at some pairs."""
+        """Yield each operand of a node and the pairs at which it is read, if the node is read at some pairs."""
         if isinstance(node, RowSoftmax):
             yield node.args[0], self.of_softmax(node)
         elif isinstance(node, Hadamard):
             left, right = node.args
-            yield left, self.visible(right) or asked
+            yield left, self.visible(right) or asked  # a o 0 = 0: a is not needed where the other factor is 0
             yield right, self.visible(left) or asked
         elif isinstance(node, Apply):
             inside = sparsity_of_layer(node.layer, self.known(node, asked)).asked
@@ -159,7 +159,7 @@ class MaskSparsity:
 
 
 def operands(node: Array) -> tuple[Array, ...]:
-    """Return the arrays that a node is computed from; what a layer that is pulled back was applied to is not among."""
+    """Return the arrays that a node is computed from; for a pullback only the cotangent."""
     if isinstance(node, Apply):
         return (*node.arguments, *node.bound.values())
     if isinstance(node, Pullback):
@@ -169,12 +169,12 @@ def operands(node: Array) -> tuple[Array, ...]:
 
 @lru_cache(maxsize=1024)
 def sparsity_of_layer(layer: Layer, known: Known) -> MaskSparsity:
-    """Return what is known of the variables of a layer."""
+    """Return the masks, zeros and read pairs of the variables of a layer."""
     return sparsity_of_equations(layer.equations, known, layer.outputs)
 
 
 def sparsity_of_equations(equations: Iterable[Equation], known: Known, outputs: Iterable[Variable]) -> MaskSparsity:
-    """Return what is known of the variables of some equations: zeros in their order, readers from the last one back."""
+    """Return the masks and zeros of the variables, equation by equation, and then from the last back who reads them."""
     sparsity = MaskSparsity(dict(known.masks), dict(known.zeros))
     ordered = tuple(equations)
     for equation in ordered:
@@ -202,5 +202,5 @@ def _collect(
 
 
 def _agreed(uses: set[Visible | None] | None) -> Visible | None:
-    """The pairs that all readers agree upon; where they differ, or there is none, an array is needed everywhere."""
+    """Return the pairs at which all readers read an array; if they differ or do not exist, None for everywhere."""
     return next(iter(uses)) if uses and len(uses) == 1 else None

@@ -1,6 +1,6 @@
-"""Bytes read off the equations of a layer: the residuals that its forward pass saves, and the state of training.
+"""Bytes computed from the equations of a layer: the residuals that its forward pass saves, and the training state.
 
-`saved_residuals` lists them, array by array; `SavedResidualCount` is a count of them as a term that stays as written.
+`saved_residuals` lists the residuals, array by array; `SavedResidualCount` is a count of them as an unevaluated term.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SavedResiduals:
-    """The residuals that a forward pass saves for its backward pass: storages in order of evaluation, each once.
+    """The residuals that a forward pass saves for its backward pass: each storage once, in order of evaluation.
 
-    Units        entries; constants are listed in `storages` and counted nowhere
+    Units        entries; constants are listed in `storages` but not counted
     """
 
     storages: tuple[Storage, ...]
@@ -49,32 +49,32 @@ class SavedResiduals:
 
     @property
     def numbers(self) -> Expr:
-        """The real entries, statistics left out."""
+        """The number of real entries, without statistics."""
         return self._entries("real")
 
     @property
     def masks(self) -> Expr:
-        """The entries of boolean arrays."""
+        """The number of entries of boolean arrays."""
         return self._entries("boolean")
 
     @property
     def integers(self) -> Expr:
-        """The entries of arrays of integers, such as tokens."""
+        """The number of entries of integer arrays, such as tokens."""
         return self._entries("integer")
 
     @property
     def elements(self) -> Expr:
-        """All entries, statistics left out."""
+        """The number of all entries, without statistics."""
         return self._entries("real", "boolean", "integer")
 
     @property
     def inputs(self) -> Expr:
-        """The entries of the inputs of the layer among all."""
+        """The number of entries of saved inputs of the layer."""
         return self._entries("real", "boolean", "integer", roles=("input",))
 
     @property
     def statistics(self) -> Expr:
-        """The numbers that normalisations save for each row, such as means and variances."""
+        """The number of row statistics that normalisations save, such as means and variances."""
         return self._entries("real", roles=("statistic",))
 
     def bytes(
@@ -87,7 +87,7 @@ class SavedResiduals:
     ) -> Expr:
         """Return the bytes of all saved residuals.
 
-        Units        bytes; statistics count nothing unless they are given bytes, as in published formulas
+        Units        bytes; statistics count 0 bytes by default, as in published formulas
         """
         sizes = (bytes_per_number, bytes_per_mask, bytes_per_integer, bytes_per_statistic)
         counts = (self.numbers, self.masks, self.integers, self.statistics)
@@ -101,19 +101,19 @@ def saved_residuals(
     recomputed: Iterable[str] = (),
     fused: Callable[[Layer], bool] = is_normalisation,
 ) -> SavedResiduals:
-    """Return what the forward pass of a layer over `batch` examples saves for its backward pass.
+    """Return the residuals that the forward pass of a layer over `batch` examples saves for its backward pass.
 
-    Definition   the values that the equations of the backward pass read, every storage once: what is given to several
-                 parts, a transpose, the blocks of a matrix are one storage with what they were made of. A part among
-                 `recomputed`, named as a part or as a layer, saves its inputs alone, its masks being made or drawn
-                 again; the layer itself may be among them. A part that is `fused` is one operation: it saves what is
-                 given and numbers of rows, and computes again what is written entry by entry in them. A function whose
-                 slope is a function of its value (ReLU, sigmoid, tanh, exp) saves the value, any other its arguments;
-                 a softmax saves its value, and its mask of visible keys is not read again
-    Assumes      every real input and every parameter has a gradient; the layers of a repetition share the other inputs,
-                 and the first of them is counted like the others
-    Units        entries, bytes by `.bytes()`
-    Source       what is saved, and recomputation: Korthikanti et al. (2022), sections 4.1 and 5
+    Definition   the values that the equations of the backward pass read, every storage once. An array passed to several
+                 parts is one storage; a transpose or a block of a matrix shares the storage of that matrix. A part or
+                 layer named in `recomputed` saves only its inputs, and its masks are built or drawn again; the layer
+                 itself may be named. A part that is `fused` is one operation: it saves its inputs and its row
+                 statistics, and recomputes entrywise values from them. A function whose slope is a function of its
+                 value (ReLU, sigmoid, tanh, exp) saves the value, any other function its arguments; a softmax saves
+                 its value, and its mask of visible keys is not read again
+    Assumes      every real input and every parameter has a gradient; the layers of a repetition share their inputs
+                 except the first, and the first layer is counted like the others
+    Units        entries; `.bytes()` gives bytes
+    Source       saved values and recomputation: Korthikanti et al. (2022), sections 4.1 and 5
     Raises       GradientError for a node without a rule; ValueError for a name in `recomputed` that no layer has
     """
     names = frozenset([recomputed] if isinstance(recomputed, str) else recomputed)
@@ -130,10 +130,10 @@ def saved_residuals(
 
 
 def attention_layers(layer: Layer) -> tuple[str, ...]:
-    """Return the names of the layers in a layer that make scores, weights and weighted sums, without weights to learn.
+    """Return the names of the inner layers that compute scores, attention weights and weighted sums.
 
-    Definition   those that take the softmax of rows, and neither they nor their parts have parameters; recomputing them
-                 is selective recomputation: queries, keys and values are saved, and nothing quadratic in their number
+    Definition   the layers that take the softmax of rows and have no parameters, nor have their parts. Recomputing them
+                 is selective recomputation: queries, keys and values are saved, but no array quadratic in their number
     Source       Korthikanti et al. (2022), section 5 and figure 3
     """
     return tuple(sorted({inner.name for inner in _layers(layer) if _is_attention(inner)}))
@@ -141,11 +141,12 @@ def attention_layers(layer: Layer) -> tuple[str, ...]:
 
 def _is_attention(layer: Layer) -> bool:
     learned = any(inner.parameters for inner in _layers(layer))
+    # More than one equation, because the layer `softmax` alone is not attention.
     return not learned and len(layer.equations) > 1 and any(_takes_softmax(e.value) for e in layer.equations)
 
 
 def _takes_softmax(node: Array) -> bool:
-    """Say whether an expression takes a softmax itself, not in a layer that it applies."""
+    """Return whether an expression takes a softmax outside the layers that it applies."""
     operands = node.arguments if isinstance(node, Apply) else node.args
     return isinstance(node, RowSoftmax) or any(_takes_softmax(part) for part in operands if isinstance(part, Array))
 
@@ -167,20 +168,20 @@ def _names(layer: Layer) -> Iterator[str]:
 
 
 class SavedResidualCount(Count):
-    """A count of the saved residuals of a layer, as a term that stays as written.
+    """A count of the saved residuals of a layer, as an unevaluated term.
 
-    The counts are "saved residual bytes", "saved residual numbers", and the like of masks and statistics. `value()` is
-    the expression in the sizes that is read off the equations. The bytes are 2 for a number and 1 for an entry of a
-    mask, statistics left out.
+    The counts are "saved residual bytes", "saved residual numbers", "saved residual masks" and "saved residual
+    statistics". `value()` is the expression in the sizes, computed from the equations. A number has 2 bytes and an
+    entry of a mask 1; statistics are not counted.
 
     Units        bytes, or entries, as its name says
-    Raises       ValueError for a count of another name, or a name in `recomputed` that no layer has
+    Raises       ValueError for an unknown count, or a name in `recomputed` that no layer has
     """
 
     def __new__(
         cls, what: str | Str, layer: Layer, batch: Sized = 1, recomputed: Iterable[str | Str] = ()
     ) -> SavedResidualCount:
-        """Build the term for the count `what` of a layer, over `batch` examples, some layers being recomputed."""
+        """Build the term for a count of a layer by name, over `batch` examples, with some layers recomputed."""
         what = what if isinstance(what, Str) else Str(current(what))
         if what.name not in _COUNTS:
             raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
@@ -189,11 +190,11 @@ class SavedResidualCount(Count):
 
     @property
     def recomputed(self) -> tuple[str, ...]:
-        """The names of what is recomputed."""
+        """The names of the recomputed parts and layers."""
         return tuple(name.name for name in self.args[3])
 
     def value(self) -> Expr:
-        """Return the count read off the equations."""
+        """Return the count computed from the equations."""
         return _COUNTS[self.what](saved_residuals(self.layer, batch=self.batch, recomputed=self.recomputed))
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -227,11 +228,12 @@ def training_state_bytes(parameters: Expr | int, *, mixed: bool = True, gradient
     """Return the bytes of weights, gradients and the state of Adam for a number of parameters.
 
     Definition   mixed: a weight of 2 bytes, a gradient of 2 (or 4), and a copy of the weight and two moments of 4 each,
-                 16 (or 18) bytes in all; else a weight, a gradient and two moments of 4 bytes each, 16 in all
+                 16 (or 18) bytes in all; otherwise a weight, a gradient and two moments of 4 bytes each, 16 in all
     Units        bytes
     Source       Rajbhandari, Rasley, Ruwase and He (2020), section 3.1; gradients of 4 bytes: Megatron Core
     Raises       ValueError for gradients of another size
     """
+    # 12 = an FP32 copy of the weight and two moments of Adam; 8 = the moments, the weight being FP32 itself.
     weight, rest, sizes = (2, 12, (2, 4)) if mixed else (4, 8, (4,))
     gradients = sizes[0] if gradients is None else gradients
     if gradients not in sizes:

@@ -1,8 +1,8 @@
-"""The operations of one node and of one formula, counted by a stated convention.
+"""The operations of one node and of one formula, under a stated convention.
 
 A sum or product of k terms takes k - 1 operations, a function one, x^p takes p - 1; signs and constants are free; all
-branches of a choice count, and a condition counts its comparison. An operation whose operands vary along some axes of
-an array only (repeated rows, repeated columns) is done once for each place along those.
+branches of a choice count, and a condition counts its comparison. If the operands of an operation vary only along some
+axes of an array (repeated rows, repeated columns), it is done once for each place along those axes.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ Axes = frozenset[int]  # the axes of an array along which the values of an expre
 
 @dataclass(frozen=True)
 class Flops:
-    """Operations of a layer, kept apart by what they are spent on.
+    """Operations of a layer, by kind.
 
     `matmul`: products of matrices and vectors; `bias`: additions of one vector to every row; `softmax`: of rows;
-    `norm`: all in layers that normalise; `activation`: elementwise functions of what depends on an input;
-    `reduction`: sums and means of rows; `elementwise`: what remains, such as residual sums, scaling and gates.
+    `norm`: all except products in layers that normalise; `activation`: elementwise functions of values that depend on
+    an input; `reduction`: sums and means of rows; `elementwise`: the rest, such as residual sums, scaling and gates.
 
     Units        FLOPs, or multiply-adds, under the convention that `convention` states
     """
@@ -98,12 +98,12 @@ class Flops:
 
     @property
     def by_kind(self) -> dict[str, Expr]:
-        """The counts by the name of their kind."""
+        """The counts by the names of their kinds."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "convention"}
 
     @property
     def total(self) -> Expr:
-        """All operations together."""
+        """The sum of all kinds."""
         return expand(sum(self.by_kind.values()))
 
     def times(self, factor: Expr) -> Flops:
@@ -111,15 +111,15 @@ class Flops:
         return self if factor == 1 else self._mapped(lambda count: expand(factor * count))
 
     def xreplace(self, rule: Mapping[Expr, Expr]) -> Flops:
-        """Return the counts with numbers or other sizes in the place of sizes."""
+        """Return the counts with sizes replaced by numbers or other expressions."""
         return self._mapped(lambda count: count.xreplace(rule))
 
     def __add__(self, other: Flops) -> Flops:
-        """Return the counts of both together."""
+        """Return the sum of both counts, kind by kind."""
         return replace(self, **{kind: count + getattr(other, kind) for kind, count in self.by_kind.items()})
 
     def __sub__(self, other: Flops) -> Flops:
-        """Return by how much the counts differ."""
+        """Return the difference of the counts, kind by kind."""
         return replace(self, **{kind: expand(count - getattr(other, kind)) for kind, count in self.by_kind.items()})
 
     def _mapped(self, change: Callable[[Expr], Expr]) -> Flops:
@@ -136,9 +136,9 @@ def entries(shape: Iterable[Axis]) -> Expr:
 
 @singledispatch
 def node_operations(node: Array) -> Flops:
-    """Return the operations of one node, those of its operands left out.
+    """Return the operations of one node, without those of its operands.
 
-    Units        FLOPs, one multiply-add being 2
+    Units        FLOPs, 2 for one multiply-add
     Raises       TypeError for a node or a formula that no rule counts
     """
     kind = type(node).__name__
@@ -174,21 +174,21 @@ def _(node: Product) -> Flops:
 @node_operations.register(RoutedProduct)
 @node_operations.register(RoutedOuter)
 def _(node: RoutedProduct | RoutedOuter) -> Flops:
-    return Flops(matmul=2 * entries(node.args[0].shape) * total(node.shape[-1]))  # each row meets one matrix
+    return Flops(matmul=2 * entries(node.args[0].shape) * total(node.shape[-1]))  # one matrix for each row
 
 
 def summed_entries(node: Array) -> Expr:
-    """Return how many entries of a node that multiplies are sums of their own, whose first term is added to nothing.
+    """Return the number of entries of a product whose first term needs no addition.
 
-    Definition   all of them, but none where products are added into a table row by row
+    Definition   all entries; none for a `RoutedOuter`, whose products are all added into a table, row by row
     """
     return Integer(0) if isinstance(node, RoutedOuter) else entries(node.shape)
 
 
 def is_outer_product(node: Array) -> bool:
-    """Say whether a node is v w^T, a repeated column times a repeated row: the product of a column and a row.
+    """Return whether a node is an outer product v w^T, written as a repeated column times a repeated row.
 
-    The gradient of a matrix times a vector by the matrix is one; it counts as a product, as that of other products.
+    The gradient of a matrix-vector product by the matrix has this form; it counts as a matrix product.
     """
     return isinstance(node, Hadamard) and {type(operand) for operand in node.args} == {ColumnBroadcast, RowBroadcast}
 
@@ -210,9 +210,9 @@ def _(node: Array) -> Flops:
 
 
 def visible_operations(node: Array, pairs: Expr) -> Flops | None:
-    """Return the operations of a node done at some pairs of positions alone, or None for a node that has no pairs.
+    """Return the operations of a node at the given number of pairs of positions, or None for a node without pairs.
 
-    Definition   entry by entry once for each pair; a softmax 5 for each pair; sums of rows an addition for each pair
+    Definition   an elementwise operation counts once for each pair, a softmax 5, the sums of rows one addition
     """
     if isinstance(node, RowSoftmax):
         return Flops(softmax=5 * pairs)
@@ -221,16 +221,16 @@ def visible_operations(node: Array, pairs: Expr) -> Flops | None:
     if not isinstance(node, Plus | Scaled | Hadamard | Elementwise | Tabulated) or len(node.shape) != 2:
         return None
     if is_outer_product(node):
-        return None  # a product, of which the pairs are counted as those of other products
+        return None  # a product; `flop_passes` counts its pairs
     kind, operations = _entrywise(node)
     counts = (pairs if along == {0, 1} else _count(node, along) for along in operations)
     return Flops(**{kind: sum(counts, Integer(0))})
 
 
 def product_flops(multiply_adds: Expr, sums: Expr, convention: Convention) -> Flops:
-    """Return the operations of products that take some multiply-adds in all, for a number of entries of their result.
+    """Return the operations of products with the given numbers of multiply-adds and of sums (entries of the result).
 
-    Definition   2 for each multiply-add, less 1 for each entry under "2k-1", whose first term is added to nothing
+    Definition   2 for each multiply-add; under "2k-1" 1 less for each sum, because its first term needs no addition
     """
     if convention.unit == "mac":
         return Flops(matmul=multiply_adds)
@@ -238,7 +238,7 @@ def product_flops(multiply_adds: Expr, sums: Expr, convention: Convention) -> Fl
 
 
 def _entrywise(node: Array) -> tuple[str, Iterator[Axes]]:
-    """The kind of what a node does entry by entry, and for each operation the axes that its operands vary along."""
+    """Return the kind of an elementwise node, and for each of its operations the axes that the operands vary along."""
     if isinstance(node, Elementwise):
         function, *arrays = node.args
         return "activation", _formula(function.formula, map(_axes, arrays))
@@ -252,18 +252,18 @@ def _entrywise(node: Array) -> tuple[str, Iterator[Axes]]:
 
 
 def _formula(formula: Lambda, axes: Iterable[Axes]) -> Iterator[Axes]:
-    """The axes that each operation of a formula varies along, its variables varying along the given axes."""
+    """Yield the axes that each operation of a formula varies along, from the axes of the formula's variables."""
     return _operations(formula.expr, dict(zip(formula.variables, axes, strict=True)))
 
 
 @node_operations.register
 def _(node: RowSoftmax) -> Flops:
-    return Flops(softmax=5 * entries(node.shape))
+    return Flops(softmax=5 * entries(node.shape))  # maximum, difference, exp, sum, quotient
 
 
 @node_operations.register
 def _(node: RowExponentials) -> Flops:
-    return Flops(softmax=3 * entries(node.shape))  # the largest entry, a difference, a power
+    return Flops(softmax=3 * entries(node.shape))  # maximum, difference, power
 
 
 @node_operations.register
@@ -273,6 +273,7 @@ def _(node: Normalised) -> Flops:
 
 @node_operations.register
 def _(node: RowLogSumExp) -> Flops:
+    # m + log sum exp(x - m): maximum, difference, exp and sum for each entry, log and + m for each row.
     return Flops(softmax=4 * entries(node.args[0].shape) + 2 * entries(node.shape))
 
 
@@ -299,7 +300,7 @@ def _(node: RowMean) -> Flops:
 
 
 def _axes(node: Array) -> Axes:
-    """The axes along which the entries of a node differ: those that repeated rows and columns do not run along."""
+    """Return the axes along which the entries of a node differ; repeated rows or columns are equal along one axis."""
     if isinstance(node, RowBroadcast):
         return frozenset(k + 1 for k in _axes(node.args[0]))
     if isinstance(node, ColumnBroadcast):
@@ -326,7 +327,7 @@ def count_operations(formula: Expr) -> int:
 
 
 def _operations(formula: Expr, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
-    """The axes that the operands of each operation vary along, given those of the variables; all else is constant."""
+    """Yield the axes that the operands of each operation vary along; symbols without axes are constants."""
     if not formula.free_symbols & axes.keys() or formula in axes:
         return
     if isinstance(formula, Mul | Pow):
@@ -336,7 +337,7 @@ def _operations(formula: Expr, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
         variable = [term for term in formula.args if term.free_symbols & axes.keys()]
         yield from _joined(variable, len(variable) < len(formula.args), axes)
     elif isinstance(formula, Iverson | Piecewise | ExprCondPair | BooleanFunction):
-        pass  # a choice, whose comparisons and branches are counted below
+        pass  # the choice is free; its comparisons and branches are counted below
     elif isinstance(formula, Function | Relational):
         yield _along(formula, axes)
     else:
@@ -347,10 +348,10 @@ def _operations(formula: Expr, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
 
 
 def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
-    """A product: its factors joined by multiplications and divisions, then the powers and what stands inside them."""
+    """Yield the operations of a product: the multiplications and divisions, then the powers and their arguments."""
     variable = [factor for factor in factors if factor.free_symbols & axes.keys()]
     constant = Mul(*(factor for factor in factors if factor not in variable))
-    inverted = all(isinstance(f, Pow) and f.exp.could_extract_minus_sign() for f in variable)  # 1/x divides the one
+    inverted = all(isinstance(f, Pow) and f.exp.could_extract_minus_sign() for f in variable)  # 1/x: one division
     yield from _joined(variable, inverted or constant not in (1, -1), axes)
     for factor in variable:
         if not isinstance(factor, Pow):
@@ -362,15 +363,17 @@ def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axe
 
 
 def _power(power: Expr) -> int:
-    """The operations of a power: p - 1 products for x^p, a square root more for x^(p/2), one for any other."""
+    """Return the operations of a power: p - 1 products for x^p, one square root more for x^(p/2), else one."""
+    # The sign is free here: `_product` counts the division for a negative power.
     if isinstance(power, Rational) and power.q in (1, 2):
         return abs(power.p) - 1 + (power.q - 1)
     return 1
 
 
 def _joined(operands: Iterable[Expr], with_constant: bool, axes: Mapping[Expr, Axes]) -> Iterator[Axes]:
-    """The operations that join operands two by two, first those that vary along the fewest axes."""
+    """Yield the operations that combine operands two by two, those that vary along the fewest axes first."""
     extents = sorted((_along(operand, axes) for operand in operands), key=lambda extent: (len(extent), sorted(extent)))
+    # This order is the cheapest: a scalar times a row vector is done once, not once for each row.
     joined = extents[0]
     if with_constant:
         yield joined

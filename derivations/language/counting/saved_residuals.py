@@ -1,8 +1,8 @@
 """Saved residuals: the values of the forward pass of a layer that the equations of its backward pass read.
 
-Three rules make this what automatic differentiation saves. A normalisation is one operation: it saves its input and
-what it knows of each row, and computes the rest again. A function whose slope is a function of its value saves the
-value. A layer that is recomputed saves its inputs alone; a mask among them is made or drawn again.
+Three rules bring this into line with automatic differentiation. A normalisation is one operation: it saves its input
+and its row statistics, and recomputes the rest. A function whose slope is a function of its value saves the value. A
+recomputed layer saves only its inputs, and a mask among them is built or drawn again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["Storage", "Treatment", "is_normalisation", "storages"]
 
 _STATISTICS = (RowMean, RowSum, RowLogSumExp)  # one number for each row
 _ENTRY_BY_ENTRY = (Plus, Scaled, Hadamard, Elementwise, RowBroadcast, ColumnBroadcast, Transpose)
-_VIEWS = (  # of what they are made from; also rows that a convolution reads, which it does not write out
+_VIEWS = (  # nodes that share the storage of their operand; a convolution reads `Windows` without storing them
     *(Transpose, BatchTranspose, Member, RowBroadcast, ColumnBroadcast, ColumnBlock, RowRange, EveryOther),
     *(Windows, PlacedRows),
 )
@@ -51,11 +51,11 @@ _KEEP_THEIR_VALUE = (Max(0, _x), exp(_x), tanh(_x), 1 / (1 + exp(-_x)))  # slope
 
 @dataclass(frozen=True)
 class Storage:
-    """The arrays of one name that are saved: the shape of one of them, what the entries are, the role, and how many.
+    """Saved arrays of one name: the shape of one array, the kind of its entries, its role, and the number of copies.
 
-    `kind` is "real", "boolean" or "integer"; `role` is "input" for an input of the layer, "statistic" for a number that
-    a normalisation saves for each row, "constant" for what depends on no input, else "activation". The axes of families
-    come first.
+    `kind` is "real", "boolean" or "integer". `role` is "input" for an input of the layer, "statistic" for a number that
+    a normalisation saves for each row, "constant" for an array that depends on no input, else "activation". The axes of
+    families come first in `shape`.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Storage:
 
     @property
     def elements(self) -> Expr:
-        """The entries of all copies."""
+        """The number of entries of all copies."""
         return expand(self.copies * entries(self.shape))
 
 
 def is_normalisation(layer: Layer) -> bool:
-    """Say whether every equation of a layer is one number for each row or written entry by entry, and both occur."""
+    """Return whether every equation of a layer is a row statistic or elementwise, and both occur."""
     values = [equation.value for equation in layer.equations]
     of_rows = [value.args[0] for value in values if isinstance(value, _STATISTICS)]
     rest = [value for value in values if not isinstance(value, _STATISTICS)]
@@ -85,18 +85,18 @@ def _is_entry_by_entry(node: Array) -> bool:
 
 @dataclass(frozen=True)
 class Treatment:
-    """Which layers are recomputed, by their name or that of the part, and which are one operation."""
+    """The choice of layers that are recomputed (by their name or the part's name) or fused into one operation."""
 
     recomputed: frozenset[str] = frozenset()
     fused: Callable[[Layer], bool] = is_normalisation
 
     def is_recomputed(self, name: str, layer: Layer) -> bool:
-        """Say whether a layer, applied as a part of the given name, is recomputed."""
+        """Return whether a layer, applied as a part of the given name, is recomputed."""
         return name in self.recomputed or layer.name in self.recomputed
 
 
 def storages(layer: Layer, treatment: Treatment) -> tuple[Storage, ...]:
-    """Return what the forward pass of a layer saves, in order of evaluation, every storage once.
+    """Return the arrays that the forward pass of a layer saves, in order of evaluation, every storage once.
 
     Assumes      every real input and every parameter of the layer, and of its parts, has a gradient
     Raises       GradientError for a node without a rule
@@ -113,7 +113,7 @@ def storages(layer: Layer, treatment: Treatment) -> tuple[Storage, ...]:
 
 @dataclass(frozen=True)
 class _Inside:
-    """What a layer saves: what it makes, what it is given, and whether its output."""
+    """The saved arrays of a layer: `made` inside it, `read` among its inputs and parameters, and maybe its `output`."""
 
     made: tuple[Storage, ...]
     read: frozenset[Variable]
@@ -128,14 +128,14 @@ def _inside(layer: Layer, recomputed: bool, varying: frozenset[Variable], treatm
     walk = _Walk(prepared(sealed).equations, passes(sealed).backward, set(varying), treatment, treatment.fused(layer))
     walk.run()
     given = frozenset((*layer.inputs, *layer.parameters))
-    output = walk.storage_of(layer.outputs[0]) if len(layer.outputs) == 1 else None  # several belong to no part
+    output = walk.storage_of(layer.outputs[0]) if len(layer.outputs) == 1 else None  # a part has exactly one
     made = tuple(storage for variable, storage in walk.made() if variable is None or variable != output)
     return _Inside(made, given & walk.saved, output in walk.saved - given)
 
 
 @dataclass
 class _Walk:
-    """The variables of a prepared layer that its backward pass reads, and what its parts save."""
+    """Finds the variables of a prepared layer that its backward pass reads, and the arrays that its parts save."""
 
     forward: tuple[Equation, ...]
     backward: tuple[Equation, ...]
@@ -153,12 +153,12 @@ class _Walk:
                 self.varying.add(equation.variable)
 
     def run(self) -> None:
-        """Follow everything that the backward pass reads to where it is stored."""
+        """Replace every variable that the backward pass reads by the variable that stores it."""
         read = {v for e in self.backward for v in self.values(e.value)}
         pulled = {node.applied for e in self.backward for node in e.value.atoms(Pullback)}
         for equation in self.forward:
             if equation.value in pulled:
-                pulled.remove(equation.value)  # the layer was run once
+                pulled.remove(equation.value)  # equal applications share one run
                 read |= self.of_part(equation)
         if self.fused:
             read = {source for v in read for source in self.sources(v)}
@@ -183,7 +183,7 @@ class _Walk:
                     yield from self.values(part)
 
     def of_part(self, equation: Equation) -> set[Variable]:
-        """Note what an applied layer saves; return the variables around it that are saved with it."""
+        """Record the arrays that an applied layer saves; return the outer variables that are saved for it."""
         applied, layer = equation.value, equation.value.layer
         given = dict(zip(layer.inputs, applied.arguments, strict=True))
         given |= {p: applied.bound[p.name] for p in layer.parameters if p.name in applied.bound}
@@ -206,7 +206,7 @@ class _Walk:
         return read | {equation.variable} if inside.output else read
 
     def storage_of(self, variable: Variable) -> Variable:
-        """Return the variable whose numbers a variable reads: what a transpose or a block of columns was made of."""
+        """Return the variable that stores the entries of a variable: the operand of a transpose or column block."""
         while variable in self.equations and isinstance(self.equations[variable].value, (Variable, *_VIEWS)):
             node = self.equations[variable].value
             while isinstance(node, _VIEWS):
@@ -217,14 +217,14 @@ class _Walk:
         return variable
 
     def sources(self, variable: Variable) -> set[Variable]:
-        """Return what a value written entry by entry is computed from again: numbers of rows, and what is given."""
+        """Return the row statistics and inputs from which an elementwise value is recomputed."""
         equation = self.equations.get(variable)
         if equation is None or isinstance(equation.value, _STATISTICS):
             return {variable}
         return {source for read in read_by(equation.value) for source in self.sources(read)}
 
     def made(self) -> Iterator[tuple[Variable | None, Storage]]:
-        """Yield what is saved of what the layer makes, with its variable, and its parts, in order of evaluation."""
+        """Yield the saved arrays of the layer with their variables, and those of its parts with None, in order."""
         for equation in self.forward:
             variable = equation.variable
             yield from ((None, storage) for storage in self.parts.get(variable, ()))
@@ -235,7 +235,7 @@ class _Walk:
 
 
 def _keeps_its_value(node: Array) -> bool:
-    """Say whether a node is a function whose slope is a function of its value."""
+    """Return whether a node is a function whose slope is a function of its value."""
     if not isinstance(node, Elementwise) or len(node.args) != 2:
         return False
     (variable,) = node.args[0].formula.variables
@@ -252,7 +252,11 @@ def _slope(node: Array) -> Array:
 
 @lru_cache(maxsize=512)
 def _sealed(layer: Layer, treatment: Treatment) -> Layer:
-    """Return a layer whose parts are not written out: one without weights is given a weight that nothing reads."""
+    """Return a layer whose parts will not be written out.
+
+    `prepared` writes out parts without weights. To prevent that, such a part gets a weight that no equation reads,
+    unless the part is neither recomputed nor fused and has a real argument that depends on no real input or parameter.
+    """
     active = {v for v in (*layer.inputs, *layer.parameters) if v.kind == "real"}
 
     def seal(node: Array) -> Array:

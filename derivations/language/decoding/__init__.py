@@ -1,4 +1,4 @@
-"""Decoding with a cache: a layer rewritten for the next positions, and what that rests on."""
+"""Decoding with a cache: a layer rewritten for the next positions, and the theorem that permits it."""
 
 from derivations.language.decoding.decoding import THEOREM, Decoding, next_positions
 

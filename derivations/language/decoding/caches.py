@@ -1,7 +1,7 @@
-"""What decoding with a cache is made of: caches, equations that change, and links of equations that run together.
+"""The data of decoding with a cache: caches, changed equations, and links of equations that run together.
 
-A cache holds an array at the earlier positions of a text; a link is a layer at its next positions, or one of its parts
-that is repeated.
+A cache holds an array at the earlier positions of a text. A link is a group of equations at the next positions, or a
+repetition at the next positions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Cache", "Change", "Link"]
 
 @dataclass(frozen=True)
 class Cache:
-    """An array at the earlier positions, the same at the new ones, and both together."""
+    """One array at the earlier positions (`past`), at the new positions, and at all positions (`whole`)."""
 
     past: Variable
     new: Variable
@@ -27,9 +27,9 @@ class Cache:
 
 @dataclass(frozen=True)
 class Change:
-    """An equation of the layer, what it is at the next positions, and the variables that are 0 right of the diagonal.
+    """An equation of the layer, its form at the next positions, and the variables that are 0 right of the diagonal.
 
-    `whole` is what each variable of the old equation is called at all positions.
+    `whole` pairs each variable of the old equation with the variable for it at all positions.
     """
 
     old: Equation
@@ -40,10 +40,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Link:
-    """Equations at the new positions; or the layer of a repetition at them, its weights filed under `path`.
+    """Equations at the new positions, or the layer of a repetition there, whose weights are called `path.number.name`.
 
-    The layer takes what is called `reads` in the surrounding layer, then the earlier positions of the caches; it puts
-    out what is called `writes` there, then the new positions of the caches.
+    The layer takes the arrays that are called `reads` in the surrounding layer, then the earlier positions of the
+    caches. It returns the arrays that are called `writes` there, then the new positions of the caches.
     """
 
     layer: Layer

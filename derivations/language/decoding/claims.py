@@ -1,12 +1,12 @@
-r"""What decoding with a cache rests on, equation by equation, for the judge.
+r"""The claims that justify decoding with a cache, equation by equation, for the judge.
 
-Definition   with p earlier positions and n new ones, every equation of a layer has two claims. Rows: what stands at the
-             next positions is the rows p, ..., p + n - 1 of the equation at p + n positions. Prefix: the rows
+Definition   with p earlier positions and n new ones, every equation of a layer has two claims. Rows: the equation at
+             the next positions gives the rows p, ..., p + n - 1 of the equation at p + n positions. Prefix: the rows
              0, ..., p - 1 of the equation at p + n positions are the equation at p positions
-Result       by the first, the new rows are right where the cached ones are; by the second, cached rows stay what they
-             were: attention.causal_prefix, for the equations at hand
-Assumes      the variables that an equation reads are what the same two claims say of them; tables have the rows that
-             are asked of them. What the judge has no language for (buckets of distances) is `unknown`, not proved
+Result       by the first, the new rows are right if the cached ones are; by the second, cached rows do not change:
+             attention.causal_prefix, for the equations of this layer
+Assumes      the same two claims hold for the variables that an equation reads; tables have all rows that are read.
+             Nodes that the judge cannot express (buckets of distances) give `unknown`, not proved
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ __all__ = ["Stated", "claims"]
 
 @dataclass(frozen=True)
 class Stated:
-    """A change of an equation with its two claims; None where it applies a part, of whose equations they are stated."""
+    """A change of an equation with its two claims.
+
+    The claims are None for an equation that applies a part: the part's own equations have claims.
+    """
 
     change: Change
     rows: Derivation | None
@@ -44,7 +47,7 @@ class Stated:
 
     @property
     def level(self) -> str:
-        """What the judge says of both, the weaker one: "definition" of a part, "proved", "unknown" or "refuted"."""
+        """The weaker verdict on both claims: "definition" (a part), "proved", "unknown" or "refuted"."""
         if self.rows is None or self.prefix is None:
             return "definition"
         levels = {each.evidence.level for each in (self.rows, self.prefix)}
@@ -57,7 +60,7 @@ def claims(decoding: Decoding) -> Iterator[Stated]:
         means = {change.old.variable: change for change in link.changes if isinstance(change.old.value, RowMean)}
         for change in link.changes:
             if not any(total(along).has(decoding.new) for along in change.old.variable.shape):
-                continue  # nothing of it is about positions
+                continue  # it has no axis of positions
             if isinstance(change.old.value, Apply):
                 yield Stated(change, None, None)
                 continue
@@ -66,7 +69,7 @@ def claims(decoding: Decoding) -> Iterator[Stated]:
             yield Stated(change, statement.rows(), statement.prefix())
 
 
-_NUMBERED = {  # nodes with numbers that name rows: which argument they are, and of which table along which axis
+_NUMBERED = {  # nodes that select by numbers: the argument with the numbers, the table argument, the table's axis
     Lookup: (1, 0, 0),
     Pick: (1, 0, 1),
     RoutedProduct: (2, 1, 0),
@@ -77,7 +80,7 @@ _NUMBERED = {  # nodes with numbers that name rows: which argument they are, and
 class _Statement:
     """Writes the claims of one equation, for p earlier positions and n new ones.
 
-    `known` are the vectors that it reads, such as variances, whose sign their own equations show.
+    `known` are the changes of the row means that the equation reads, such as variances; their equations show the sign.
     """
 
     def __init__(self, change: Change, known: list[Change], new: Symbol, every: Symbol) -> None:
@@ -92,7 +95,7 @@ class _Statement:
         self.known = [_Statement(each, [], new, every) for each in known]
 
     def rows(self) -> Derivation:
-        """The equation at the next positions is the last rows of the equation at all of them."""
+        """Return the claim that the equation at the next positions gives the last rows of the one at all positions."""
         new = self.changed.xreplace(self.sizes)
         is_whole = new.variable.shape == self.whole[self.old.variable].shape
         parts = {v: Variable(v.name, self._shape(v, first=self.positions), v.kind) for v in self.read}
@@ -101,7 +104,7 @@ class _Statement:
         return self._derivation("at the next positions", new.value, shift, parts, starts)
 
     def prefix(self) -> Derivation:
-        """The equation at the earlier positions alone is the first rows of the equation at all of them."""
+        """Return the claim that the equation at the earlier positions gives the first rows of that at all positions."""
         cut = {v: Variable(f"{v.name}_cut", self._shape(v, every=self.past), v.kind) for v in self.whole}
         starts: dict[Variable, dict[int, Expr]] = {v: {} for v in self.read}
         return self._derivation("at the earlier positions", self._at(self.past, cut), {}, cut, starts)
@@ -114,9 +117,10 @@ class _Statement:
         parts: Mapping[Variable, Variable],
         starts: Mapping[Variable, Mapping[int, Expr]],
     ) -> Derivation:
-        """Return the derivation: the left side, entry by entry, is the equation at all positions, some axes shifted.
+        """Return the derivation that the left side equals, entry by entry, the equation at all positions, shifted.
 
-        `parts` of what the equation reads are the rows from `starts` on of the same at all positions.
+        `shift` gives the shift of each axis. For each variable that the equation reads, `parts` gives the variable on
+        the left side: its rows are those of the variable at all positions, from `starts` on.
         """
         right = self._at(self.together, self.whole)
         ranges: dict[Symbol, Expr] = {self.old.over[0]: total(self.old.over[1])} if self.old.over else {}
@@ -149,7 +153,7 @@ class _Statement:
         return Equation(target, self._at(self.together, self.whole), *(over or ()))
 
     def _in_range(self) -> list[Assumption]:
-        """Return the statements that rows are asked of tables that have them, by number and by position."""
+        """Return the statements that tables have all rows that are read, by number or by position."""
         found = []
         for node in preorder_traversal(self.old.value):
             if isinstance(node, RowRange):
@@ -170,7 +174,7 @@ class _Statement:
         return [Assumption(Ge(entry, 0), ranges), Assumption(Ge(rows - 1 - entry, 0), ranges)]
 
     def _at(self, size: Expr, names: Mapping[Variable, Variable]) -> Array:
-        """Return the right-hand side of the equation for so many positions, its variables called as told."""
+        """Return the right-hand side of the equation for `size` positions, with its variables renamed by `names`."""
         marked = {v: Variable(f"{v.name}!", v.shape, v.kind) for v in self.read}
         value = replace_free(self.old.value, marked).xreplace({self.positions: size})
         return replace_free(value, {w.xreplace({self.positions: size}): names[v] for v, w in marked.items()})
@@ -186,7 +190,7 @@ class _Statement:
 
 
 def _part(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Equation:
-    """Return the definition of an array as some rows, and columns, of another."""
+    """Return the definition of an array as rows (and columns) of another, shifted by `starts`."""
     if any(isinstance(along, Blocks) for along in part.shape):
         return _rows_of_blocks(part, whole, starts)
     places = _places(part)
@@ -195,14 +199,14 @@ def _part(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Equati
 
 
 def _equal(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Assumption:
-    """Return the statement that an array of whole numbers, which no formula may define, is some rows of another."""
+    """Return the assumption that an integer array is rows of another; a formula cannot define an integer array."""
     places = _places(part)
     moved = [place + starts.get(axis, 0) for axis, place in enumerate(places)]
     return Assumption(Eq(part.entry(*places), whole.entry(*moved)), dict(zip(places, part.shape, strict=True)))
 
 
 def _lengths(*parts: Basic) -> list[Assumption]:
-    """Return the statements that every axis has a whole number of places, at least one."""
+    """Return the statements that the size of every axis is an integer >= 1."""
     arrays = (node for part in parts for node in preorder_traversal(part) if isinstance(node, Array))
     axes = dict.fromkeys(along for node in arrays for along in node.shape)
     lengths = dict.fromkeys(
@@ -225,7 +229,7 @@ def _rows_of_blocks(part: Variable, whole: Variable, starts: Mapping[int, Expr])
 
 
 def _looking_back(whole: Variable) -> Equation:
-    """Return the definition of an array, of which nothing is known but that it is 0 right of its diagonal."""
+    """Return the definition of an array that is 0 right of its diagonal and otherwise arbitrary."""
     places, anything = _places(whole), Variable(f"{whole.name}_any", whole.shape, whole.kind)
     seen = Iverson(Le(places[-1], places[-2], evaluate=False))
     return Equation(whole, Tabulated(Lambda(tuple(places), seen * anything.entry(*places)), *whole.shape))

@@ -1,14 +1,16 @@
-r"""The layer of the next positions: decoding with a cache, as a rewriting of layers.
+r"""The layer at the next positions: decoding with a cache, as a rewriting of layers.
 
-Definition   of a layer over n positions: the layer of the last n of t positions, the keys and values (whatever is read
-             at all positions) of the t - n earlier ones being given, those of the new ones being put out
-Result       the rows t - n, ..., t - 1 of the layer at t positions; what is put out is what the next step is given
-Assumes      the layer looks back only, else `NotCausal` says which equation does not
+Definition   for a layer over n positions: the layer at the last n of t positions. Its inputs include the keys and
+             values (all arrays that are read at all positions) of the t - n earlier positions; its outputs include
+             those of the new positions
+Result       the rows t - n, ..., t - 1 of the layer at t positions; the outputs for the caches are inputs of the next
+             step
+Assumes      the layer looks back only; otherwise `NotCausal` names an equation that does not
 Source       attention.causal_prefix: output i of causal attention is the attention of query i to the first i keys and
              values; Shazeer (2019), section 2.4
 
-The parts of the layer are written out first. A repetition is a link of its own, whose copies have caches of their own:
-`Decoding.links` in order of evaluation; `Decoding.layer` is all of them as one layer.
+The parts of the layer are written out first. A repetition is a separate link, and each of its copies has separate
+caches. `Decoding.links` are in order of evaluation; `Decoding.layer` joins them into one layer.
 """
 
 from __future__ import annotations
@@ -32,12 +34,12 @@ from derivations.language.layers.names import fresh_name, variables_in
 __all__ = ["THEOREM", "Decoding", "next_positions"]
 
 POSITIONS = Symbol("n", integer=True, positive=True)
-THEOREM = "attention.causal_prefix"  # what permits the rewriting
+THEOREM = "attention.causal_prefix"  # the result that permits the rewriting
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """A layer at its next positions: links in order, the size of the new positions and that of all of them."""
+    """A layer at its next positions: its links in order, the number of new positions and the number of all."""
 
     of: Layer
     links: tuple[Link, ...]
@@ -48,9 +50,9 @@ class Decoding:
 
     @property
     def layer(self) -> Layer:
-        """All links as one layer: it takes the inputs, then the caches, and puts out the outputs, then their new rows.
+        """All links as one layer: from the inputs, then the caches, to the outputs, then the new rows of the caches.
 
-        Assumes      a repetition has a number of copies; the weights of a copy are called `path.number.weight`
+        Assumes      the count of each repetition is an integer; the weights of a copy are called `path.number.weight`
         """
         copies = [copy for link in self.links for copy in _copies(link)]
         past = [copy(cache.past) for copy in copies for cache in copy.link.caches]
@@ -63,7 +65,7 @@ class Decoding:
 
 
 class _Copy:
-    """One run of a link: what its names are called in the layer of all links."""
+    """One run of a link, with the names of its variables in the layer of all links."""
 
     def __init__(self, link: Link, path: str, names: dict[Array, Array]) -> None:
         own = (*link.layer.inputs, *link.layer.parameters, *(e.variable for e in link.layer.equations))
@@ -71,7 +73,7 @@ class _Copy:
         self.names = {v: Variable(f"{path}{v.name}", v.shape, v.kind) for v in own} | names
 
     def __call__(self, node: Any) -> Any:
-        """Return a variable or an equation of the link as it is called outside."""
+        """Return a variable or an equation of the link with its outer names."""
         return replace_free(node, self.names)
 
 
@@ -90,11 +92,11 @@ def _copies(link: Link) -> Iterator[_Copy]:
 
 @lru_cache(maxsize=64)
 def next_positions(layer: Layer, positions: Symbol = POSITIONS) -> Decoding:
-    """Return what a layer becomes at the next positions, those that `positions` counts in it.
+    """Return a layer rewritten for the next positions, where the size `positions` is its number of positions.
 
-    Raises       NotCausal where the layer looks ahead, or where no rule says what an equation reads
+    Raises       NotCausal if the layer looks ahead, or if no rule gives the positions that an equation reads
     """
-    flat = with_masks_inside(inlined(layer))  # masks given by a formula go where they are read
+    flat = with_masks_inside(inlined(layer))  # masks with a formula move to the places that read them
     names = {symbol.name for symbol in (*flat.sizes, *flat.scalars)}
     together = Symbol(fresh_name("t", names), integer=True, positive=True)
     rewriting = Rewriting(flat, positions, together, frozenset(), caching=len(flat.inputs))
@@ -109,7 +111,7 @@ def next_positions(layer: Layer, positions: Symbol = POSITIONS) -> Decoding:
 
 
 def _grouped(rewriting: Rewriting) -> Iterator[Link]:
-    """Yield the links: repetitions, and between them the equations that follow one another."""
+    """Yield the links: repetitions, and between them groups of consecutive equations."""
     groups: list[list[Equation] | Link] = []
     for item in rewriting.items:
         if isinstance(item, Link):
@@ -119,7 +121,7 @@ def _grouped(rewriting: Rewriting) -> Iterator[Link]:
         else:
             groups.append([item])
     outputs = {rewriting.variable(v, rewriting.frame.rows(v)) for v in rewriting.of.outputs}
-    needed = [set(outputs)]  # behind each group
+    needed = [set(outputs)]  # the variables that are read after each group, from the last group back
     for group in reversed(groups[1:]):
         reads = set(group.reads) if isinstance(group, Link) else {v for e in group for v in variables_in(e.value)}
         needed.append(needed[-1] | reads)
@@ -128,7 +130,7 @@ def _grouped(rewriting: Rewriting) -> Iterator[Link]:
 
 
 def _flat(rewriting: Rewriting, equations: list[Equation], later: set[Variable], number: int) -> Link:
-    """Return a link of equations: it puts out what later links read."""
+    """Return a link of equations; its outputs are the variables that later links read."""
     defined = dict.fromkeys(e.variable for e in equations)
     caches = tuple(cache for cache in rewriting.caches if cache.whole in defined)
     past = {cache.past for cache in caches}

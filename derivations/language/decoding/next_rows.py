@@ -1,7 +1,8 @@
-"""One layer rewritten for its next positions: which variables are read at all of them, and are kept for that.
+"""One layer rewritten for its next positions; variables that are read at all positions are cached.
 
-Definition   equations are rewritten from the last one back, so that what is asked of a variable is known at its turn:
-             the new positions of it, or all; all of what depends on the text are the kept ones above the new ones
+Definition   equations are rewritten from the last one back, so that all readers of a variable are known when its own
+             equation is rewritten: they read it at the new positions, or at all. A variable that depends on the text
+             is, at all positions, its cached rows above its new rows
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ __all__ = ["Rewriting"]
 
 @dataclass
 class Rewriting:
-    """Rewrites the equations of one layer from the last one back: what is asked of a variable is known at its turn.
+    """Rewrites the equations of one layer from the last one back, so that the readers of a variable come before it.
 
-    `caching` says of how many inputs, from the first, the earlier positions are kept; of the others, all are given.
+    `caching` is the number of leading inputs whose earlier positions are cached; the other inputs are given at all
+    positions.
     """
 
     of: Layer
@@ -50,7 +52,7 @@ class Rewriting:
                 self.looking_back.add(equation.variable)
             if not moving.isdisjoint(variables_in(equation.value)):
                 moving.add(equation.variable)
-        self.moving = moving  # what depends on the text: the rest can be had at all positions again
+        self.moving = moving  # variables that depend on the text; the others are recomputed at all positions
         self.known = {*self.of.inputs, *self.of.parameters, *(e.variable for e in self.of.equations)}
         self.names = {v.name for v in self.known}
 
@@ -65,11 +67,11 @@ class Rewriting:
         for number, variable in enumerate(self.of.inputs):
             if self._is_kept(variable, number):
                 self._cached(variable, None)
-        self.items.reverse()
+        self.items.reverse()  # they were collected from the last equation back
 
     @contextmanager
     def _told_of(self, variable: Variable) -> Iterator[None]:
-        """Say in a refusal which equation is refused; one inside a part is named already."""
+        """Add the layer and the equation to the message of `NotCausal`, unless an inner layer has added its own."""
         try:
             yield
         except NotCausal as refused:
@@ -77,19 +79,19 @@ class Rewriting:
             raise NotCausal(f"{where}{refused}") from None
 
     def every_change(self) -> Iterator[Change]:
-        """Yield what became of the equations, in order of evaluation."""
+        """Yield the changes of the equations, in order of evaluation."""
         for changes in reversed(self.changes.values()):
             yield from changes
 
     def given(self, variable: Variable) -> Variable:
-        """Return an input as the rewritten layer takes it."""
+        """Return the variable of an input in the rewritten layer."""
         number = self.of.inputs.index(variable)
         views = self.asked.get(variable, {})
         only_whole = views and self.frame.rows(variable) not in views and not self._is_kept(variable, number)
         return self.variable(variable, self.frame.whole(variable) if only_whole else self.frame.rows(variable))
 
     def view_given(self, variable: Variable) -> View | None:
-        """Return at which positions an input is given, or None where it is not read."""
+        """Return the positions at which an input is given, or None if it is not read."""
         views = self.asked.get(variable)
         if not views:
             return None
@@ -100,7 +102,7 @@ class Rewriting:
         )
 
     def variable(self, variable: Variable, view: View) -> Variable:
-        """Return what stands for a variable at the positions asked for."""
+        """Return the variable for a variable of the layer at the requested positions."""
         is_whole = view != self.frame.rows(variable)
         name = self._name(variable, "all") if is_whole else variable.name
         return Variable(name, self.frame.shape(variable, view), variable.kind)
@@ -165,7 +167,7 @@ class Rewriting:
         return Change(old, new, tuple(whole), frozenset(v for v in read if v in self.looking_back))
 
     def _cached(self, variable: Variable, over: tuple[Symbol, Expr] | None) -> None:
-        """Write an array at all positions: the earlier ones, which are given, above the new ones."""
+        """Write an array at all positions: the cached rows above the new rows."""
         if variable.kind != "real" or len(self.frame.whole(variable)) not in (2, 3):
             raise NotCausal(f"{variable} is read at all positions, and only rows of real numbers are kept of them")
         whole, new = self.variable(variable, self.frame.whole(variable)), self._ask(variable, self.frame.rows(variable))
@@ -175,6 +177,7 @@ class Rewriting:
         if len(whole.shape) == 2:
             self.items.append(Equation(whole, Stacked(past, new)))
             return
+        # An array of rank 3 is a family of matrices, which are stacked one by one.
         place, count = over or (
             Symbol(fresh_name("i", {s.name for s in variable.free_symbols}), integer=True),
             whole.shape[0],
@@ -183,7 +186,7 @@ class Rewriting:
         self.items.append(Equation(Member(whole, place), Stacked(*parts), place, count))
 
     def _applied(self, node: Apply, view: View) -> Array:
-        """Rewrite a part that could not be written out: all positions that it reads are given to it."""
+        """Rewrite a part that could not be written out; it receives all positions that it reads as arguments."""
         if isinstance(node, Repeat):
             raise NotCausal(f"{node} is part of a larger expression; give it an equation of its own")
         inner = Rewriting(node.layer, self.new, self.all, self._back_inside(node), caching=0)
@@ -203,7 +206,7 @@ class Rewriting:
         return Apply(node.args[0], layer, Sequence(*arguments), bound)
 
     def _handed(self, inner: Rewriting, node: Apply) -> tuple[list[Variable], list[Array]]:
-        """Return the inputs of a rewritten part, and what it is applied to."""
+        """Return the inputs of a rewritten part and the arguments for them."""
         inputs, arguments = [], []
         for variable, argument in zip(node.layer.inputs, node.arguments, strict=True):
             view = inner.view_given(variable)
@@ -217,7 +220,7 @@ class Rewriting:
         return inputs, arguments
 
     def _repeated(self, variable: Variable, node: Repeat) -> Link:
-        """Rewrite the layer of a repetition: its first input is kept where all positions of it are read."""
+        """Rewrite the layer of a repetition; its first input is cached if it is read at all positions."""
         if node.bound:
             raise NotCausal(f"{node} binds weights of what surrounds it; give them as inputs")
         inner = Rewriting(node.layer, self.new, self.all, self._back_inside(node), caching=1)

@@ -1,13 +1,13 @@
-"""The last positions alone: what an expression over t positions is at its last n, and which of them it may read.
+"""Expressions at the last positions: the last n of t positions of an expression, and the positions that they read.
 
-Definition   an axis of n places, n being the size of the positions, stands for t positions of which the last n are new.
-             `Positions.cut(node, whole)` is the node of the layer at t positions, along each such axis at all positions
-             where `whole` says so, else at the new ones
-Result       row t - n + i of the node at t positions is row i of what is returned
-Assumes      t >= n; what is refused would read later positions, so that rows once computed would not stay what they are
+Definition   an axis of n places, where n is the number of positions, represents t positions, of which the last n are
+             new. `Positions.cut(node, view)` is the node of the layer at t positions, restricted to the new positions
+             along each such axis for which `view` does not request all positions
+Result       row t - n + i of the node at t positions is row i of the returned node
+Assumes      t >= n. A refused node would read later positions, so that later steps would change rows computed before
 Source       Shazeer (2019), section 2.4
 
-An axis that is summed over, or divided by the sum of, must be cut by a mask that looks back only.
+A sum over positions, also the one in a softmax, must be restricted by a mask that looks back only.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from derivations.language.layers.layer import Apply
 
 __all__ = ["NotCausal", "Positions", "View", "looks_back"]
 
-View = tuple[bool, ...]  # for each axis, whether all positions are asked for; False where there are none
+View = tuple[bool, ...]  # for each axis, whether all positions are requested; False for an axis without positions
 
 
 # --- zeros ahead ------------------------------------------------------------------------------------------------------
 
 
 def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
-    """Say whether it is seen that a matrix, or every matrix of a family, is 0 right of its diagonal.
+    """Return whether it is certain that a matrix, or every matrix of a family, is 0 right of its diagonal.
 
-    `known` says it of variables and of applied layers.
+    `known` decides it for variables and applied layers.
     """
     if isinstance(node, Variable | Apply):
         return known(node)
@@ -78,10 +78,10 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
 
 @dataclass(frozen=True)
 class Positions:
-    """The size `new` of the positions of a layer, and the number `all` of those that there are with the earlier ones.
+    """The number `new` of new positions of a layer, and the number `all` of the new and the earlier ones.
 
-    `variable` and `applied` say what stands for a variable, or an applied layer, at the positions asked for; `back`
-    what is known to be 0 right of its diagonal.
+    `variable` and `applied` return the array for a variable, or an applied layer, at the requested positions; `back`
+    decides whether one is 0 right of its diagonal.
     """
 
     new: Symbol
@@ -91,9 +91,9 @@ class Positions:
     back: Callable[[Array], bool]
 
     def are_along(self, along: Axis) -> bool:
-        """Say whether an axis is one of positions.
+        """Return whether an axis is an axis of positions.
 
-        Raises       NotCausal where it is longer or shorter by what is no position, or made of blocks of them
+        Raises       NotCausal if its length contains the number of positions but differs from it
         """
         length = total(along)
         if length != self.new and length.has(self.new):
@@ -101,7 +101,8 @@ class Positions:
         return bool(length == self.new)
 
     def rows(self, node: Array) -> View:
-        """Return the view of the new rows: of several axes of positions the first at the new ones, others at all."""
+        """Return the view of the new rows: the first axis of positions at the new ones, the others at all positions."""
+        # A matrix over pairs of positions, such as scores, has new queries but all keys.
         axes = [self.are_along(along) for along in node.shape]
         first = axes.index(True) if any(axes) else None
         return tuple(here and k != first for k, here in enumerate(axes))
@@ -111,13 +112,13 @@ class Positions:
         return tuple(self.are_along(along) for along in node.shape)
 
     def shape(self, node: Array, view: View) -> tuple[Axis, ...]:
-        """Return the shape of a node at the positions asked for."""
+        """Return the shape of a node at the requested positions."""
         return tuple(self._length(along, all_) for along, all_ in zip(node.shape, view, strict=True))
 
     def cut(self, node: Array, view: View) -> Array:
-        """Return an expression at the positions asked for.
+        """Return an expression at the requested positions.
 
-        Raises       NotCausal where it reads later positions, or where no rule says what it reads
+        Raises       NotCausal if it reads later positions, or if no rule gives the positions that it reads
         """
         if isinstance(node, Variable):
             return self.variable(node, view)
@@ -149,10 +150,11 @@ class Positions:
 
     def _view_of(self, operand: Array, axes: Axes, view: View) -> View:
         along = map(self.are_along, operand.shape)
+        # An axis that is summed over, such as the keys, is read at all positions.
         return tuple(here and (axis is None or view[axis]) for here, axis in zip(along, axes, strict=True))
 
     def _require_past(self, node: Array, read: dict[int, Axes], view: View) -> None:
-        """Refuse a sum over positions that is not cut by a mask: later ones would change it."""
+        """Raise `NotCausal` for a sum over positions that no mask restricts: later positions would change it."""
         if isinstance(node, RowSoftmax) and self.are_along(node.shape[-1]):
             if not (view[-1] and looks_back(node, self.back)):
                 raise NotCausal(f"{node} is over all positions, later ones too: it needs a mask that looks back only")
@@ -164,14 +166,15 @@ class Positions:
                 raise NotCausal(f"{node} reads all positions, later ones too: it needs a mask that looks back only")
 
     def _is_cut(self, node: Array, view: View) -> bool:
-        """Say whether a sum over positions is one of earlier ones alone: a product with, or sums of, masked rows."""
+        """Return whether a sum over positions reads earlier ones only: a product or row sums of a masked matrix."""
+        # If A_ij = 0 for j > i, row i of A B and the sum of row i of A depend on the positions j <= i only.
         left = node.args[0]
         rows = isinstance(node, Product | RowSum) and not isinstance(node, RowMean)
         square = len(left.shape) == 2 and all(map(self.are_along, left.shape)) if rows else False
         return square and looks_back(left, self.back)
 
     def _require_fixed(self, node: Array, *parts: Basic) -> None:
-        """Refuse what depends on the number of positions: it changes from step to step."""
+        """Raise `NotCausal` for a node that depends on the number of positions, which grows from step to step."""
         if any(part.has(self.new) for part in parts):
             raise NotCausal(f"{node} depends on the number {self.new} of positions, which grows from step to step")
 
@@ -196,7 +199,7 @@ class Positions:
         moved: dict[Any, Expr] = {}
         for variable, along, all_ in zip(formula.variables, axes, view, strict=True):
             if self.are_along(along) and not all_:
-                moved[variable] = variable + self.all - self.new
+                moved[variable] = variable + self.all - self.new  # new row i is row t - n + i of all
         table = Lambda(formula.variables, formula.expr.xreplace(moved))
         return Tabulated(table, *self.shape(node, view))
 

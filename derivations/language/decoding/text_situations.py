@@ -1,7 +1,7 @@
-"""Equations at the next positions where more is known of a text: that it has no earlier ones, or one new one.
+"""Equations at the next positions in two special cases: no earlier positions, or one new position.
 
-Result       without earlier positions all rows of a mask are the mask; one new position sees every key that the causal
-             mask shows its row, which are all, so that the mask goes (attention.causal_prefix)
+Result       without earlier positions all rows of a mask are the mask. The causal mask shows the last position every
+             key, so one new position needs no mask (attention.causal_prefix)
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["first_positions", "last_position", "with_masks_inside"]
 
 
 def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
-    """Return equations at the next positions for one new position: the causal mask shows it every key, and goes."""
-    mask = RowRange(CausalMask(every), every - 1, Integer(1))
+    """Return the equations for one new position: the causal mask shows it every key, so the mask is removed."""
+    mask = RowRange(CausalMask(every), every - 1, Integer(1))  # the last row, whose entries are all 1
 
     def unmasked(node: Array) -> Array:
         is_masked = isinstance(node, RowSoftmax | RowExponentials) and node.args[-1] == mask
@@ -35,9 +35,9 @@ def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
 
 
 def first_positions(layer: Layer, new: Symbol, every: Symbol) -> Layer:
-    """Return equations at the next positions where there are no earlier ones: t = n, and all rows of a mask are it.
+    """Return the equations without earlier positions: t = n, and the range of all rows of a mask is the mask.
 
-    Assumes      none of them is that of a cache, which would have no rows
+    Assumes      no equation reads a cache, which would have no rows
     """
 
     def whole(node: Array) -> Array:
@@ -48,12 +48,12 @@ def first_positions(layer: Layer, new: Symbol, every: Symbol) -> Layer:
 
 
 def with_masks_inside(layer: Layer) -> Layer:
-    """Return a layer whose parts have the masks that are given to them by a formula."""
+    """Return a layer whose parts contain the masks that were passed to them as formulas."""
     return _changed(layer, lambda node: node)
 
 
 def _changed(layer: Layer, rule: Callable[[Array], Array]) -> Layer:
-    """Return a layer with a rule applied to all expressions, from the inside out, those of its parts too."""
+    """Return a layer with a rule applied to all expressions from the inside out, including those of its parts."""
 
     def changed(node: Any) -> Any:
         if isinstance(node, Variable) or not isinstance(node, Array | Equation) or not node.args:
@@ -67,7 +67,7 @@ def _changed(layer: Layer, rule: Callable[[Array], Array]) -> Layer:
 
 
 def _changed_part(node: Apply, rule: Callable[[Array], Array], changed: Callable[[Any], Any]) -> Apply:
-    """Change an applied layer; masks that it is given by a formula are put into it."""
+    """Return an applied layer with the rule applied inside; masks that are formulas move into the layer."""
     given = [(variable, changed(value)) for variable, value in zip(node.layer.inputs, node.arguments, strict=True)]
     masks = {variable: value for variable, value in given if value.is_mask and not any(variables_in(value))}
     rest = [(variable, value) for variable, value in given if variable not in masks]

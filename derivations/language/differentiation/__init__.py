@@ -1,1 +1,1 @@
-"""Reverse-mode differentiation of layers: a rule for each node, the chain rule for everything built of them."""
+"""Reverse-mode differentiation of layers: an adjoint rule for each kind of node, and the chain rule for layers."""

@@ -1,8 +1,8 @@
-"""One rule for each node: how the gradient of its value becomes that of each operand.
+"""Adjoint rules, one for each kind of node: from the gradient by its value to the gradients by its operands.
 
-With g the gradient of a scalar by the value of a node, `adjoints(node, g, value)` gives the gradient by each operand.
-The rules print as a textbook writes them: the transpose of a product is the product of the transposes, and scalars
-stand in front of products. Every rule is a result of the catalogue, proved entry by entry (`gradient.product`, ...).
+Let g be the gradient of a scalar by the value of a node; `adjoints(node, g, value)` gives the gradient by each operand.
+The rules print as in a textbook: the transpose of a product is written as the product of the transposes, and scalars
+come before products. Every rule is a result of the catalogue, proved entry by entry (`gradient.product`, ...).
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ __all__ = ["GradientError", "adjoints", "derivative_of", "ones", "require_consta
 
 
 class GradientError(TypeError):
-    """A node or a function that no rule differentiates: names it and says what to do."""
+    """No rule differentiates a node or a function; the message names it and says what to do."""
 
 
 # --- building blocks, written as a textbook would -------------------------------------------------------------------
 
 
 def scaled(scalar: Expr, array: Array) -> Array:
-    """Return a multiple of an array, scalars joined in front."""
+    """Return a multiple of an array, with all scalars joined into one factor in front."""
     if isinstance(array, Scaled):
         scalar, array = scalar * array.args[0], array.args[1]
     return array if scalar == 1 else Scaled(scalar, array)
@@ -85,7 +85,7 @@ def transpose(array: Array) -> Array:
 
 
 def product(left: Array, right: Array) -> Array:
-    """Return the product of two arrays, scalars in front."""
+    """Return the product of two arrays, with scalars in front."""
     scalar = Integer(1)
     if isinstance(left, Scaled):
         scalar, left = scalar * left.args[0], left.args[1]
@@ -95,7 +95,7 @@ def product(left: Array, right: Array) -> Array:
 
 
 def hadamard(left: Array, right: Array) -> Array:
-    """Return the entrywise product of two arrays, scalars in front."""
+    """Return the entrywise product of two arrays, with scalars in front."""
     scalar = Integer(1)
     if isinstance(left, Scaled):
         scalar, left = scalar * left.args[0], left.args[1]
@@ -117,7 +117,7 @@ def _sum_of_all(array: Array) -> Array:
 
 
 def _fitted(gradient: Array, operand: Array) -> Array:
-    """Return the gradient by an operand: a scalar that goes with every entry collects them all."""
+    """Return the gradient by an operand; for an operand of rank 0, which is broadcast, sum over all entries."""
     return gradient if operand.shape else _sum_of_all(gradient)
 
 
@@ -126,11 +126,11 @@ def _fitted(gradient: Array, operand: Array) -> Array:
 
 @singledispatch
 def adjoints(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield each operand of a node that may be differentiated, and the gradient by it.
+    """Yield each operand of a node that may be differentiated, with the gradient by it.
 
-    `g` is the gradient by the node, `value` an array that holds the node's value.
+    `g` is the gradient by the node, `value` is an array that contains the node's value.
 
-    Raises       GradientError for a node that has no rule
+    Raises       GradientError for a node without a rule
     """
     kind = type(node).__name__
     raise GradientError(f"the gradient of {node}: no rule differentiates a {kind}; register one with `adjoints`")
@@ -142,19 +142,19 @@ def adjoints(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array
 @adjoints.register(TopK)
 @adjoints.register(Explicit)
 def _(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """A constant."""
+    """A constant has no operands to differentiate."""
     yield from ()
 
 
 @adjoints.register
 def _(node: Tabulated, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """A table of constants; entries of arrays in its formula would be seen by no rule."""
+    """A table of constants; no rule would see entries of arrays in its formula, so they are refused."""
     require_constant(node)
     yield from ()
 
 
 def require_constant(node: Tabulated) -> None:
-    """Refuse a table whose formula reads arrays: `GradientError`."""
+    """Raise `GradientError` for a table whose formula reads arrays."""
     if node.args[0].expr.has(Indexed):
         raise GradientError(f"the gradient of {node}: the formula of its entries reads arrays; write it with nodes")
 
@@ -187,6 +187,7 @@ def _(node: Plus, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 @adjoints.register
 def _(node: RowBroadcast, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """Y = 1 b^T: db is the sum of the rows of dY."""
+    # `RowSum` sums along each row, so the sum of the rows is the row sums of the transpose.
     yield node.args[0], _scalars_out(RowSum, transpose(g))
 
 
@@ -197,7 +198,7 @@ def _(node: ColumnBroadcast, g: Array, value: Array) -> Iterator[tuple[Array, Ar
 
 
 def _scalars_out(function: type[Array], array: Array) -> Array:
-    """A sum of rows of a multiple is the multiple of the sum."""
+    """Return a row function of an array with scalars in front: f(c A) = c f(A) for a linear f."""
     if isinstance(array, Scaled):
         return scaled(array.args[0], function(array.args[1]))
     return function(array)
@@ -205,19 +206,19 @@ def _scalars_out(function: type[Array], array: Array) -> Array:
 
 @adjoints.register
 def _(node: Product, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Y = A B: dA = dY B^T, dB = A^T dY; a vector stands for a row on the left, for a column on the right."""
+    """Y = A B: dA = dY B^T, dB = A^T dY; a vector is a row on the left and a column on the right."""
     left, right = node.args
     match len(left.shape), len(right.shape):
         case 2, 2:
             yield left, product(g, transpose(right))
             yield right, product(transpose(left), g)
-        case 1, 2:
+        case 1, 2:  # y = x B: dB is the outer product x^T dy
             yield left, product(right, g)
             yield right, hadamard(ColumnBroadcast(left, right.shape[1]), RowBroadcast(g, left.shape[0]))
-        case 2, 1:
+        case 2, 1:  # y = A x: dA is the outer product dy x^T
             yield left, hadamard(ColumnBroadcast(g, right.shape[0]), RowBroadcast(right, left.shape[0]))
             yield right, product(g, left)
-        case _:
+        case _:  # the inner product of two vectors: g is a scalar
             yield left, hadamard(g, right)
             yield right, hadamard(g, left)
 
@@ -243,6 +244,7 @@ def _(node: Elementwise, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 @adjoints.register
 def _(node: RowSoftmax, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """A = softmax of the rows of S: dS = A o (dA - rowsum(dA o A)); hidden entries have A = 0, so dS = 0."""
+    # The Jacobian of a row is Diag(a) - a a^T, so ds = a o da - a (a . da).
     mean = RowSum(hadamard(g, value))
     if len(value.shape) == 1:
         yield node.args[0], Hadamard(value, g - hadamard(mean, ones(*value.shape)))
@@ -271,7 +273,7 @@ def _(node: RowMean, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def _along_rows(g: Array, array: Array) -> Array:
-    """Repeat one number for each row along the rows of an array."""
+    """Return g, which has one number for each row, repeated along the rows of an array."""
     if isinstance(g, Scaled):
         return scaled(g.args[0], _along_rows(g.args[1], array))
     if len(array.shape) == 1:
@@ -281,14 +283,14 @@ def _along_rows(g: Array, array: Array) -> Array:
 
 @adjoints.register
 def _(node: Interleave, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Columns in turn: the even columns of dY belong to the first array, the odd ones to the second."""
+    """Interleaved columns: the first array gets the even columns of dY, the second array the odd ones."""
     for place, array in enumerate(node.args):
         yield array, EveryOther(g, Integer(place))
 
 
 @adjoints.register
 def _(node: EveryOther, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Every other column: the rest of the columns gets 0."""
+    """Every other column: the other columns have gradient 0."""
     array, place = node.args
     nothing = scaled(Integer(0), g)
     yield array, Interleave(g, nothing) if place == 0 else Interleave(nothing, g)
@@ -296,25 +298,25 @@ def _(node: EveryOther, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
 
 @adjoints.register
 def _(node: Windows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Stretches of rows: each row collects what the stretches that hold it say of it."""
+    """Windows of rows: dX sums, for each row, the gradients of its copies in all windows."""
     yield node.args[0], AddedWindows(g, node.args[0].shape[0])
 
 
 @adjoints.register
 def _(node: AddedWindows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Stretches added where they came from: each takes its rows."""
+    """Windows added up: the gradient of each window is its rows of dY."""
     yield node.args[0], Windows(g, node.args[0].shape[1].count)
 
 
 @adjoints.register
 def _(node: Lookup, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows of a table: dE collects the rows of dY that belong to each row of E."""
+    """Rows of a table: row v of dE is the sum of the rows of dY that were looked up in row v of E."""
     table, tokens = node.args
     yield table, _scattered(g, tokens, table.shape[0])
 
 
 def _scattered(g: Array, tokens: Array, size: Sized) -> Array:
-    """Rows added into those of a table, scalars in front."""
+    """Return the rows of g added into the rows of a table, with scalars in front."""
     if isinstance(g, Scaled):
         return scaled(g.args[0], ScatterRows(g.args[1], tokens, size))
     return ScatterRows(g, tokens, size)
@@ -322,49 +324,49 @@ def _scattered(g: Array, tokens: Array, size: Sized) -> Array:
 
 @adjoints.register
 def _(node: ScatterRows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows added by number: each takes the row of dY that it went to."""
+    """Rows added by number: the gradient of a row is the row of dY that it was added to."""
     rows, tokens, _ = node.args
     yield rows, Lookup(g, tokens)
 
 
 @adjoints.register
 def _(node: Pick, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """One entry of each row: dX has the gradient there and 0 elsewhere."""
+    """One entry of each row: dX has the gradient at that entry and 0 elsewhere."""
     matrix, tokens = node.args
     yield matrix, hadamard(_along_rows(g, matrix), OneHot(tokens, matrix.shape[1]))
 
 
 @adjoints.register
 def _(node: Chosen, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Entries of a table by number: each collects the gradients of all places that chose it."""
+    """Entries of a table by number: the gradient of an entry is the sum over all places that selected it."""
     table, numbers = node.args
     yield table, AddedEntries(g, numbers, table.shape[0])
 
 
 @adjoints.register
 def _(node: AddedEntries, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Entries added by number: each takes the gradient of the sum that it went to."""
+    """Entries added by number: the gradient of an entry is that of the sum it was added to."""
     matrices, numbers, _ = node.args
     yield matrices, Chosen(g, numbers)
 
 
 @adjoints.register
 def _(node: RowRange, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows taken: those left out have gradient 0."""
+    """A range of rows: all other rows have gradient 0."""
     matrix, start, _, step = node.args
     yield matrix, PlacedRows(g, start, matrix.shape[0], step)
 
 
 @adjoints.register
 def _(node: PlacedRows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows among rows of zeros: their gradients are those rows of dY."""
+    """Rows placed among rows of zeros: their gradients are the same rows of dY."""
     body, start, _, step = node.args
     yield body, RowRange(g, start, body.shape[0], step)
 
 
 @adjoints.register
 def _(node: Stacked, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Rows above rows: each matrix takes its rows of dY."""
+    """Stacked matrices: the gradient of each matrix is its rows of dY."""
     above, below = node.args
     yield above, RowRange(g, 0, above.shape[0])
     yield below, RowRange(g, total(above.shape[0]), below.shape[0])
@@ -372,7 +374,7 @@ def _(node: Stacked, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: RoutedProduct, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Row i is x_i W_e, e being its number: dx_i = dy_i W_e^T, dW_e collects x_i^T dy_i from the rows with number e."""
+    """Row i is x_i W_e for its number e: dx_i = dy_i W_e^T, dW_e = sum of x_i^T dy_i over the rows with number e."""
     rows, matrices, numbers = node.args
     scalar, given = (g.args[0], g.args[1]) if isinstance(g, Scaled) else (Integer(1), g)
     yield rows, scaled(scalar, RoutedProduct(given, _each_transposed(matrices), numbers))
@@ -381,7 +383,7 @@ def _(node: RoutedProduct, g: Array, value: Array) -> Iterator[tuple[Array, Arra
 
 @adjoints.register
 def _(node: RoutedOuter, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Matrix e adds up x_i^T h_i over the rows with number e: dx_i = h_i dY_e^T, dh_i = x_i dY_e."""
+    """Matrix e is the sum of x_i^T h_i over the rows with number e: dx_i = h_i dY_e^T, dh_i = x_i dY_e."""
     left, right, numbers, _ = node.args
     yield left, RoutedProduct(right, _each_transposed(g), numbers)
     yield right, RoutedProduct(left, g, numbers)
@@ -389,18 +391,18 @@ def _(node: RoutedOuter, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 @adjoints.register
 def _(node: BatchTranspose, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Every matrix transposed: so is every gradient."""
+    """Every matrix transposed: the gradient of every matrix is transposed too."""
     yield node.args[0], _each_transposed(g)
 
 
 def _each_transposed(family: Array) -> Array:
-    """Return every matrix of a family transposed; twice is not at all."""
+    """Return every matrix of a family transposed; two transposes cancel."""
     return family.args[0] if isinstance(family, BatchTranspose) else BatchTranspose(family)
 
 
 @adjoints.register
 def _(node: Concatenate, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Blocks side by side: dB_i is block i of dY, for every i of the family."""
+    """Concatenated blocks: dB_i is block i of dY, for every i of the family."""
     body, over, _ = node.args
     yield body, _block(g, over)
 
@@ -427,9 +429,9 @@ def _(node: SumOver, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def derivative_of(function: Named, argument: int = 0) -> Named:
-    """Return the derivative of an elementwise function by one of its arguments, under a name of its own.
+    """Return the derivative of an elementwise function by one of its arguments, as a new named function.
 
-    Definition   off the kinks; where two arguments of a maximum are equal, that of the first: ReLU'(0) = 0
+    Definition   the derivative off the kinks; if two arguments of a maximum are equal, that of the first: ReLU'(0) = 0
     Raises       GradientError for a formula that SymPy does not differentiate in closed form
     """
     formula, variables = function.formula.expr, function.formula.variables
@@ -439,25 +441,26 @@ def derivative_of(function: Named, argument: int = 0) -> Named:
 
 
 def _slope(formula: Expr, variable: Symbol) -> Expr:
-    """SymPy differentiates everything but what has a rule here, for which names stand in meanwhile."""
+    """Return the derivative of a formula; SymPy differentiates all of it except the parts with a rule here."""
+    # Chain rule for f(x, u(x)): f_x + f_u u', where each part u is hidden behind a symbol while SymPy differentiates.
     hidden = {part: Symbol(f"hidden_{k}", real=True) for k, part in enumerate(_outermost(formula))}
     plain = formula.xreplace(hidden)
     slope = diff(plain, variable)
     for part, name in hidden.items():
-        if not isinstance(part, Iverson):
+        if not isinstance(part, Iverson):  # a bracket is constant off its jumps
             slope += diff(plain, name) * _slope_of_part(part, variable)
     return slope.xreplace({name: part for part, name in hidden.items()})
 
 
 def _outermost(formula: Expr) -> list[Expr]:
-    """The maxima, minima, brackets and logistic functions in a formula that stand in no other."""
+    """Return the outermost maxima, minima, brackets and logistic functions of a formula."""
     if isinstance(formula, Max | Min | Iverson) or _is_logistic(formula):
         return [formula]
     return sorted({part for inner in formula.args if isinstance(inner, Expr) for part in _outermost(inner)}, key=str)
 
 
 def _is_logistic(part: Expr) -> bool:
-    """Say whether a formula is 1/(1 + exp(u)), whose slope in terms of itself cannot overflow."""
+    """Return whether a formula is s = 1/(1 + exp(u)), whose slope -s (1 - s) u' cannot overflow."""
     if not (part.is_Pow and part.exp == -1 and part.base.is_Add and len(part.base.args) == 2):
         return False
     return Integer(1) in part.base.args and any(isinstance(term, exp) for term in part.base.args)
@@ -471,9 +474,10 @@ def _slope_of_part(part: Expr, variable: Symbol) -> Expr:
 
 
 def _slope_of_choice(choice: Expr, variable: Symbol) -> Expr:
-    """The slope of the argument that is chosen: a bracket says which, and of equal ones it is the first."""
+    """Return the slope of the chosen argument: a bracket selects it, and the first one if both are equal."""
     if len(choice.args) != 2:
         raise GradientError(f"the gradient of {choice}: a maximum of two arguments is needed; nest them")
+    # Arguments without the variable first: the slope of max(0, x) is [x > 0], which is 0 at x = 0.
     first, second = sorted(choice.args, key=lambda part: (part.has(variable), str(part)))
     chosen = Iverson((Gt if isinstance(choice, Max) else Lt)(second, first, evaluate=False))
     return _slope(second, variable) * chosen + _slope(first, variable) * (1 - chosen)

@@ -1,8 +1,8 @@
-"""What there is to prove about a gradient, as claims for the judge.
+"""The correctness of a gradient, as claims for the judge.
 
-Two ways say the same. `whole_claims` states of each gradient that it is the derivative of <dY, Y>, everything
-unfolded. `local_claims` states it equation by equation, with uninterpreted names. The chain rule adds up what the uses
-of a variable contribute; with it this proves the gradients of layers that are too large to unfold.
+There are two equivalent forms. `whole_claims` states that each gradient is the derivative of <dY, Y>, with everything
+unfolded. `local_claims` states this equation by equation, with uninterpreted names. Together with the chain rule, which
+sums the terms of all uses of a variable, it proves the gradients of layers that are too large to unfold.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _LETTERS = ("i", "j", "k", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
 @dataclass
 class Places:
-    """General places on axes, the indices named by the sizes: one letter for a size, another where it comes twice."""
+    """General places on axes, with one index letter for each size, and another if a shape has the size twice."""
 
     suffix: str = ""
     ranges: dict[Symbol, Expr] = field(default_factory=dict)
     _letters: dict[tuple[Expr, int], Symbol] = field(default_factory=dict)
 
     def of(self, shape: Iterable[Axis]) -> list[Place]:
-        """Return a place on every axis; on an axis of blocks it is a pair."""
+        """Return one place for every axis of a shape; on an axis of blocks it is a pair."""
         seen: dict[Expr, int] = {}
 
         def index(size: Expr) -> Symbol:
@@ -69,15 +69,15 @@ class Places:
 
 
 def inner_product(g: Array, value: Callable[..., Expr], shape: Iterable[Axis]) -> Expr:
-    """Return <g, Y>, the sum over all places of g times Y; `value` gives the entry of Y at some places."""
-    places = Places("_1")
+    """Return <g, Y>, the sum over all places of g times Y; `value` returns the entry of Y at given places."""
+    places = Places("_1")  # the suffix keeps these indices apart from those at which a gradient is read
     at = places.of(shape)
     term = g.entry(*at) * value(*at)
     return Sum(term, *((index, 0, size - 1) for index, size in reversed(places.ranges.items()))) if at else term
 
 
 def whole_claims(layer: Layer) -> Derivation:
-    """Return, for every gradient of a layer, that it is the derivative of <dY, Y>, everything unfolded.
+    """Return the claims that every gradient of a layer is the derivative of <dY, Y>, with everything unfolded.
 
     Assumes      the layer applies no other layer that has weights
     """
@@ -102,10 +102,10 @@ def whole_claims(layer: Layer) -> Derivation:
 
 
 def local_claims(layer: Layer) -> Derivation:
-    """Return, for every equation of a layer, that what it adds to each gradient is the derivative of <g, value>.
+    """Return the claims that the terms of every equation of a layer are the derivatives of <g, value>.
 
-    Definition   names are uninterpreted: an equation knows its own right-hand side; where a layer is applied there is
-                 nothing to prove here, its gradient being that layer's
+    Definition   names are uninterpreted: only the right-hand side of the equation is known. An equation that applies a
+                 layer has no claim here, because its gradient is proved with that layer
     """
     forward = prepared(layer)
     prefix = cotangent_prefix(forward)
@@ -147,7 +147,7 @@ def _of_equation(equation: Equation, prefix: str, used: set[Variable], places: P
 
 
 def _finer(shape: Shape, part: Contribution) -> Shape:
-    """The shape read as finely as a contribution reads it: an axis of blocks has two indices."""
+    """Return the shape with the axes of blocks that a contribution has; such an axis has two indices."""
     own = (part.member[1], *part.value.shape) if part.member else part.value.shape
     return tuple(map(join, shape, own))
 
@@ -159,7 +159,7 @@ def _entry(part: Contribution, at: list[Place]) -> Expr:
 
 
 def whole_sizes(layer: Layer) -> list[Assumption]:
-    """Return what holds of the sizes of a layer: every axis has a whole number of places, at least one."""
+    """Return the assumptions that the size of every axis of a layer is an integer >= 1."""
     axes = {part for shape in prepared(layer).shapes.values() for along in shape for part in _sizes_of(along)}
     fractions = sorted({fraction(size) for size in axes}, key=str)
     whole = [
@@ -179,7 +179,7 @@ def _sizes_of(along: Axis) -> tuple[Expr, ...]:
 
 
 def smoothness(equation: Equation) -> Iterator[Assumption]:
-    """Yield what must hold for an equation to be differentiable: off the kinks, inside the domains, a key visible."""
+    """Yield the conditions for an equation to be differentiable: off kinks, inside domains, with a visible key."""
     for node in _inside(equation.value):
         if isinstance(node, Elementwise):
             yield from _of_function(node, equation)
@@ -246,5 +246,6 @@ def _of_mask(node: RowSoftmax, equation: Equation) -> Iterator[Assumption]:
     places, key = Places("_2"), Symbol("key", integer=True)
     at = places.of(mask.shape[:-1])
     ranges = {**places.ranges, **({equation.over[0]: total(equation.over[1])} if equation.over else {})}
+    # Without a visible key the quotient of the softmax is 0/0.
     visible = Sum(mask.entry(*at, key), (key, 0, total(mask.shape[-1]) - 1))
     yield Assumption(Gt(visible, 0, evaluate=False), ranges, "every query sees a key")

@@ -1,7 +1,7 @@
-"""A layer made ready for its gradient: the same values, every one that the backward pass needs under a name.
+"""Preparation of a layer for its gradient: the same values, with a name for every value of the backward pass.
 
-Parts without weights are written out, so that attention inside its heads is seen; what a rule needs the value of gets
-an equation of its own, and so does every part that is applied, and what it is applied to.
+Parts without weights are written out, so that the rules see the attention inside the heads. Every value that a rule
+needs gets a separate equation, and so does every applied part and each of its arguments.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _KEEPS_OPERANDS = (
     RoutedProduct,
     RoutedOuter,
 )  # their rules need the values of the operands
-_KEEPS_VALUE = (RowSoftmax,)  # its rule needs its own value
-_TRANSPARENT = (Transpose, Scaled, RowBroadcast, ColumnBroadcast)  # of a named array cheap to write again
+_KEEPS_VALUE = (RowSoftmax,)  # its rule needs the softmax itself
+_TRANSPARENT = (Transpose, Scaled, RowBroadcast, ColumnBroadcast)  # cheap to compute again from a named array
 
 
 def read_by(node: Array) -> set[Variable]:
-    """Return the variables that an expression reads, those inside an applied layer left out."""
+    """Return the variables that an expression reads, without those inside applied layers."""
     if isinstance(node, Variable):
         return {node}
     if isinstance(node, Apply):
@@ -55,7 +55,7 @@ def read_by(node: Array) -> set[Variable]:
 
 
 def prepared(layer: Layer) -> Layer:
-    """Return a layer of the same values whose equations the rules of differentiation can follow one by one."""
+    """Return a layer with the same values, whose equations the adjoint rules can differentiate one by one."""
     taken = set(layer.shapes)
     equations: list[Equation] = []
     for equation in layer.equations:
@@ -70,14 +70,14 @@ def prepared(layer: Layer) -> Layer:
 
 
 def has_weights(applied: Apply) -> bool:
-    """Say whether an applied layer has weights that are not bound here, its own or of its parts."""
+    """Return whether an applied layer, or one of its parts, has weights that are not bound here."""
     layer = applied.layer
     own = any(p.name not in applied.bound for p in layer.parameters)
     return own or any(has_weights(part) for part in layer.parts.values())
 
 
 def _written_out(equation: Equation, taken: set[str]) -> list[Equation]:
-    """The equation, after those of the parts without weights in it."""
+    """Return the equations of the parts without weights in an equation, then the equation itself."""
     before: list[Equation] = []
 
     def visit(node: Array) -> Array:
@@ -90,22 +90,22 @@ def _written_out(equation: Equation, taken: set[str]) -> list[Equation]:
 
     value = visit(equation.value)
     if isinstance(equation.value, Apply) and before and before[-1].target == value and before[-1].over == equation.over:
-        value = before.pop().value  # what the part returns has the name that the equation gives it
+        value = before.pop().value  # the output of the part takes the name of the equation's target
     return [*before, Equation(equation.target, value, *(equation.over or ()))]
 
 
 def _fits(layer: Layer, equation: Equation) -> bool:
-    """A family in a family has no name that a layer could give it."""
+    """Return whether a layer can be written out into an equation: a family inside a family cannot be written."""
     return equation.over is None or all(inner.over is None for inner in layer.equations)
 
 
 def _of_members(value: Array, over: tuple[Symbol, Axis] | None) -> tuple[Symbol, Axis] | None:
-    """The family of a value: none where all members have the same, such as the angles of positions."""
+    """Return the family of a value, or None if the value is equal for all members, such as the angles of positions."""
     return over if over is not None and over[0] in value.free_symbols else None
 
 
 def _inline(node: Apply, over: tuple[Symbol, Axis] | None, taken: set[str], before: list[Equation]) -> Array:
-    """Write the equations of an applied layer into `before`, under names that are free; return its output."""
+    """Append the equations of an applied layer to `before`, under fresh names; return its output."""
     layer = node.layer
     known: dict[Variable, Array] = dict(zip(layer.inputs, node.arguments, strict=True))
     known |= {p: node.bound[p.name] for p in layer.parameters}
@@ -124,20 +124,20 @@ def _inline(node: Apply, over: tuple[Symbol, Axis] | None, taken: set[str], befo
 
 
 class _Naming:
-    """Gives names to the values inside one equation that the rules ask for."""
+    """Names the values inside one equation that the adjoint rules need."""
 
     def __init__(self, equation: Equation, taken: set[str]) -> None:
         self.equation, self.taken = equation, taken
         self.before: list[Equation] = []
 
     def equations(self) -> list[Equation]:
-        """Return the equation with what it needs before it."""
+        """Return the equations of the values that the equation needs, then the equation itself."""
         value = self.named_inside(self.equation.value)
         return [*self.before, Equation(self.equation.target, value, *(self.equation.over or ()))]
 
     def named_inside(self, node: Array) -> Array:
-        """Return the node with its operands named where its rule asks for their values."""
-        if isinstance(node, Concatenate | SumOver):  # its body belongs to a family of its own
+        """Return the node; if its rule needs the values of its operands, the operands are named."""
+        if isinstance(node, Concatenate | SumOver):  # its body is the general member of another family
             return node if _plain(node.args[0]) else self.family_member(node)
         if isinstance(node, Apply):
             return self.applied(node)
@@ -147,12 +147,12 @@ class _Naming:
         return _mapped(keep, node)
 
     def inner(self, node: Array) -> Array:
-        """Return an operand whose value no rule asks for."""
+        """Return an operand whose value the rule of the node does not need."""
         node = self.named_inside(node)
         return self.name(node) if isinstance(node, (*_KEEPS_VALUE, Apply)) else node
 
     def saved(self, node: Array) -> Array:
-        """Return an operand whose value is asked for: a named array, repeated, scaled or transposed."""
+        """Return an operand whose value is needed: a named array, maybe broadcast, scaled or transposed."""
         if isinstance(node, _TRANSPARENT):
             return _mapped(self.saved, node)
         node = self.inner(node)
@@ -163,14 +163,14 @@ class _Naming:
         return node.func(*node.args[:2], arguments, *node.args[3:])
 
     def family_member(self, node: Array) -> Array:
-        """Name the members of a family that stands inside an equation."""
+        """Name the members of a family inside an equation; return the node over the named members."""
         body, over, size = node.args
         variable = Variable(fresh_name(f"{self.equation.variable.name}_1", self.taken), (size, *body.shape))
         self.before += _Naming(Equation(Member(variable, over), body, over, size), self.taken).equations()
         return node.func(Member(variable, over), over, size)
 
     def name(self, node: Array) -> Array:
-        """Write an equation for a value, a member of the family where the equation is one and changes it."""
+        """Write an equation for a value and return its variable, or its member if the value depends on the index."""
         over = _of_members(node, self.equation.over)
         wanted = f"Y_{node.name}" if isinstance(node, Apply) else f"{self.equation.variable.name}_1"
         variable = Variable(fresh_name(wanted, self.taken), (*([over[1]] if over else []), *node.shape), node.kind)
@@ -184,7 +184,7 @@ def _plain(node: Array) -> bool:
 
 
 def _mapped(change: Callable[[Array], Array], node: Array) -> Array:
-    """Return the node with its array operands changed."""
+    """Return the node with a function applied to its array operands."""
     if isinstance(node, Variable | Member) or not node.args:
         return node
     return node.func(*(change(part) if isinstance(part, Array) else part for part in node.args))

@@ -1,4 +1,4 @@
-"""The pullback of an applied layer: what the gradient of its output becomes as the gradient of one of its inputs."""
+"""The pullback of an applied layer: from the gradient by its output to the gradient by one of its inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Pullback"]
 
 
 class Pullback(Array):
-    """The gradient of <g, Y> by one input or bound parameter of an applied layer, Y being what the layer returns.
+    """The gradient of <g, Y> by one input or bound parameter of an applied layer with output Y.
 
     Definition   sum over all places p of g_p dY_p/dx, an array of the shape of x
     """
@@ -32,7 +32,7 @@ class Pullback(Array):
 
     @property
     def cotangent(self) -> Array:
-        """The gradient of the output, of its shape."""
+        """The gradient by the output, with the shape of the output."""
         return self.args[1]
 
     @property

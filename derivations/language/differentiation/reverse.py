@@ -1,4 +1,4 @@
-"""The gradient of a layer, as a layer: reverse mode, one equation of the layer after the other from the last."""
+"""The gradient of a layer, as a layer: reverse mode differentiation, equation by equation from the last one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Family = tuple[Symbol, Axis]
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one use of a variable adds to its gradient; of a member of a family, for every value of the index."""
+    """The term that one use of a variable adds to its gradient; for a member of a family, for every index value."""
 
     of: Variable
     value: Array
@@ -33,7 +33,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Passes:
-    """The two passes of a gradient: the equations of the layer that are needed, and those that go backward."""
+    """The two passes of a gradient: the forward equations that the backward pass needs, and the backward equations."""
 
     given: tuple[Variable, ...]
     forward: tuple[Equation, ...]
@@ -43,14 +43,14 @@ class Passes:
 
 @lru_cache(maxsize=256)
 def gradient(layer: Layer) -> Gradient:
-    """Return the layer that takes what a layer takes and the gradient dY by its output Y, and returns all gradients.
+    """Return the layer that takes the inputs of a layer and the gradient dY by its output Y, and returns all gradients.
 
     Definition   dx = sum over all places p of dY_p dY_p/dx, for every real input and every parameter x
-    Result       the gradients by inputs, then by parameters; those by the weights of parts belong to the parts, as
-                 the weights themselves do
+    Result       the gradients by inputs, then by parameters; the gradients by the weights of parts belong to the
+                 parts, as the weights do
     Shapes       dx has the shape of x
-    Assumes      every equation is differentiable where it is evaluated; at a kink the slope is that of its convention
-    Raises       GradientError for a node without a rule, TypeError for what is no layer
+    Assumes      every equation is differentiable where it is evaluated; at a kink `derivative_of` fixes the slope
+    Raises       GradientError for a node without a rule, TypeError for an object that is not a layer
     """
     if not isinstance(layer, Layer):
         raise TypeError(f"a layer is needed, such as feed_forward(), not {layer!r}")
@@ -76,14 +76,14 @@ def passes(layer: Layer) -> Passes:
 
 
 def cotangent_prefix(layer: Layer) -> str:
-    """Return what the names of gradients begin with: "d", or in a layer that has such names already "d2", "d3", ..."""
+    """Return the prefix of the names of gradients: "d", or "d2", "d3", ... if the layer already has such names."""
     names = set(layer.shapes)
     tried = ("d" if number == 1 else f"d{number}" for number in range(1, len(names) + 2))
     return next(prefix for prefix in tried if not any(prefix + name in names for name in names))
 
 
 def _needed(forward: Iterable[Equation], backward: Iterable[Equation]) -> list[Equation]:
-    """The equations of the forward pass that the backward pass needs: their values, or that their layer was run."""
+    """Return the forward equations that the backward pass needs, for their values or for the pullback of a layer."""
     read: set[Variable] = set()
     run: set[Apply] = set()
     for equation in backward:
@@ -98,7 +98,7 @@ def _needed(forward: Iterable[Equation], backward: Iterable[Equation]) -> list[E
 
 
 def _read(node: Array) -> set[Variable]:
-    """The variables that an expression of the backward pass reads; a pullback reads what its layer was applied to."""
+    """Return the variables that a backward expression reads; a pullback reads the arguments of its layer."""
     if isinstance(node, Pullback):
         return read_by(node.applied) | _read(node.cotangent)
     if isinstance(node, Variable):
@@ -112,9 +112,9 @@ def _read(node: Array) -> set[Variable]:
 def contributions(
     equation: Equation, g: Array, active: set[Variable], value: Array | None = None
 ) -> Iterator[Contribution]:
-    """Yield what the uses of active variables in one equation add to their gradients, g being that of its target.
+    """Yield the terms that one equation adds to the gradients of active variables; g is the gradient by its target.
 
-    `value` is what stands for the value of the right-hand side where a rule asks for it: the target, unless given.
+    `value` is the array with the value of the right-hand side, for rules that need it: the target, unless given.
 
     Raises       GradientError for a node without a rule
     """
@@ -149,7 +149,8 @@ def _pushed(
 
 
 def _gathered(g: Array, family: Family | None) -> Array:
-    """What all members of a family add to an array that each of them uses."""
+    """Return the sum over all members of a family of their terms for an array that each of them uses."""
+    # If g does not depend on the index, the sum has equal terms: size * g.
     if family is None or family[0] not in g.free_symbols:
         return g if family is None else total(family[1]) * g
     return SumOver(g, *family)
@@ -163,9 +164,10 @@ def _of_member(node: Member, g: Array, family: Family | None) -> Contribution:
 
 
 def _of_block(node: ColumnBlock, g: Array, family: Family | None, active: set[Variable]) -> Iterator[Contribution]:
-    """Block i of the columns: for every i of a family the gradients side by side, else 0 beside the one block."""
+    """Yield the terms of a block of columns: over a family the concatenated gradients, else one block among zeros."""
     wide, block = node.args
     if family is not None and block == family[0]:
+        # Over the whole family every block has its gradient, so the matrix is no longer a member of it.
         yield from _pushed(wide, Concatenate(g, *family), wide, None, active)
     elif family is not None and family[0] in block.free_symbols:
         raise GradientError(f"the gradient of {node}: block {block} of a family over {family[0]} has no rule")
@@ -183,7 +185,7 @@ def _pullbacks(node: Apply, g: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def depending(layer: Layer, on: set[Variable]) -> set[Variable]:
-    """Return the variables of a prepared layer that depend on given ones or on the weights of parts, those included."""
+    """Return the given variables and those of a prepared layer that depend on them or on weights of parts."""
     active = set(on)
     for equation in layer.equations:
         weighted = isinstance(equation.value, Apply) and has_weights(equation.value)
@@ -197,7 +199,7 @@ def depending(layer: Layer, on: set[Variable]) -> set[Variable]:
 
 @dataclass
 class _Backward:
-    """The backward pass of a prepared layer."""
+    """Collects the terms of all gradients and writes the backward equations of a prepared layer."""
 
     layer: Layer
     wanted: tuple[Variable, ...]
@@ -206,12 +208,12 @@ class _Backward:
     equations: list[Equation] = field(default_factory=list)
 
     def named(self, variable: Variable) -> Variable:
-        """Return the variable that holds the gradient by a variable."""
+        """Return the variable whose value is the gradient by a variable."""
         return Variable(self.prefix + variable.name, variable.shape)
 
     @property
     def given(self) -> tuple[Variable, ...]:
-        """The gradients by the outputs, which the caller gives."""
+        """The gradients by the outputs, which are inputs of the gradient layer."""
         return tuple(self.named(output) for output in self.layer.outputs)
 
     def run(self) -> list[Equation]:
@@ -219,7 +221,7 @@ class _Backward:
         active = depending(self.layer, set(self.wanted))
         for output in self.layer.outputs:
             self.collected.setdefault(output, []).append(Contribution(output, self.named(output)))
-        for equation in reversed(self.layer.equations):
+        for equation in reversed(self.layer.equations):  # all readers of a variable come before its own equation
             if equation.variable in active and equation.variable in self.collected:
                 for contribution in contributions(equation, self._total(equation), active):
                     self.collected.setdefault(contribution.of, []).append(contribution)
@@ -228,8 +230,8 @@ class _Backward:
         return self.equations
 
     def _total(self, equation: Equation) -> Array:
-        """Return the gradient by the target of an equation, under its name unless it has a short one already."""
-        over = equation.over or _one_family(self.collected[equation.variable])  # an array may be used by its members
+        """Return the gradient by the target of an equation; write an equation for it unless it already has a name."""
+        over = equation.over or _one_family(self.collected[equation.variable])  # uses may read only members of it
         value = _sum(self.collected[equation.variable], over)
         if over and not equation.over:
             whole = self._named_total(equation.variable)
@@ -243,7 +245,7 @@ class _Backward:
         return target
 
     def _named_total(self, variable: Variable) -> Variable:
-        """Return what holds all of a gradient; of an output that is read as well, a part of it is given by its name."""
+        """Return the variable for a total gradient; for an output it has a new name, because dY is an input already."""
         named = self.named(variable)
         if variable not in self.layer.outputs:
             return named
@@ -251,7 +253,7 @@ class _Backward:
         return Variable(fresh_name(f"{named.name}_all", taken), variable.shape)
 
     def _output(self, variable: Variable) -> Equation:
-        """Return the equation of a gradient that is asked for; it is 0 where the output does not depend on it."""
+        """Return the equation of a requested gradient; it is 0 if the output does not depend on the variable."""
         parts = self.collected.get(variable, [])
         target = self.named(variable)
         if not parts:
@@ -262,13 +264,13 @@ class _Backward:
 
 
 def _one_family(parts: list[Contribution]) -> Family | None:
-    """Return the family whose members are all that is used, if it is one."""
+    """Return the family over whose members all uses run, or None if they run over several or none."""
     families = {part.member for part in parts}
     return families.pop() if len(families) == 1 else None
 
 
 def _sum(parts: list[Contribution], over: Family | None) -> Array:
-    """Return what several uses add up to: the member of a family at its index, or the whole."""
+    """Return the sum of the terms of several uses, for the member at the index of a family or for the whole array."""
     values = [_aligned(part, over) for part in parts]
     result = values[0]
     for value in values[1:]:

@@ -1,8 +1,8 @@
-"""Tapes, the residuals that a forward pass saves for the backward pass: gradients in a form that a program can run.
+"""Tapes: the residuals that a forward pass saves for the backward pass, for gradients that a program can run.
 
-The equations of a gradient say what is computed; a program also says what is saved. `with_tapes` gives every applied
-layer that is pulled back a tape, what its forward pass saves, so that the backward pass computes nothing again.
-`forward_pass` and `backward_pass` are the two halves of the gradient of a layer that is applied in another.
+The equations of a gradient define the computed values; a program must also know which values are saved. `with_tapes`
+adds a tape for every applied layer that is pulled back: the saved values of its forward pass, which the backward pass
+then need not compute again. `forward_pass` and `backward_pass` are the two halves of the gradient of an applied layer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Tape(Array):
 
     @property
     def kind(self) -> str:
-        """What it is: no array of numbers."""
+        """The kind "tape": a tape is not an array of numbers."""
         return "tape"
 
     @property
@@ -42,7 +42,7 @@ class Tape(Array):
 
 
 class Pulled(Array):
-    """A pullback that reads a tape: `tape`, the gradient of the output, the name asked for, and what was applied."""
+    """A pullback that reads a tape: from the tape, the gradient by the output, a name, and the applied layer's data."""
 
     def _infer(self) -> Shape:
         layer = self.layer
@@ -50,21 +50,21 @@ class Pulled(Array):
 
     @property
     def call(self) -> tuple[Any, ...]:
-        """What the results of one call of the backward pass have in common."""
+        """The arguments that the results of one call of the backward pass share: all except the name."""
         return (*self.args[:2], *self.args[3:])
 
     def sibling(self, name: str) -> Pulled:
-        """Return the result of the same call that is called `name`."""
+        """Return the result of the same call for the input or parameter `name`."""
         return self.func(*self.args[:2], Str(name), *self.args[3:])
 
     @property
     def name(self) -> str:
-        """The name of the input or parameter whose gradient it is."""
+        """The name of the input or parameter by which the gradient is taken."""
         return self.args[2].name
 
     @property
     def part(self) -> str:
-        """The name under which the weights of the applied layer are filed."""
+        """The name of the applied part, which starts the names of its weights."""
         return self.args[3].name
 
     @property
@@ -74,7 +74,7 @@ class Pulled(Array):
 
     @property
     def bound(self) -> dict[str, Array]:
-        """The parameters that were bound."""
+        """The parameters that were bound to arrays."""
         return {name.name: value for name, value in self.args[5]}
 
     @property
@@ -84,7 +84,7 @@ class Pulled(Array):
 
 
 def pulled(node: Basic, over: Symbol | None = None) -> list[tuple[Pulled, Symbol | None]]:
-    """Return the pullbacks in an expression, from left to right, each with the index of the family around it."""
+    """Return the pullbacks with tapes in an expression, left to right, each with the index of its family."""
     if not isinstance(node, Array):
         return []
     if isinstance(node, Pulled):
@@ -94,7 +94,7 @@ def pulled(node: Basic, over: Symbol | None = None) -> list[tuple[Pulled, Symbol
 
 
 def is_gradient(layer: Layer) -> bool:
-    """Say whether a layer pulls gradients back through other layers."""
+    """Return whether a layer pulls gradients back through other layers."""
     return any(equation.value.has(Pullback) for equation in layer.equations)
 
 
@@ -121,7 +121,7 @@ def _taped(equations: Any, taken: set[str], needed: set[Apply] | None = None) ->
 
 
 def _reading(tape: Variable, node: Pullback) -> Pulled:
-    """The pullback that reads a tape."""
+    """Return a pullback in the form that reads a tape."""
     applied = node.applied
     count = applied.count if isinstance(applied, Repeat) else Integer(0)
     return Pulled(tape, node.cotangent, node.args[2], applied.args[0], applied.layer, applied.args[3], count)
@@ -129,7 +129,7 @@ def _reading(tape: Variable, node: Pullback) -> Pulled:
 
 @lru_cache(maxsize=256)
 def _halves(layer: Layer) -> tuple[list[Equation], list[Equation], tuple[Variable, ...]]:
-    """The equations of both passes with tapes, and what the forward pass saves."""
+    """Return the forward and the backward equations with tapes, and the variables that the forward pass saves."""
     both = passes(layer)
     taken = {*layer.shapes, *(e.variable.name for e in (*both.forward, *both.backward)), *(v.name for v in both.given)}
     run = {node.applied for e in both.backward for node in e.value.atoms(Pullback)}
@@ -144,7 +144,7 @@ def _halves(layer: Layer) -> tuple[list[Equation], list[Equation], tuple[Variabl
 
 
 def _until_output(layer: Layer, forward: tuple[Equation, ...]) -> tuple[Equation, ...]:
-    """The equations of the forward pass, those included that the output needs but the backward pass does not."""
+    """Return the forward equations, including those that only the output needs and the backward pass does not."""
     wanted = {*layer.outputs, *(e.variable for e in forward)}
     kept = []
     for equation in reversed(prepared(layer).equations):
@@ -155,13 +155,13 @@ def _until_output(layer: Layer, forward: tuple[Equation, ...]) -> tuple[Equation
 
 
 def forward_pass(layer: Layer) -> tuple[Layer, tuple[Variable, ...]]:
-    """Return the layer that computes what a layer does, and which of its values are saved for the backward pass."""
+    """Return the forward pass of a layer as a layer, and the variables that it saves for the backward pass."""
     forward, _, saved = _halves(layer)
     return Layer(f"{layer.name}_forward", layer.inputs, layer.parameters, forward, layer.outputs), saved
 
 
 def backward_pass(layer: Layer) -> tuple[Gradient, tuple[Variable, ...]]:
-    """Return the layer that takes the gradient by the output of a layer, and reads what the forward pass saved."""
+    """Return the backward pass as a layer, which takes the gradient by the output and the saved variables."""
     _, backward, saved = _halves(layer)
     both = passes(layer)
     return Gradient(f"{layer.name}_backward", (*both.given, *saved), layer.parameters, backward, both.outputs), saved

@@ -1,9 +1,9 @@
-"""A layer with its parts written out: one list of equations, in order of evaluation.
+"""Inlining: a layer with its parts written out as one list of equations, in order of evaluation.
 
-Definition   each application of a layer is replaced by the layer's equations, its inputs by what it is applied to
-Result       the same output: an application is nothing but its equations (rule "definition")
-Assumes      a part inside a family becomes equations over the family's index, if it has no family of its own; such a
-             part, and the layer of a repetition, stay applications, their own parts written out
+Definition   each application of a layer is replaced by the layer's equations, its inputs by the arguments
+Result       the same output: an application is defined by its equations (rule "definition")
+Assumes      a part inside a family becomes equations over the family's index, unless the part contains a family. Such
+             a part stays an application, as does the layer of a repetition; their inner parts are written out
 
 The weights and equations of a part are named after it: `attention.W_Q`, `attention.S`.
 """
@@ -29,7 +29,7 @@ Family = tuple[Symbol, Axis]
 
 @lru_cache(maxsize=256)
 def inlined(layer: Layer) -> Layer:
-    """Return a layer of the same values whose parts are written out."""
+    """Return a layer with the same values whose parts are written out."""
     writer = _Writer({v.name for v in (*layer.inputs, *layer.parameters)} | {e.variable.name for e in layer.equations})
     for equation in layer.equations:
         writer.write(equation)
@@ -38,16 +38,16 @@ def inlined(layer: Layer) -> Layer:
 
 
 class _Writer:
-    """Collects the equations of a layer and, before each of them, those of the parts that it applies."""
+    """Collects the equations of a layer; before each of them, the equations of the parts that it applies."""
 
     def __init__(self, taken: set[str]) -> None:
         self.equations: list[Equation] = []
         self.parameters: list[Variable] = []
         self.taken = taken
-        self.masks: dict[Array, Array] = {}  # those that are given by a formula
+        self.masks: dict[Array, Array] = {}  # masks that a formula defines, by the variable that holds them
 
     def write(self, equation: Equation) -> None:
-        """Write one equation; where it is nothing but an application, the last equation of the part takes its name."""
+        """Write one equation; if it only applies a part, the last equation of the part takes its name."""
         over = equation.over
         if _is_mask(equation.value):
             self.masks[equation.variable] = equation.value
@@ -57,19 +57,20 @@ class _Writer:
             self.equations.append(Equation(equation.target, self._written(equation.value, over), *(over or ())))
 
     def _written(self, node: Array, over: Family | None, *, inside: bool = False) -> Array:
-        """Return an expression without applications, their equations written before it."""
+        """Return an expression without applications; write their equations before it."""
         if _can_be_written_out(node, over) and not inside:
             result = self._part(node, over)
             return Member(result, over[0]) if over else result
         if isinstance(node, Apply):
             return self._kept(node, over, inside)
+        # Equations written before this one cannot depend on an index that is bound inside it.
         inside = inside or bool(getattr(node, "bound_symbols", ()))
         if not isinstance(node, Array) or isinstance(node, Variable) or not node.args:
             return node
         return node.func(*(self._written(a, over, inside=inside) if isinstance(a, Array) else a for a in node.args))
 
     def _kept(self, node: Apply, over: Family | None, inside: bool) -> Array:
-        """Return an application that stays, with the parts of its layer, and masks given by a formula, written out."""
+        """Return an application that stays; write out its layer's parts, and put masks with a formula into it."""
         layer = inlined(node.layer)
         pairs = list(zip(layer.inputs, node.arguments, strict=True))
         masks = {variable: self.masks.get(value, value) for variable, value in pairs}
@@ -82,7 +83,7 @@ class _Writer:
         return node.func(node.args[0], layer, arguments, *node.args[3:])
 
     def _part(self, node: Apply, over: Family | None, result: Variable | None = None) -> Variable:
-        """Write the equations of a part and return its output, under the given name where there is one."""
+        """Write the equations of a part and return its output, which takes the name of `result` if that is given."""
         known: dict[Array, Array] = {}
         for variable, argument in zip(node.layer.inputs, node.arguments, strict=True):
             value = self._written(argument, over)
@@ -111,9 +112,10 @@ class _Writer:
     def _equation(
         self, node: Apply, equation: Equation, known: dict[Array, Array], over: Family | None, result: Variable | None
     ) -> Array:
-        """Write one equation of a part, in the family around it, and return what stands for its variable."""
+        """Write one equation of a part, inside the surrounding family, and return the array for its variable."""
         value = self._with_masks(_filed_under(replace_free(equation.value, known), node.name))
         named = result if equation.variable == node.layer.output else None
+        # A value without the index is equal for all members, so one equation suffices; a named result keeps its family.
         over = over if over is not None and (over[0] in value.free_symbols or named is not None) else None
         around = over or equation.over
         kind, shape = equation.variable.kind, (*((over[1],) if over else ()), *equation.variable.shape)
@@ -125,13 +127,13 @@ class _Writer:
         return Member(variable, over[0]) if over else variable
 
     def _with_masks(self, value: Array) -> Array:
-        """Put masks that are given by a formula into a repetition that the part applies."""
+        """Put masks with a formula into a repetition that the part applies."""
         if not isinstance(value, Apply) or not any(a in self.masks for a in value.arguments):
             return value
         return self._kept(value, None, inside=False)
 
     def _named(self, name: str, value: Array, over: Family | None) -> Array:
-        """Give an argument a name, so that it is evaluated once."""
+        """Write an equation for an argument, so that it is evaluated once; return its variable."""
         over = over if over is not None and over[0] in value.free_symbols else None
         shape = (over[1], *value.shape) if over else value.shape
         variable = Variable(fresh_name(name, self.taken), shape, value.kind)
@@ -141,19 +143,19 @@ class _Writer:
 
 
 def _can_be_written_out(node: Array, over: Family | None) -> bool:
-    """Say whether a node is a part whose equations can stand where it is applied."""
+    """Return whether a node applies a part whose equations can replace the application."""
     if not isinstance(node, Apply) or isinstance(node, Repeat):
         return False
     return over is None or all(equation.over is None for equation in inlined(node.layer).equations)
 
 
 def _is_mask(value: Array) -> bool:
-    """Say whether an array is a mask that a formula gives, such as the causal one."""
+    """Return whether an array is a mask defined by a formula, such as the causal mask."""
     return value.kind == "boolean" and not value.atoms(Variable)
 
 
 def _filed_under(value: Array, path: str) -> Array:
-    """Return an expression whose applications file their weights under the name of the part around them."""
+    """Return an expression with the name of the surrounding part put before the names of its applications."""
     if isinstance(value, Apply):
         arguments = Sequence(*(_filed_under(a, path) for a in value.arguments))
         return value.func(Str(f"{path}.{value.name}"), value.layer, arguments, *value.args[3:])

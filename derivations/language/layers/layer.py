@@ -1,7 +1,7 @@
 """Layers: ordered lists of named equations, as a paper writes them.
 
-A layer holds its inputs, its parameters, its equations and its output. Layers compose: a `Part` is a layer under a
-name, with weights of its own; applied to arrays it is an expression like any other. `stack` repeats a layer N times.
+A layer has inputs, parameters, equations and an output. Layers compose: a `Part` is a layer under a name, with separate
+weights; applied to arrays it is an expression like any other. `part(name, layer, N)` repeats a layer N times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Apply", "Equation", "Equations", "Gradient", "Layer", "Part", "Repea
 
 
 class Equation(Displayed, Basic):
-    """One equation `target = value`; written over an index, it stands for a family of equations."""
+    """One equation `target = value`; with an index it is a family of equations, one for each value of the index."""
 
     def __new__(cls, target: Array, value: Array, *over: Basic) -> Equation:
         """Build the equation; `over` is empty, or an index and its number of values."""
@@ -91,7 +91,7 @@ class Equation(Displayed, Basic):
 
 
 def _defines(target: Array, over: tuple[Basic, ...]) -> bool:
-    """Say whether every entry of one variable is defined, once."""
+    """Return whether the target defines every entry of one variable exactly once."""
     if not over:
         return isinstance(target, Variable)
     whole, place = target.args if isinstance(target, Member) else (None, None)
@@ -105,7 +105,7 @@ class Equations:
         self._equations: list[Equation] = []
 
     def __call__(self, name: str, over: tuple[Symbol, Sized] | None = None) -> Any:
-        """Announce the next equation, so that an error in its right-hand side can name it."""
+        """Start the next equation, so that an error in its right-hand side can name it; return its definer."""
         require(isinstance(name, str) and bool(name), lambda: f"an equation defines a name such as 'S', not {name!r}")
         current_equation.set(name)
 
@@ -137,7 +137,7 @@ class Layer(Shown, Basic):
     """
 
     def __new__(cls, name: str | Str, inputs: Any, parameters: Any, equations: Any, output: Any) -> Layer:
-        """Build the layer and check that every name is known where it is used."""
+        """Build the layer and check that every array is defined before it is used."""
         require(isinstance(name, str | Str), lambda: f"the name of a layer is text, not {name!r}")
         name = name if isinstance(name, Str) else Str(name)
         inputs, parameters = _all_of(Variable, inputs, "inputs"), _all_of(Variable, parameters, "parameters")
@@ -162,13 +162,13 @@ class Layer(Shown, Basic):
 
     @cached_property
     def free_symbols(self) -> frozenset[Basic]:
-        """The symbols that occur; found once, for a layer never changes."""
+        """The symbols in the layer; cached, because a layer never changes."""
         return frozenset(super().free_symbols)
 
-    closed = True  # a substitution from outside leaves the names inside alone
+    closed = True  # a substitution from outside does not change the names inside
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace sizes only: the variables and indices of a layer are its own."""
+        """Replace sizes and positive scalars only: the variables and indices of a layer are local to it."""
         return super()._xreplace({key: rule[key] for key in rule if key.is_Symbol and key.is_positive})
 
     @property
@@ -183,7 +183,7 @@ class Layer(Shown, Basic):
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
-        """The arrays that are learned, without those of the parts."""
+        """The learned arrays of the layer itself, without those of its parts."""
         return tuple(self.args[2])
 
     @property
@@ -193,18 +193,18 @@ class Layer(Shown, Basic):
 
     @property
     def outputs(self) -> tuple[Variable, ...]:
-        """The results: one for most layers, one for each input and parameter for a gradient."""
+        """The results: one for most layers; a gradient has one for each real input and parameter."""
         return (self.args[4],) if isinstance(self.args[4], Variable) else tuple(self.args[4])
 
     @property
     def output(self) -> Variable:
-        """The result, where there is one."""
+        """The result of a layer with one output."""
         require(len(self.outputs) == 1, lambda: f"layer {self.name} has {len(self.outputs)} outputs: use `outputs`")
         return self.outputs[0]
 
     @cached_property
     def parts(self) -> dict[str, Apply]:
-        """The layers inside this one, by the name of their weights."""
+        """The layers applied inside this one, by the names of their parts."""
         applied = (node for e in self.equations for node in _preorder(e.value) if isinstance(node, Apply))
         return {node.name: node for node in applied}
 
@@ -215,7 +215,7 @@ class Layer(Shown, Basic):
 
     @cached_property
     def scalars(self) -> tuple[Symbol, ...]:
-        """The scalars of the layer that are no sizes, such as epsilon, by name."""
+        """The scalars of the layer that are not sizes, such as epsilon, by name."""
         inner = (s for e in self.equations for s in e.value.free_symbols if s.is_positive and not s.is_integer)
         return tuple(sorted(set(inner), key=lambda s: s.name))
 
@@ -240,7 +240,7 @@ class Layer(Shown, Basic):
         raise KeyError(f"layer {self.name} has no equation for {name}")
 
     def until(self, name: str) -> Layer:
-        """Return the layer whose output is the intermediate `name`; equations it does not need are left out."""
+        """Return the layer whose output is the intermediate `name`, with only the equations that it needs."""
         needed, kept = {self.equation(name).variable}, []
         for equation in reversed(self.equations):
             if equation.variable in needed:
@@ -251,8 +251,8 @@ class Layer(Shown, Basic):
     def result(self, *inputs: Array, **parameters: Array) -> Array:
         """Return the output as one expression: inputs and parameters bound, intermediates and parts unfolded.
 
-        The weights of a part are called `part.weight`. A repetition is unfolded only when its number of layers is a
-        number.
+        The weights of a part are called `part.weight`. A repetition is unfolded only if its number of layers is an
+        integer.
         """
         given = {name: _unfold_parts(value, "") for name, value in parameters.items()}
         return self._result(tuple(_unfold_parts(value, "") for value in inputs), given, "")
@@ -275,7 +275,7 @@ class Layer(Shown, Basic):
 
 
 def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
-    """Return the parts of a layer, each of one kind."""
+    """Return the given parts of a layer as a tuple; raise `ShapeError` unless all have the type `kind`."""
     found = tuple(parts) if isinstance(parts, Iterable) and not isinstance(parts, str) else (parts,)
     wrong = [part for part in found if not isinstance(part, kind)]
     require(not wrong, lambda: f"the {what} of a layer are of type {kind.__name__}, not {wrong[0]!r}")
@@ -283,14 +283,14 @@ def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
 
 
 class Gradient(Layer):
-    """The gradient of a layer: takes the gradient by its output, returns those by its inputs, then its parameters."""
+    """The gradient of a layer: takes the gradient by the output, returns those by the inputs, then the parameters."""
 
 
 class _Family(Array):
     """The members of a family as one array: `[i]` selects the member i."""
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything but the index, which is bound."""
+        """Replace everything except the bound index."""
         return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
 
     @property
@@ -311,7 +311,7 @@ class _Family(Array):
 
 
 class Apply(Array):
-    """A layer applied to arrays; its weights are those filed under `name`, except those bound to arrays here."""
+    """A layer applied to arrays; its weights are called `name.weight`, except those bound to arrays here."""
 
     def __new__(cls, name: Str, layer: Layer, arguments: Sequence, bound: Sequence = Sequence()) -> Apply:
         """Build the application; the sizes of the layer become those of the arguments."""
@@ -320,7 +320,7 @@ class Apply(Array):
 
     @property
     def name(self) -> str:
-        """The name under which the weights are filed."""
+        """The name of the part, which starts the names of its weights."""
         return self.args[0].name
 
     @property
@@ -330,7 +330,7 @@ class Apply(Array):
 
     @property
     def arguments(self) -> tuple[Array, ...]:
-        """The arrays given for the inputs."""
+        """The arrays that are passed for the inputs."""
         return tuple(self.args[2])
 
     @property
@@ -361,7 +361,7 @@ class Apply(Array):
 
 
 class Repeat(Apply):
-    """N copies of a layer in sequence: the output of each is the first input of the next; weights differ."""
+    """N copies of a layer in sequence: the output of each is the first input of the next; each has its own weights."""
 
     @property
     def count(self) -> Expr:
@@ -379,7 +379,7 @@ class Repeat(Apply):
         return shape
 
     def unfold(self, path: str = "") -> Array:
-        """Return the value as one expression; the number of layers must be a number."""
+        """Return the value as one expression; the number of layers must be an integer."""
         require(self.count.is_Integer, lambda: f"{self}: give the number of layers as a number to unfold it")
         value, *rest = self.arguments
         for number in range(int(self.count)):
@@ -392,7 +392,7 @@ class Repeat(Apply):
 
 
 class Part:
-    """A layer under a name, inside another layer: call it on arrays; keywords bind parameters to given arrays."""
+    """A layer used under a name inside another layer: call it on arrays; keywords bind parameters to arrays."""
 
     def __init__(self, name: str, layer: Layer, count: Sized | None = None) -> None:
         self.name, self.layer, self.count = Str(name), layer, count
@@ -411,7 +411,7 @@ def part(name: str, layer: Layer, count: Sized | None = None) -> Part:
 
 
 def bind_sizes(layer: Layer, arguments: tuple[Array, ...]) -> dict[Expr, Axis]:
-    """Return what the sizes of a layer become when it is applied to the arguments."""
+    """Return the values that the sizes of a layer take when it is applied to the arguments."""
     require(
         len(arguments) == len(layer.inputs),
         lambda: (
@@ -427,6 +427,7 @@ def bind_sizes(layer: Layer, arguments: tuple[Array, ...]) -> dict[Expr, Axis]:
         if len(declared.shape) != len(given.shape):
             raise ShapeError(f"{what} has shape {shape_text(given.shape)}, {shape_text(declared.shape)} is needed")
         for wanted, actual in zip(declared.shape, given.shape, strict=True):
+            # The first axis declared with a size symbol fixes its value; later axes must agree.
             known = sizes.setdefault(wanted, actual) if isinstance(wanted, Symbol) else actual
             if not same_size(known, actual):
                 raise ShapeError(
@@ -449,7 +450,7 @@ def _check_shape(what: str, wanted: Shape, given: Shape) -> None:
 
 
 def _preorder(node: Basic) -> Iterator[Basic]:
-    """Yield a node and what is in it; the inside of a layer is its own."""
+    """Yield a node and its subexpressions, without the inside of layers."""
     yield node
     for child in node.args:
         if not isinstance(child, Layer):
@@ -469,7 +470,7 @@ def _unfold_parts(node: Basic, path: str) -> Basic:
 
 
 def _names_in_formulas(node: Basic) -> set[str]:
-    """The names of the arrays whose entries are read in scalars, tables and functions, outside the nodes of arrays."""
+    """Return the names of the arrays whose entries are read by scalars, tables and functions, outside array nodes."""
     if isinstance(node, Variable | Layer):
         return set()
     if isinstance(node, Array | Sequence):

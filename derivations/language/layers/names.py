@@ -1,4 +1,4 @@
-"""The names in expressions: the arrays and variables that one is made of, and new names beside those that there are."""
+"""Names in expressions: the arrays and variables inside an expression, and fresh names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["fresh_name", "is_name", "subexpressions", "variables_in"]
 
 
 def is_name(node: Basic) -> bool:
-    """Say whether an expression is a variable, or a member of one."""
+    """Return whether an expression is a variable, or a member of one."""
     return isinstance(node, Variable) or (isinstance(node, Member) and isinstance(node.args[0], Variable))
 
 
 def subexpressions(node: Basic) -> Iterator[Array]:
-    """Yield an expression and the arrays in it, outermost first; the inside of a layer is its own."""
+    """Yield an expression and the arrays inside it, outermost first, without the inside of layers."""
     if isinstance(node, Array):
         yield node
-    if isinstance(node, Variable):  # its sizes hold no arrays
+    if isinstance(node, Variable):  # its arguments contain no arrays
         return
     for child in node.args:
         if not isinstance(child, Layer):
@@ -29,12 +29,12 @@ def subexpressions(node: Basic) -> Iterator[Array]:
 
 
 def variables_in(node: Basic) -> Iterator[Variable]:
-    """Yield the variables of an expression, in order, each as often as it occurs; the inside of a layer is its own."""
+    """Yield the variables of an expression in order, each as often as it occurs, without the inside of layers."""
     return (each for each in subexpressions(node) if isinstance(each, Variable))
 
 
 def fresh_name(wanted: str, taken: set[str]) -> str:
-    """Return a name that is not taken, and take it: the wanted one, or that with a number behind it."""
+    """Return the wanted name, with a number appended if it is taken; add the result to `taken`."""
     name, number = wanted, 1
     while name in taken:
         number += 1

@@ -1,7 +1,7 @@
-"""Repetitions of a layer with a symbolic count, inside equations: equal stacks are one array of which nothing is known.
+"""Repetitions of a layer with a symbolic count, inside equations: equal stacks become one unknown array.
 
-Congruence   a stack is a function of its first input, its other inputs and its weights; two stacks of one count, with
-             equal inputs and the same weights, are equal when one layer of the one equals one layer of the other for
+Congruence   a stack is a function of its first input, its other inputs and its weights. Two stacks with equal counts,
+             equal inputs and the same weights are equal if one layer of the first equals one layer of the second for
              every input: by induction on the number of layers
 """
 
@@ -22,13 +22,13 @@ Equal = Callable[[Basic, Basic], bool]
 
 
 def without_stacks(left: Basic, right: Basic, equal: Equal, equal_alone: Equal) -> tuple[Basic, Basic]:
-    """Return two sides with each stack of symbolic count replaced by an array of its own, equal stacks by one.
+    """Return two sides with each stack of symbolic count replaced by a new array; equal stacks get the same array.
 
-    `equal` decides under what is assumed, `equal_alone` for all values of everything.
+    `equal` decides equality under the assumptions of the goal, `equal_alone` for all values, without assumptions.
     """
     stacks = list(dict.fromkeys(node for side in (left, right) for node in _stacks(side)))
     if not stacks or not all(equal(a, a) for node in stacks for a in (*node.arguments, *node.bound.values())):
-        return left, right  # an argument must be defined, also where it is the same on both sides
+        return left, right  # an argument must be defined, even if it is the same on both sides
     taken = {v.name for side in (left, right) for v in side.atoms(Variable)}
     taken |= {s.name for side in (left, right) for s in side.atoms(Symbol)}
     fresh = (name for name in (f"stack_{number}" for number in range(1, 1000)) if name not in taken)
@@ -61,7 +61,7 @@ def _shaped_alike(one: Array, other: Array) -> bool:
 
 
 def _same_layer(one: Layer, other: Layer, equal_alone: Equal) -> bool:
-    """Say whether two layers with the same weights give equal outputs for all inputs."""
+    """Return whether two layers with the same weights give equal outputs for all inputs."""
     if one == other:
         return True
     weights = [{p.name: p for p in layer.parameters} for layer in (one, other)]
@@ -69,6 +69,7 @@ def _same_layer(one: Layer, other: Layer, equal_alone: Equal) -> bool:
         return False
     taken = {v.name for layer in (one, other) for v in layer.atoms(Variable)}
     names = (name for name in (f"input_{number}" for number in range(1, 1000)) if name not in taken)
+    # Both layers get the same new variables as inputs: equality then holds for every input, as the induction needs.
     inputs = []
     for a, b in zip(one.inputs, other.inputs, strict=True):
         if a.kind != b.kind or not _shaped_alike(a, b):

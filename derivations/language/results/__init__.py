@@ -1,1 +1,1 @@
-"""Results: derivations, their claims and steps, and the statements that are no entries."""
+"""Results: derivations, their claims and steps, and statements about whole matrices."""

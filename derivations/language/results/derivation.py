@@ -1,8 +1,8 @@
 """Derivations: chains of expressions, each linked to the one before by a named rule.
 
-A `Claim` is one chain: it states `lhs relation rhs`, its last expression being the right-hand side. A `Derivation`
-is one result of the catalogue: usually one claim, several where the statement has parts. Definitions are equations of
-layers; they name things and need no proof.
+A `Claim` is one chain: it states `lhs relation rhs`, where rhs is its last expression. A `Derivation` is one result of
+the catalogue: usually one claim, several if the statement has parts. Definitions are equations of layers; they
+introduce names and need no proof.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a result assumes: a SymPy relation, for all values of the indices in `ranges` (name -> size).
+    """An assumption of a result: a SymPy relation, for all values of the indices in `ranges` (name -> size).
 
-    `text` says in words what the relation does not say by itself, such as where it comes from.
+    `text` adds in words what the relation does not show, such as its origin.
     """
 
     statement: Basic
@@ -48,13 +48,13 @@ class Assumption:
     text: str = ""
 
     def __post_init__(self) -> None:
-        """Keep the parts as SymPy; raises `TypeError` for what is no relation, or no ranges."""
+        """Convert the parts to SymPy; raise `TypeError` for an invalid relation or invalid ranges."""
         _set(self, statement=as_relation(self.statement), ranges=Ranges(self.ranges))
 
 
 @dataclass(frozen=True)
 class Step:
-    """One link: `previous relation expression`, by the rule of that name; inequalities may bring a certificate."""
+    """One link: `previous relation expression`, by the named rule; an inequality may have a certificate."""
 
     rule: str
     expression: Basic
@@ -62,7 +62,7 @@ class Step:
     certificate: tuple[Basic, ...] = ()
 
     def __post_init__(self) -> None:
-        """Keep the parts as SymPy; raises `TypeError` for what is no rule, no relation or no expression."""
+        """Convert the parts to SymPy; raise `TypeError` for an invalid rule, relation or expression."""
         for name, text in (("rule", self.rule), ("relation", self.relation)):
             if not isinstance(text, str):
                 raise TypeError(f"the {name} of a step is text, not {shown(text)}")
@@ -72,14 +72,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Claim:
-    """A chain of steps; `given` holds assumptions of this claim alone."""
+    """A chain of steps; `given` contains the assumptions of this claim only."""
 
     lhs: Basic
     steps: tuple[Step, ...]
     given: tuple[Assumption, ...] = ()
 
     def __post_init__(self) -> None:
-        """Keep the parts as SymPy and as tuples; raises `TypeError` for what is no expression, step or assumption."""
+        """Convert the parts to SymPy and to tuples; raise `TypeError` for a part of another type."""
         steps, given = _all(Step, self.steps), _all(Assumption, self.given)
         _set(self, lhs=as_side(self.lhs), steps=steps, given=given)
 
@@ -90,9 +90,9 @@ class Claim:
 
     @property
     def relation(self) -> str:
-        """The relation between the two ends: "=", "<=", "<", ">=" or ">", or what the only step says.
+        """The relation between the two ends: "=", "<=", "<", ">=" or ">", or the relation of the only step.
 
-        Raises `ValueError` where the steps have none, such as "<=" and then ">=".
+        Raises `ValueError` if the steps imply no relation, such as "<=" and then ">=".
         """
         found = chained(self.steps)
         if found is None:
@@ -101,27 +101,27 @@ class Claim:
 
 
 def chained(steps: Sequence[Step]) -> str | None:
-    """Return the relation between the ends of a chain of steps, or None where they have none."""
+    """Return the relation that a chain of steps implies between its ends, or None if their directions differ."""
     relations = [s.relation for s in steps if s.relation != "="]
     if len(steps) == len(relations) == 1:
         return relations[0]
     for order in (("<", "<="), (">", ">=")):
         if relations and set(relations) <= set(order):
-            return order[order[0] not in relations]
+            return order[order[0] not in relations]  # one strict step makes the whole chain strict
     return None if relations else "="
 
 
 def no_relation(steps: Sequence[Step]) -> str:
-    """Say in a sentence that the relations of a chain do not make one."""
+    """Return the error message for a chain whose relations do not combine into one."""
     return f"a claim needs steps whose relations point one way, not {[s.relation for s in steps]}"
 
 
 @dataclass(frozen=True)
 class Derivation(Shown):
-    """One result: what it says, how it is derived, and what it assumes.
+    """One result: its claims, their steps, and its assumptions.
 
-    `definitions` are the equations that name the arrays in it; `ranges` gives the number of values of its indices
-    (each counts from 0); `assumptions` are what every claim of it may use.
+    `definitions` are the equations that define its arrays; `ranges` gives the number of values of each index, which
+    counts from 0; every claim may use the `assumptions`.
     """
 
     id: str
@@ -134,7 +134,7 @@ class Derivation(Shown):
     bijections: tuple[tuple[str, str, Expr], ...] = ()  # name, inverse and number of places of each permutation
 
     def __post_init__(self) -> None:
-        """Keep the parts as SymPy and as tuples; raises `TypeError` for what is none of them."""
+        """Convert the parts to SymPy and to tuples; raise `TypeError` for a part of a wrong type."""
         _set(
             self,
             claims=_all(Claim, self.claims),
@@ -171,7 +171,7 @@ class Derivation(Shown):
 
     @property
     def evidence(self) -> Any:
-        """What the judge says of the claims; decided at the first use, for this object alone."""
+        """The judge's evidence for the claims, decided at the first use, for this object only."""
         return VIEWS["evidence"](self)
 
     def at(self, **sizes: int) -> Derivation:
@@ -198,6 +198,7 @@ class Derivation(Shown):
         def moved(s: Step) -> Step:
             return replace(s, expression=put(s.expression), certificate=tuple(map(put, s.certificate)))
 
+        # The variable of a limit is bound: a claim whose limit runs over a replaced name stays as it is.
         bound = {symbol for c in self.claims for limit in c.lhs.atoms(Limit) for symbol in limit.args[1:2]}
         claims = tuple(
             c
@@ -222,13 +223,13 @@ class Derivation(Shown):
 
 
 def _set(of: Any, **values: Any) -> None:
-    """Give fields of a frozen object their values while it is built."""
+    """Set fields of a frozen dataclass while it is built."""
     for name, value in values.items():
         object.__setattr__(of, name, value)
 
 
 def _all(kind: type, parts: Any) -> tuple[Any, ...]:
-    """Return parts of one kind as a tuple; a part by itself is one of them."""
+    """Return the parts as a tuple; raise `TypeError` unless all have the type `kind`. A single part is allowed."""
     parts = (parts,) if isinstance(parts, kind) or not isinstance(parts, Iterable) else tuple(parts)
     wrong = next((part for part in parts if not isinstance(part, kind)), None)
     if wrong is not None or None in parts:
@@ -264,9 +265,9 @@ def claim(lhs: Basic | int, *steps: Step, given: tuple[Assumption, ...] = ()) ->
 
 
 class FalseStepError(ValueError):
-    """A derivation that may not enter the catalogue: a step of it is refuted, or not decided.
+    """A derivation may not enter the catalogue, because one of its steps is refuted or not decided.
 
-    `evidence` is what the judge says of all steps.
+    `evidence` is the judge's verdict on all steps.
     """
 
     def __init__(self, derivation: Derivation, evidence: Any) -> None:
@@ -284,6 +285,7 @@ class FalseStepError(ValueError):
 
     def __reduce__(self) -> Any:
         """Pickle as an exception with its message, for other processes."""
+        # The default would call `__init__` with the message alone.
         return (_restored, (str(self), self.evidence))
 
 
@@ -297,11 +299,11 @@ RESULTS: dict[str, Callable[[], Derivation]] = {}
 
 
 def register(derivation: Derivation, name: str = "") -> Derivation:
-    """Enter a derivation in the catalogue under its id, or under `name`, such as "attention.mine"; return it.
+    """Add a derivation to the catalogue under its id, or under `name`, such as "attention.mine"; return it.
 
-    Every step is decided now, and the evidence stays with the derivation.
+    The judge decides every step now, and the derivation keeps the evidence.
 
-    Raises `FalseStepError` where a step is refuted or not decided, `ValueError` for an id that is missing or taken.
+    Raises `FalseStepError` if a step is refuted or not decided, `ValueError` for an id that is missing or taken.
     """
     if not isinstance(derivation, Derivation) or not isinstance(name, str):
         raise TypeError(f"a derivation is registered under an id, not {shown(derivation)} under {shown(name)}")
@@ -315,15 +317,15 @@ def register(derivation: Derivation, name: str = "") -> Derivation:
 
 
 def registered(name: str) -> Derivation:
-    """Return the result with that id, which is judged at its first use here and keeps the evidence.
+    """Return the result with that id; it is judged at its first use here and keeps the evidence.
 
-    Raises `FalseStepError` where a step is refuted or not decided.
+    Raises `FalseStepError` if a step is refuted or not decided.
     """
     return _proved(RESULTS[name]())
 
 
 def _proved(derivation: Derivation) -> Derivation:
-    """Return the derivation, whose evidence it keeps from now on; raises `FalseStepError`."""
+    """Return the derivation after judging it; raise `FalseStepError` if a step is refuted or not decided."""
     if derivation.evidence.level in ("refuted", "unknown"):
         raise FalseStepError(derivation, derivation.evidence)
     return derivation
@@ -343,9 +345,9 @@ def result(*, topic: str, name: str | None = None) -> Callable[[Build], Build]: 
 def result(
     build: Build | None = None, *, topic: str | None = None, name: str | None = None
 ) -> Build | Callable[[Build], Build]:
-    """Enter a derivation in the catalogue; its id is the topic and the function's name, as in `softmax.jacobian`.
+    """Add a derivation to the catalogue; its id is the topic and the function's name, as in `softmax.jacobian`.
 
-    The topic is what the module calls `TOPIC`, else the module's name; topic and name may also be given here.
+    The topic is the module's `TOPIC`, else the module's name; topic and name may also be given here.
     """
     if build is None:
         return partial(_enter, topic=topic, called=name)
@@ -356,7 +358,7 @@ def _enter(build: Build, topic: str | None, called: str | None) -> Build:
     topic = topic or build.__globals__.get("TOPIC") or build.__module__.rpartition(".")[2]
     name = f"{topic}.{called or build.__name__}"
 
-    @cache
+    @cache  # built at the first use, so that an import neither builds nor proves results
     def derivation() -> Derivation:
         return replace(build(), id=name)
 
@@ -373,9 +375,10 @@ def derivation(
     source: str = "",
     bijections: Sequence[tuple[str, str, Expr]] = (),
 ) -> Derivation:
-    """Return a derivation; `about` gives the definitions: a layer, whose equations they are, or equations.
+    """Return a derivation; `about` gives the definitions, as a layer or as equations.
 
-    `ranges` gives the number of values of each free index, `bijections` name, inverse and size of permutations.
+    `ranges` gives the number of values of each free index; `bijections` gives the name, the inverse's name and the
+    size of each permutation.
     """
     definitions = about.equations if isinstance(about, Layer) else _all(Equation, about)
     stated = assuming if isinstance(assuming, Iterable) and not isinstance(assuming, str) else (assuming,)

@@ -1,4 +1,4 @@
-"""Terms and statements that are no entries: rank, null space, norm, supremum, conformability."""
+"""Terms and statements about whole matrices and functions: rank, null space, norm, supremum, conformability."""
 
 from typing import Any
 
@@ -50,10 +50,10 @@ class NullSpace(Basic):
 
 
 class Span(Basic):
-    """The span of vectors, and of the columns of matrices; of nothing, it is {0}."""
+    """The span of vectors and of the columns of matrices; the span of no arrays is {0}."""
 
     def __new__(cls, *arrays: Array) -> "Span":
-        """Build the space for arrays of one height."""
+        """Build the space for arrays with the same number of rows."""
         return super().__new__(cls, *arrays)
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -61,7 +61,7 @@ class Span(Basic):
 
 
 class Supremum(Expr):
-    """The supremum of a function of one real variable over low <= t <= high; an end may be infinite."""
+    """The supremum of a function of one real variable t over low <= t <= high; low and high may be infinite."""
 
     is_commutative = True
 
@@ -73,7 +73,7 @@ class Supremum(Expr):
 
     @property
     def variable(self) -> Symbol:
-        """The variable, which is bound."""
+        """The bound variable."""
         return self.args[0].variables[0]
 
     @property
@@ -104,7 +104,7 @@ class Conformable(Boolean):
 
     @property
     def condition(self) -> Any:
-        """The condition on the sizes: the inner ones are equal."""
+        """The condition that the inner sizes are equal."""
         left, right = self.args
         return Eq(total(left.shape[-1]), total(right.shape[0]), evaluate=False)
 

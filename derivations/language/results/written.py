@@ -1,7 +1,7 @@
-"""What a person writes as a part of a derivation, as SymPy: sides, sizes, relations, ranges of indices.
+"""Conversion of user input for derivations to SymPy: sides, sizes, relations, ranges of indices.
 
-A Python number stands for itself and a SymPy matrix for the array that it writes out. What has no plain meaning here is
-refused in one sentence that says what to write; text is never read as a formula.
+A Python number becomes a SymPy number and a SymPy matrix becomes an explicit array. Other input is refused with one
+sentence that says what to write; strings are never parsed as formulas.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SIDES = (Expr, Array, Relational, BooleanAtom, Conformable, NullSpace, Span)
 
 
 class Ranges(dict[Symbol, Expr]):
-    """The number of values of each index, fixed once it is built: evidence that was given stays true of it."""
+    """The number of values of each index; immutable, so that evidence for a derivation stays valid."""
 
     def __init__(self, table: Mapping[Any, Any] | None = None) -> None:
         if not isinstance(table, Mapping | None):
@@ -44,29 +44,30 @@ class Ranges(dict[Symbol, Expr]):
 
 
 def as_side(value: Any, what: str = "a side of a step") -> Any:
-    """Return what stands on a side of a step, as SymPy or as an array.
+    """Return a side of a step as a SymPy object or an array.
 
-    Raises `TypeError` for anything but numbers, expressions, arrays, matrices and the statements of `statements`.
+    Raises `TypeError` unless it is a number, an expression, an array, a matrix or a statement of `statements`.
     """
     if isinstance(value, MatrixBase):
         return Explicit(value)
     found = _sympified(value)
+    # A Python bool is refused: it is usually the value of `a == b` where a relation was meant.
     if not isinstance(found, _SIDES) or (isinstance(found, BooleanAtom) and not isinstance(value, Basic)):
         raise TypeError(f"{what} is a number, an expression or an array, not {shown(value)}")
     return found
 
 
 def as_sides(values: Any, what: str) -> tuple[Any, ...]:
-    """Return several sides, such as those of a certificate."""
+    """Return several sides, such as the parts of a certificate, as a tuple."""
     if not isinstance(values, Iterable) or isinstance(values, str | Basic | MatrixBase):
         raise TypeError(f"{what} is a tuple of expressions, not {shown(values)}")
     return tuple(as_side(value, f"a part of {what}") for value in values)
 
 
 def as_relation(value: Any) -> Basic:
-    """Return a relation, or the truth value that SymPy has made of it.
+    """Return a relation, or the truth value to which SymPy has evaluated it.
 
-    Raises `TypeError` for anything else.
+    Raises `TypeError` for any other value.
     """
     found = _sympified(value)
     if not isinstance(found, Relational | BooleanAtom):
@@ -77,7 +78,7 @@ def as_relation(value: Any) -> Basic:
 def as_size(value: Any) -> Expr:
     """Return the number of values of an index.
 
-    Raises `TypeError` for what is no expression.
+    Raises `TypeError` if it is not an expression.
     """
     found = total(value) if isinstance(value, Blocks) else _sympified(value)
     if not isinstance(found, Expr):
@@ -86,9 +87,9 @@ def as_size(value: Any) -> Expr:
 
 
 def as_value(value: Any, symbol: Symbol) -> Expr:
-    """Return what a symbol is replaced by, which must be a number of the kind that the symbol was declared to be.
+    """Return the SymPy value that replaces a symbol.
 
-    Raises `ValueError` for any other.
+    Raises `ValueError` if the value contradicts the declaration of the symbol.
     """
     found = _sympified(value)
     facts = symbol.assumptions0
@@ -120,9 +121,9 @@ def _sympified(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return an object as a message shows it: what it is, and of which type; a long one by its type alone."""
+    """Return an object as text for a message: its `repr` and its type, or its type only if the `repr` is long."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a foreign object that cannot even be shown
+    except Exception:  # a foreign object whose repr fails
         text = ""
     return f"{text} of type {type(value).__name__}" if 0 < len(text) <= 60 else f"a {type(value).__name__}"
