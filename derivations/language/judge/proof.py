@@ -69,11 +69,11 @@ class Evidence:
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
-    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that it was decided for
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the derivation that it is about
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """One sentence for each step that is not proved, naming it."""
+        """One sentence for each step that is not proved, with its number."""
         return tuple(
             f"claim {c}, step {s} ({step.rule}): {step.level}: {step.reason}"
             for c, steps in enumerate(self.claims, 1)
@@ -110,7 +110,7 @@ def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
 
 
 def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:
-    """Decide the steps of a claim; steps whose relations do not make one prove nothing of its ends."""
+    """Decide the steps of a claim; if their relations do not chain, no step is proved."""
     if chained(claim.steps) is None:
         return tuple(StepEvidence("unknown", step.rule, no_relation(claim.steps)) for step in claim.steps)
     before = [claim.lhs, *(step.expression for step in claim.steps)]
@@ -169,7 +169,10 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
 
 
 def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
-    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    """Return the evidence of a step that follows from the assumptions.
+
+    It counts as proved only if some values satisfy the assumptions, since a contradiction implies every statement.
+    """
     if satisfiable(derivation, claim):
         return StepEvidence("proved", step.rule)
     stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
