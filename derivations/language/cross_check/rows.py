@@ -1,4 +1,4 @@
-"""Values of functions of arrays under an assignment: entry by entry, along rows, and by numbers that choose."""
+"""Values of functions of arrays under an assignment: elementwise functions, row functions, and lookups by number."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _(node: TopK) -> Meaning:
         if kept > len(row):
             raise Undefined(f"a row of {len(row)} has no {kept} largest entries")
         for place, after in pairwise(order):
-            sign_of(row[place] - row[after], assignment)  # refuses a tie where something is differentiated
+            sign_of(row[place] - row[after], assignment)  # inside a derivative, a tie is a kink and raises `Unfit`
         return order[:kept]
 
     def value(assignment: Assignment) -> Any:

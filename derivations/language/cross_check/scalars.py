@@ -199,7 +199,7 @@ def _(node: Indexed) -> Meaning:
 
     def value(assignment: Assignment) -> Any:
         at = []
-        for place in places:  # all places first: to find one may read other arrays
+        for place in places:  # evaluate all indices first, because an index may itself read arrays
             number = place(assignment)
             at.append(number if type(number) is int else whole(number))
         inner = assignment.array(name, shape, kind)
