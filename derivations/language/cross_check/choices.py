@@ -27,7 +27,7 @@ from derivations.language.cross_check.scalars import parts_of
 __all__ = ["sign_of"]
 
 _NEAR = Decimal(10) ** -8  # a difference this close to a kink may step over it
-_SAME = Decimal(10) ** -50
+_SAME = Decimal(10) ** -50  # numbers have 60 digits: a smaller difference is rounding
 
 
 def sign_of(value: Any, assignment: Assignment) -> int:

@@ -56,7 +56,7 @@ def power(base: Any, exponent: Any) -> Any:
     """Return a power: by products for an integer exponent, else exp(y log x)."""
     if isinstance(exponent, int):
         if exponent >= 0:
-            return base**exponent if exponent or base else 1
+            return base**exponent if exponent or base else 1  # 0^0 = 1, which `decimal` rejects
         return 1 / number(base) ** -exponent
     if base == 0:
         if exponent > 0:

@@ -106,7 +106,7 @@ def _choices(
 ) -> list[dict[Symbol, int]]:
     ranges = situation.derivation.ranges
     found: dict[tuple[int, ...], dict[Symbol, int]] = {}
-    for trial in range(4 * places):
+    for trial in range(4 * places):  # the first values of all indices, then the last ones, then random ones
         pick = {0: lambda count: 0, 1: lambda count: count - 1}.get(trial, source.randrange)
         choice = _choice(dict(ranges), sizes, pick)
         if choice is not None:

@@ -66,6 +66,7 @@ def run_saved(
     run = _Forward(assignment, recomputed)
     given = {v.name: run.made(v.shape, v.kind, varies=True, has_slope=v.kind == "real") for v in layer.inputs}
     run.layer(layer, given, layer.name)
+    # bytes: 16-bit reals, 8-bit booleans, 64-bit integers
     bytes_of = {"saved residual bytes": {"real": 2, "boolean": 1, "integer": 8}, "saved residual numbers": {"real": 1}}
     bytes_of |= {"saved residual masks": {"boolean": 1}, "saved residual statistics": {"statistic": 1}}
     return batch * sum(held.size * bytes_of[what].get(held.kind, 0) for held in run.saved)

@@ -19,7 +19,7 @@ from derivations.language.results.statements import Conformable, NullSpace, Rank
 __all__: list[str] = []
 
 _ZERO = Decimal(10) ** -30  # smaller pivots count as 0 in elimination
-_END, _GRID, _ROUNDS = Decimal(12), 240, 80
+_END, _GRID, _ROUNDS = Decimal(12), 240, 80  # an infinite end of a domain is replaced by 12 or -12
 Rows = list[list[Decimal]]
 
 

@@ -131,11 +131,13 @@ def _above_1(expression: Expr, use: Inequalities, test: Any) -> bool:
     """Return whether an expression minus 1 has the sign; its logarithm is then defined and has the same sign."""
     if not test(expression - 1, use):
         return False
+    # The normal form can then read log(expression) without a side condition.
     use.context.facts.append(Condition("positive", read(expression, use.context)))
     return True
 
 
 def _sum_positive(expression: Add, use: Inequalities) -> bool:
+    # The form of n - 1 shows no sign; the normal form decides it by the least value of n.
     if all(term.is_Rational or isinstance(term, (Symbol, Mul)) for term in expression.args):
         try:
             if is_positive(read(expression, use.context), use.context):
@@ -257,7 +259,7 @@ _KNOWN: dict[Any, Callable[..., tuple[_Fact, ...]]] = {
     tanh: lambda a: (
         _Fact(1 - tanh(a), strict=True),
         _Fact(1 + tanh(a), strict=True),
-        _Fact(2 * exp(-2 * a) - 1 + tanh(a)),
+        _Fact(2 * exp(-2 * a) - 1 + tanh(a)),  # 1 - tanh(a) = 2 / (1 + exp(2 a)) <= 2 exp(-2 a)
     ),
     Max: lambda *each: tuple(_Fact(Max(*each) - a) for a in each),
 }
@@ -270,7 +272,7 @@ def _same(fact: Basic, expression: Basic, use: Inequalities) -> bool:
             p, q = read(fact, use.context), read(expression, use.context)
         if not p or len(p) != len(q) or q[0][1] / p[0][1] < 0 or scale(p, Fraction(q[0][1]) / Fraction(p[0][1])) != q:
             return False
-        read(fact, use.context)
+        read(fact, use.context)  # read again, this time to keep its conditions
     except Undecided:
         return False
     return True

@@ -229,6 +229,7 @@ def _show(value: Any) -> str:
     return str(mpmath.nstr(mpmath.mpf(value.mid.a), 12))
 
 
+# mpmath compares two intervals as True only if the relation holds for all their points, and as None if it is open.
 _FAILS = {
     "=": lambda a, b: bool(a < b) or bool(b < a),
     "<=": lambda a, b: bool(a > b),

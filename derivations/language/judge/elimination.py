@@ -25,7 +25,7 @@ def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], R
     """Yield the remaining relations after solving the equations with a single root, and then also the others."""
     equal = {c.gap for c in constraints if c.kind == "="}
     if any(c.kind in (">", "!=") and (c.gap in equal or -c.gap in equal) for c in constraints):
-        return
+        return  # gap = 0 contradicts gap > 0 and gap != 0
     found = _eliminated(constraints, [], several=False)
     if found is not None:
         yield found
@@ -82,6 +82,7 @@ def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
         parts = [*root.value.atoms(Rational), *(power.exp for power in root.value.atoms(Pow))]
         whole = unknown.is_integer and not all(symbol.is_integer for symbol in root.value.free_symbols)
         fraction = unknown.is_integer and any(c.is_Rational and (c.q != 1 or c < 0) for c in parts)
+        # Prefer roots that are integers for integer unknowns, then roots with few conditions.
         rank = (bool(whole), bool(fraction), len(root.conditions))
         if best is None or rank < best[0]:
             best = (rank, unknown, root)

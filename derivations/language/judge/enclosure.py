@@ -85,7 +85,7 @@ def _power(f: Any, base: Jet, exponent: Jet) -> Jet:
     if not (f.exp.is_Rational and base.value > 0):
         raise NotEvaluable(f"{f} is not proved to be defined")
     value = intervals.exp(exponent.value * intervals.log(base.value))
-    return Jet(value, exponent.value * value / base.value * base.slope)
+    return Jet(value, exponent.value * value / base.value * base.slope)  # (b^e)' = e b^e / b * b' for a constant e
 
 
 def _logarithm(f: Basic, of: Jet) -> Jet:

@@ -390,7 +390,7 @@ def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[S
     total = iv.mpf(len(name) + sample.seed)  # each sample has another function
     for number, argument in enumerate(expression.args):
         value = _number(argument, sample, bound)
-        total += (number + 1) * value**3 - value
+        total += (number + 1) * value**3 - value  # neither additive nor monotone nor symmetric in the arguments
     return _OF_SIGN[sign](total)
 
 
@@ -456,6 +456,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.cos: _of(lambda value: intervals.cos(_moderate(value))),
     sympy.tanh: _of(intervals.tanh),
     sympy.erf: _of(intervals.erf),
+    # max and min increase in both arguments, so the ends of the intervals give the ends of the result
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),
     sympy.Abs: _of(abs),

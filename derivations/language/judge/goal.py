@@ -196,9 +196,10 @@ class Goal:
         if any(size.free_symbols & set(anything.values()) for size in sizes.values()):
             raise Undecided("an assumption whose indices range over one another")
         limits = {symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in sizes.items()}
+        # Conditions from reading an assumption are checked below; they are not conditions of the step.
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []
-        context.features |= {"expectation"}
+        context.features |= {"expectation"}  # assumptions may state moments under every rule
         try:
             if isinstance(statement, Eq) and isinstance(left, Mod) and right == 0 and not assumption.ranges:
                 self._assume_multiple(left)

@@ -77,8 +77,9 @@ _FUNCTIONS = (Add, Mul, Pow, exp, log, sin, cos, tanh, erf, Max, Min, Abs, Mod, 
 
 
 _SIGNS = ((Integer(1), Rational(1, 2)), (Integer(-1), Rational(1, 2)))
+# E e^2 = 1/3 and E e^4 = 1/3 = 3 (E e^2)^2, as for a normal law
 _NORMAL = ((Integer(1), Rational(1, 6)), (Integer(-1), Rational(1, 6)), (Integer(0), Rational(2, 3)))
-_LEANING = ((Integer(2), Rational(1, 5)), (Rational(-1, 2), Rational(4, 5)))
+_LEANING = ((Integer(2), Rational(1, 5)), (Rational(-1, 2), Rational(4, 5)))  # mean 0, variance 1, E e^3 = 3/2
 LAWS = {"signs": (_SIGNS, False), "normal": (_NORMAL, False), "leaning": (_LEANING, False), "common": (_SIGNS, True)}
 
 

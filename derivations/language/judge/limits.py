@@ -157,7 +157,7 @@ def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, goal: Goal) 
     if growth > 0 and not decays:
         raise Undecided(f"no law gives the limit of {write(monomial(mono, coefficient))}")
     if growth:
-        return ZERO  # an exponential decays faster than any power of the variable grows
+        return ZERO  # g^-a -> 0, and exp(-c g^b) decays faster than any power of g grows
     return product(monomial(fixed, coefficient), *factors, context=goal.context)
 
 

@@ -89,7 +89,7 @@ def _enter(names: Names, table: dict[Any, _Name]) -> None:
 
 
 class _Premise(NamedTuple):
-    """A definition or an assumption: the keys of the arrays and functions it is about (empty: all), and its names."""
+    """A definition or an assumption: the keys of its arrays and functions (empty: it always counts), and its names."""
 
     about: frozenset[Any]
     names: Names

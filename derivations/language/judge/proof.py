@@ -69,7 +69,7 @@ class Evidence:
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
-    of: Derivation | None = field(default=None, compare=False, repr=False)  # the derivation that it is about
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that was decided
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
-    try:
+    try:  # before the second look, which costs more
         counterexample = (
             None if noisy else find_counterexample(previous, step.relation, step.expression, claim, derivation)
         )

@@ -83,7 +83,7 @@ def _holds_everywhere(goal: Goal) -> bool:
 
 def _equal(goal: Goal) -> bool:
     left, right = goal.previous, goal.step.expression
-    goal.context.generic = []
+    goal.context.generic = []  # a list admits proofs that hold almost everywhere; `_holds_everywhere` extends them
     if goal.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
         return False
     if isinstance(left, Array) and isinstance(right, Array):

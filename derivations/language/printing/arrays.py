@@ -133,7 +133,7 @@ class ArrayPrinter(ScalarPrinter):
             return rf"{self.operand(left, PRODUCT)} {self.dot} {self.operand(right, ATOM)}"
         if self.notation.columns and len(right.shape) == 1:
             return self.juxtaposed([self._transposed(left), self._factor(right, ATOM)])
-        if self.notation.columns:
+        if self.notation.columns:  # (A B)^T = B^T A^T
             left, right = right, left
         levels = (ATOM, PRODUCT) if self.notation.columns else (PRODUCT, ATOM)  # a product of products keeps its order
         return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])

@@ -74,6 +74,7 @@ def python(derivation: Derivation | Layer) -> str:
 def _summary(derivation: Derivation) -> str:
     printer = TextPrinter("ours", derivation.topic)
     statement = f"{printer.doprint(derivation.lhs)} {derivation.relation} {printer.doprint(derivation.rhs)}"
+    # This text becomes a docstring, where a backslash or a quotation mark could end or change it.
     return f"{derivation.title}: {statement}.".replace("\\", "/").replace('"', "'")
 
 

@@ -360,7 +360,7 @@ def _(node: Interleave, scope: _Scope) -> Value:
 @_value.register
 def _(node: Lookup, scope: _Scope) -> Value:
     table, tokens = (_value(a, scope) for a in node.args)
-    return _one_hot(tokens, table.rows) * table
+    return _one_hot(tokens, table.rows) * table  # a lookup is a product with one-hot rows
 
 
 # --- choices by number ----------------------------------------------------------------------------------------------
@@ -434,6 +434,7 @@ def _(node: BatchTranspose, scope: _Scope) -> Value:
 @_value.register
 def _(node: RoutedProduct, scope: _Scope) -> Value:
     rows, family, numbers = (_value(a, scope) for a in node.args)
+    # All rows times every matrix, each masked by the choice of the rows, so that the numbers may be symbols.
     chosen = _one_hot(numbers, len(family))
     sent = (_entrywise(mul, rows * matrix, chosen[:, e] * ones(1, matrix.cols)) for e, matrix in enumerate(family))
     return reduce(add, sent)

@@ -17,6 +17,7 @@ from derivations.language.results.derivation import Derivation
 
 __all__ = ["Pages", "export", "pages_of", "write_files", "write_pages"]
 
+# amsmath limits matrices to 10 columns unless MaxMatrixCols is raised.
 PREAMBLE = r"""\documentclass{article}
 \usepackage{amsmath,amssymb}
 \usepackage[margin=2cm]{geometry}

@@ -1,7 +1,8 @@
 r"""The LaTeX printer: arrays, scalars, and the equations of layers.
 
-An equation prints as a whole, and a family with the range of its index. Values that papers write entry by entry (row
-sums, tables, interleaved columns, causal masks) print for an entry, and a repetition as the state after each layer.
+An equation prints as a whole, and a family with the range of its index. Values that papers write entry by entry (sums
+and means of rows, tables, interleaved columns, causal masks) print for an entry, and a repetition as the state after
+each layer.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ class Name:
 
 
 def _filled(text: str, family: str) -> str:
+    # Without an index, the brackets around # are dropped too: W_Q^{(#)} prints as W_{Q}.
     return text.replace("#", family) if family else re.sub(r"[(\[]?#[)\]]?", "", text)
 
 

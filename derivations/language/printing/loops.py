@@ -1,7 +1,8 @@
 """Results as Python source with plain loops: a function of sizes, indices and nested lists.
 
 A closed form in scalars has a shorter source (`exchange.python`). This module prints every other result with a value on
-the right-hand side: sums become `sum(... for j in range(n))`, deltas and brackets comparisons, defined arrays functions.
+the right-hand side: sums become `sum(... for j in range(n))`, deltas and brackets comparisons, and defined arrays
+functions.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _rows(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
 
 
 def _decimal(number: Rational, decimals: int) -> str:
-    scaled = abs(number.p) * 10**decimals
+    scaled = abs(number.p) * 10**decimals  # integer arithmetic, because a float would round
     digits = str(scaled // number.q).rjust(decimals + 1, "0")
     if scaled % number.q:
         raise ValueError(f"{number} is not a number of {decimals} decimals")

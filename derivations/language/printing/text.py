@@ -52,7 +52,7 @@ def plain(latex: str) -> str:
         text = _ACCENT.sub(r"\2_\1", _ALPHABET.sub(r"\1", text))
     text = re.sub(r"\\[A-Za-z]+", lambda macro: _SIGNS.get(macro[0], macro[0][1:]), text)
     text = re.sub(r"\\([_&%$#{}])", r"\1", text)
-    while _SCRIPT.search(text):
+    while _SCRIPT.search(text):  # the innermost scripts first
         text = _SCRIPT.sub(r"\1\2", text)
     return text
 

@@ -192,6 +192,7 @@ class ScalarPrinter(Marks):
 
     def _print_ExpBase(self, expr: Expr, exp: Any = None) -> str:
         short = self.inline(expr.args[0])
+        # A long exponent, or one with sums, is easier to read as exp(...).
         if len(short) <= 28 and not any(macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")):
             return self.power("e", short)
         return self.applied(self.function_name("exp"), [self._print(expr.args[0])])
@@ -209,6 +210,7 @@ class ScalarPrinter(Marks):
         return [self.place(side) if indexed else self._print(side) for side in sides]
 
     def _print_KroneckerDelta(self, expr: Expr, exp: Any = None) -> str:
+        # delta_ij = delta_ji: letters are printed before numbers
         return rf"\delta_{{{joined(sorted(self._compared(*expr.args), key=lambda t: (t.isdigit(), natural(t))))}}}"
 
     def _print_Iverson(self, expr: Expr, exp: Any = None) -> str:
@@ -255,6 +257,7 @@ class ScalarPrinter(Marks):
 
     def _print_Derivative(self, expr: Any) -> str:
         body, variables = expr.expr, expr.variables
+        # d for a function of one variable, the partial sign otherwise
         letter = "d" if len(body.free_symbols) == 1 and not body.atoms(Indexed) else self.differential
         order = len(variables)
         times = letter if order == 1 else self.power(letter.strip(), str(order)) + " "

@@ -1,7 +1,7 @@
 r"""Views: a result, a claim, a layer or an expression as LaTeX, Markdown or text.
 
-Without `math`, `latex` returns one formula without delimiters. With it, `latex` returns a fragment: a title, the display
-and sentences with the definitions, the assumptions and the source. `math` chooses the delimiters of formulas:
+Without `math`, `latex` returns one formula without delimiters. With it, `latex` returns a fragment: a title, the
+display, and sentences with the definitions, the assumptions and the source. `math` chooses the delimiters of formulas:
 
     dollars     $$ ... $$ and $ ... $
     brackets    \[ ... \] and \( ... \)
@@ -33,6 +33,7 @@ MATH = {  # display and inline delimiters
     "equation": ("\\begin{{equation}}\n{}\n\\end{{equation}}", "${}$"),
     "fence": ("```math\n{}\n```", "$`{}`$"),
 }
+# the comma, the full stop and the space after the first word, by language
 _STOPS = {"en": (", ", ".", " "), "zh-Hant": ("，", "。", ""), "zh-Hans": ("，", "。", "")}
 
 

@@ -316,12 +316,13 @@ def _of_range(ends: tuple[Poly, Poly], sums: list[Atom], p: Poly, context: Conte
         if contains(fact.value, index):  # f_j >= 0 for every j gives sum_j f_j >= 0; > 0 only over a nonempty range
             yield Fact(close(fact.value, [index], context), fact.strict and filled)
     for atom, inner in zip(sums, bodies, strict=True):
+        # A sum of nonnegative terms is at least each of its terms.
         if len(inner) == 1 and inner[0][1] > 0 and term_sign(inner[0][0], 1, context):
             for place in _known_places(p, ends, context):
                 yield Fact(subtract(single(atom), substitute(inner, {index: place}, context)))
     halves = [half for q in bodies for mono, _ in q if (half := _half(mono, context)) is not None]
     for u, v in combinations(list(dict.fromkeys([*halves, ()]))[:_MOST_BASES], 2):
-        yield Fact(_lagrange(u, v, index, ends, context))
+        yield Fact(_lagrange(u, v, index, ends, context))  # the Cauchy-Schwarz inequality
 
 
 def _free(mono: Mono) -> Mono:

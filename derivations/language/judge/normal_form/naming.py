@@ -75,7 +75,7 @@ def _refined(colours: dict[Atom, int], mono: Mono, context: Context) -> dict[Ato
             marks[index] = (colours[index], rename_poly(low, own), rename_poly(high, own), seen)
         ranks = {mark: rank for rank, mark in enumerate(sorted(set(marks.values())))}
         finer = {index: ranks[marks[index]] for index in colours}
-        if len(set(finer.values())) == len(set(colours.values())):
+        if len(set(finer.values())) == len(set(colours.values())):  # a round only splits classes: none was split
             return finer
         colours = finer
 

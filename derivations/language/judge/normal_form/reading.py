@@ -531,7 +531,7 @@ def _piecewise(expression: Any, context: Context) -> Poly:
         return read(first, context)
     if not rest:
         raise Undecided(f"a case distinction without a last case: {expression}")
-    holds = read(Iverson(condition), context)
+    holds = read(Iverson(condition), context)  # [c] f + (1 - [c]) g: the conditions of both cases are kept
     other = _piecewise(sympy.Piecewise(*rest, evaluate=False), context) if len(rest) > 1 else read(rest[0][0], context)
     return add(times(holds, read(first, context), context), times(subtract(ONE, holds), other, context))
 

@@ -138,7 +138,7 @@ def walk(part: Any) -> frozenset[Atom]:
     stack = [part]
     while stack:
         top = stack.pop()
-        if top and type(top[0]) is str:
+        if top and type(top[0]) is str:  # only an atom starts with a text, its kind
             found.append(top)
         stack.extend([inner for inner in top if type(inner) is tuple])
     return frozenset(found)
