@@ -50,6 +50,7 @@ class Formula:
 
     def join(self, columns: list[list[Any]], with_constant: bool) -> tuple[list[Any], int]:
         """Return operands combined two by two, those with the fewest distinct tokens first."""
+        # Operands with few distinct tokens first: their combinations are counted once for all their repetitions.
         ordered = sorted(columns, key=lambda column: len(set(column)))
         joined, work = ordered[0], 0
         if with_constant:

@@ -78,7 +78,7 @@ def _(node: Pullback) -> Meaning:
         if name not in given:
             raise NotCovered(f"the pullback to {name}, which is not given")
 
-        def slope(places: tuple[int, ...]) -> Any:
+        def slope(places: tuple[int, ...]) -> Any:  # sum_k g_k dy_k / dx for one entry x of the input
             ends = [run(assignment, path, {**given, name: _moved(given[name], places, step)}) for step in (STEP, -STEP)]
             parts = deep(rank, lambda g, up, down: g * (up - down) / (2 * STEP), weights, *ends)
             return _added(parts)

@@ -67,6 +67,7 @@ def _(node: NullSpace) -> Meaning:
         reduced, pivots = _echelon(matrix)
         basis = []
         for free in (c for c in range(len(matrix[0])) if c not in pivots):
+            # One free unknown is 1, the others are 0; the pivot unknowns follow from the reduced rows.
             vector = [Decimal(int(c == free)) for c in range(len(matrix[0]))]
             for row, pivot in zip(reduced, pivots, strict=True):
                 vector[pivot] = -row[free]

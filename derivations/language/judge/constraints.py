@@ -74,4 +74,5 @@ def sign(number: Expr) -> int | None:
         return 0 if expand(number) == 0 else None
     if interval > 0 or interval < 0:
         return 1 if interval > 0 else -1
+    # An interval around 0 decides nothing; only exact arithmetic can show that a number is 0.
     return 0 if expand(number) == 0 else None

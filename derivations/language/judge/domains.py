@@ -37,7 +37,7 @@ from derivations.language.layers.layer import Apply, Repeat
 
 __all__ = ["partial_entries"]
 
-Fresh = Callable[[Axis], Any]  # a place on an axis that occurs nowhere else
+Fresh = Callable[[Axis], Any]  # returns an index on an axis that occurs nowhere else
 
 
 def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh, read: bool = False) -> Iterator[Expr]:
@@ -128,7 +128,7 @@ def _is_partial(node: Basic) -> bool:
     if isinstance(node, Elementwise):
         return bool(node.args[0].formula.expr.has(Pow, log)) or any(map(demands, node.args[0].variables))
     if isinstance(node, Lookup | Pick | RoutedProduct):
-        return True  # its numbers must name places
+        return True  # its numbers must be indices in range
     return isinstance(node, Explicit | Scaled | Tabulated) and bool(node.args[0].has(Pow, log))
 
 

@@ -51,7 +51,7 @@ class Sample:
     definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
-    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were asked for
+    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were read
     arrays_read: set[str] = field(default_factory=set)
     entries: dict[str, Fraction] = field(default_factory=dict)
     labels: dict[str, Symbol] = field(default_factory=dict)  # the labels of the arrays read so far

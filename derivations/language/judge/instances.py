@@ -77,7 +77,7 @@ _FUNCTIONS = (Add, Mul, Pow, exp, log, sin, cos, tanh, erf, Max, Min, Abs, Mod, 
 
 
 _SIGNS = ((Integer(1), Rational(1, 2)), (Integer(-1), Rational(1, 2)))
-# E e^2 = 1/3 and E e^4 = 1/3 = 3 (E e^2)^2, as for a normal law
+# E e^2 = E e^4 = 1/3, so E e^4 = 3 (E e^2)^2 as for a normal law
 _NORMAL = ((Integer(1), Rational(1, 6)), (Integer(-1), Rational(1, 6)), (Integer(0), Rational(2, 3)))
 _LEANING = ((Integer(2), Rational(1, 5)), (Rational(-1, 2), Rational(4, 5)))  # mean 0, variance 1, E e^3 = 3/2
 LAWS = {"signs": (_SIGNS, False), "normal": (_NORMAL, False), "leaning": (_LEANING, False), "common": (_SIGNS, True)}
@@ -103,7 +103,7 @@ class Instances:
     law: str = "signs"
     starts: dict[Symbol, Draws] = field(default_factory=dict)
     declared: list[Constraint] = field(default_factory=list)
-    entries: dict[Symbol, tuple[tuple[Expr, Expr], ...]] = field(default_factory=dict)  # values and their chances
+    entries: dict[Symbol, tuple[tuple[Expr, Expr], ...]] = field(default_factory=dict)  # values and probabilities
     named: dict[str, Symbol] = field(default_factory=dict)
     calls: dict[Symbol, tuple[str, tuple[Expr, ...]]] = field(default_factory=dict)  # values of unknown functions
     means: dict[Expr, Expr] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class Instances:
     def whole(self, value: Expr, bound: Mapping[Symbol, int]) -> int:
         """Return the value of an integer expression."""
         found = self.write(value, bound)
-        if isinstance(found, Internal) and found.is_integer:  # an integer that tells where: a token
+        if isinstance(found, Internal) and found.is_integer:  # an integer entry used as an index, such as a token
             fixed = Integer(self.default - 1)
             self.declared.append(Constraint("=", found - fixed))
             found = fixed

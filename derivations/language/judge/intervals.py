@@ -1,4 +1,4 @@
-"""Elementary functions over intervals, rounded outwards: the only place that evaluates them.
+"""Elementary functions over intervals, rounded outwards: the only module that evaluates them.
 
 `mpmath.iv` sometimes rounds the last bit of `exp` the wrong way (mpmath issue 1181), so that its interval misses the
 true value. Here every end is computed with guard bits, moved outwards by far more than its error, and then rounded.

@@ -113,7 +113,7 @@ class _Name(NamedTuple):
     kind: str
     text: str
     declared: Mapping[str, bool]
-    shape: tuple[Expr, ...] | None = None  # of an array whose sizes are stated
+    shape: tuple[Expr, ...] | None = None  # of an array with declared sizes
 
 
 Names = tuple[tuple[Any, _Name], ...]
@@ -176,7 +176,7 @@ def _outside_layers(expression: Basic) -> set[Basic]:
 def _weights(node: Apply, path: str) -> Iterator[tuple[str, Variable]]:
     """Yield the weights of an applied layer by the names that they have outside it."""
     copies: Iterable[str] = [node.name]
-    if isinstance(node, Repeat):  # the copies have names of their own, by their numbers, once there is a number of them
+    if isinstance(node, Repeat):  # the weights of each copy have its number in their names, if the count is a number
         copies = (f"{node.name}.{number}" for number in range(int(node.count) if node.count.is_Integer else 0))
     for inner in (f"{path}{copy}." for copy in copies):
         yield from ((f"{inner}{p.name}", p) for p in node.layer.parameters if p.name not in node.bound)

@@ -180,7 +180,7 @@ def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
     return StepEvidence("unknown", step.rule, reason)
 
 
-# every module of tactics lists its own by the name that a rule gives
+# every module of tactics lists its tactics under the names that rules use
 _TACTICS: Mapping[str, Callable[[Goal], str | None]] = {
     **tactics.TACTICS,
     **limits.TACTICS,

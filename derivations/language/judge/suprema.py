@@ -62,7 +62,7 @@ def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
     if low == -oo and high == oo:
         if not goal.equal(replace_free(f, {t: -t}), f):
             return f"over all real numbers the function must be even, and {f} is not proved to be"
-        missing = goal.uncovered()  # before anything is known of t
+        missing = goal.uncovered()  # before facts about t are added: evenness is a statement for all t
         if missing:
             return missing
         low = Rational(0)

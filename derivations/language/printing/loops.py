@@ -121,7 +121,7 @@ class _Loops(PythonCodePrinter):
         loops, names = [], [str(symbol) for symbol, _, _ in expr.limits]
         for symbol, low, high in reversed(expr.limits):
             last = self._print(high + 1)
-            last = f"int({last})" if "/" in last else last
+            last = f"int({last})" if "/" in last else last  # `range` takes integers, and n / 2 is a float in Python
             loops.append(f"for {symbol} in range({self._print(low)}, {last})")
             self.bound.append(str(symbol))
         body = self._print(expr.function)

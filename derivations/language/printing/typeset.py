@@ -206,6 +206,7 @@ class ScalarPrinter(Marks):
         return self.named(str(expr.base.label), places, member=len(places) == 3)
 
     def _compared(self, *sides: Expr) -> list[str]:
+        # Both sides are shifted by `first`, so the comparison is the same (`counting`).
         indexed = self.first and any(map(has_index, sides))
         return [self.place(side) if indexed else self._print(side) for side in sides]
 

@@ -46,12 +46,12 @@ class Context:
     minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 by default
     inverses: dict[str, str] = field(default_factory=dict)  # bijections of an index range, with their inverses
     facts: list[Condition] = field(default_factory=list)
-    by_form: list[Condition] = field(default_factory=list)  # facts that hold for all values, seen by the form alone
+    by_form: list[Condition] = field(default_factory=list)  # facts that hold for all values, proved by the form alone
     derived: list[Condition] = field(default_factory=list)  # facts that follow from the conditions kept so far
     deriving: bool = False  # whether `derived` may be used: never to settle the conditions themselves
     bounds: list[Any] = field(default_factory=list)  # assumed inequalities: kind, value and limits of their indices
     equations: list[Any] = field(default_factory=list)  # assumed equations: difference of the sides, limits of indices
-    consult: Callable[..., bool] | None = None  # asked for signs that no single fact shows, where a step needs more
+    consult: Callable[..., bool] | None = None  # decides signs that no single fact shows, in the second look only
     generic: list[Poly] | None = None  # taken to be nonzero: by continuity the step holds at their zeros too
     almost: bool = False  # whether polynomials are added to `generic` now
     was_read: bool = False  # whether both sides were read: conditions kept from now on are not theirs
@@ -65,7 +65,7 @@ class Context:
     symbols: dict[Any, Atom] = field(default_factory=dict)
     memory: dict[Any, Poly] = field(default_factory=dict)  # normal forms read before, with their conditions in `owner`
     owner: list[Condition] = field(default_factory=list)
-    kept: int = 0  # how many conditions there were when something was last read
+    kept: int = 0  # the number of conditions at the last reading
 
     def open_index(self, low: Poly, high: Poly) -> Atom:
         """Return a new bound index with the given range."""

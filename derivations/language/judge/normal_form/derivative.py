@@ -71,7 +71,8 @@ def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
             if not isinstance(exponent, int) and atom[0] not in ("exp", "prime", "pi"):
                 base = atom[1] if atom[0] == "poly" else single(atom)
                 if exponent < 1 or not is_nonnegative(base, context):
-                    require("positive", base, context)  # no slope at 0, or nothing on one side of it
+                    require("positive", base, context)  # at 0 the slope is infinite, or one side is undefined
+            # The product rule with (a^e)' = e a^(e - 1) a'; exp(2 m) is (exp m)^2, so this covers exponentials too.
             rest = collect({**dict(mono), atom: exponent - 1}, c * exponent, context)
             terms.append(times(rest, inner, context))
     return settle(add(*terms), context)

@@ -128,7 +128,7 @@ def _equal_to_0(equations: list[Poly], p: Poly, context: Context) -> Iterator[Fa
     for gap in equations:
         for factor in [ONE, *_quotients(gap, p, context)]:
             value = times(gap, factor, context)
-            yield Fact(value)
+            yield Fact(value)  # an equation is two inequalities
             yield Fact(negate(value))
 
 

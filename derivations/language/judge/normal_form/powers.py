@@ -64,6 +64,7 @@ def _of_number(coefficient: Number, exponent: Poly, context: Context) -> Poly:
     size = exponential(
         multiply(exponent, logarithm(constant(max(coefficient, -coefficient)), context), context), context
     )
+    # (-c)^n = (-1)^n c^n
     return multiply(size, _raised(MINUS, exponent, context), context) if coefficient < 0 else size
 
 

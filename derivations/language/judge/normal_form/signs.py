@@ -42,7 +42,7 @@ _NONNEGATIVE_KINDS = (*_INDICATORS, "relu")
 
 
 def is_positive(p: Poly, context: Context) -> bool:
-    """Return whether p is proved to be > 0, for example since no term is negative and some term is positive."""
+    """Return whether p is proved to be > 0, for example because no term is negative and one is positive."""
     if _stated("positive", p, context):
         return True
     if _sign(p, context) == "positive" or _sign_by_cases(p, context) == "positive":

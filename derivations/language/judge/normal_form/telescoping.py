@@ -77,7 +77,7 @@ def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
     ratio = multiply(moved, monomial(tuple((atom, -e) for atom, e in own)), context)
     less = subtract(ratio, ONE)
     if contains(ratio, index) or constant_value(less) == 0:
-        return None
+        return None  # (r - 1) q_k = 1 has no solution for r = 1
     with context.generically():
         inverse = power(less, -1, context)
         if len(less) > 1:
