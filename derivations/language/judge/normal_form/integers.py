@@ -210,7 +210,8 @@ def order_indicator(p: Poly, context: Context) -> Poly:
     complement = subtract(negate(p), ONE)
     if always_nonnegative(complement, context) or is_stated("nonnegative", complement, context):
         return ()
-    lead = subtract(_without_indices(p), _without_indices(complement))  # p - (-p - 1) = 2 p + 1 is odd, so not 0
+    # p - (-p - 1) = 2 p + 1 has an odd constant if p has integer coefficients, so it is not 0.
+    lead = subtract(_without_indices(p), _without_indices(complement))
     if lead[-1][1] > 0:
         return single(("ge", p))
     return subtract(ONE, single(("ge", complement)))
