@@ -1,4 +1,4 @@
-"""The numerical cross-check: each step of a derivation evaluated at concrete sizes, by code apart from the judge."""
+"""The numerical cross-check: each step of a derivation is evaluated at concrete sizes, without code of the judge."""
 
 from derivations.language.cross_check.comparison import CrossCheck, StepCheck, cross_check
 

@@ -1,6 +1,6 @@
-"""Values of array expressions under an assignment: nested lists, made by loops over whole arrays.
+"""Values of array expressions under an assignment: nested lists, computed by loops over whole arrays.
 
-A matrix is a list of rows, a vector a list of numbers, an array of no axis a number.
+A matrix is a list of rows, a vector a list of numbers, and an array without axes a number.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def deep(rank: int, function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def places_of(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the places of an array of the given sizes."""
+    """Yield the index tuples of an array of the given sizes."""
     if not sizes:
         yield ()
         return
@@ -78,7 +78,7 @@ def places_of(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def bound_to(assignment: Assignment, symbols: tuple[Symbol, ...]) -> Iterator[dict[Symbol, Any]]:
-    """Yield the values of the assignment, in which the symbols may be set; afterwards they are what they were."""
+    """Yield the values of the assignment, in which the symbols may be set; their old values are restored afterwards."""
     values = assignment.values
     outer = {symbol: values[symbol] for symbol in symbols if symbol in values}
     try:
@@ -163,6 +163,7 @@ def _(node: Product) -> Meaning:
         first, second = left(assignment), right(assignment)
         rows = first if left_rank == 2 else [first]
         columns = list(zip(*second, strict=True)) if right_rank == 2 else [second]
+        # Checked before `held`, which would turn matrices that do not fit into an array of undefined entries.
         if right_rank == 2 and rows and len(rows[0]) != len(second):
             raise Undefined(f"{len(rows[0])} columns meet {len(second)} rows")
         found = [[held(_dot, row, column) for column in columns] for row in rows]
@@ -224,7 +225,7 @@ def _(node: Member) -> Meaning:
 
 
 def _spread_holes(members: list[Any]) -> list[Any]:
-    """A member without a value becomes an array of entries without one, of the shape of the others."""
+    """Replace every member without a value by an array of undefined entries, with the shape of the other members."""
     whole_ones = [member for member in members if not isinstance(member, Hole)]
     return [_all_holes(whole_ones[0], m) if isinstance(m, Hole) and whole_ones else m for m in members]
 

@@ -2,7 +2,7 @@
 
 `meaning(node)` turns a node into a function of an `Assignment`; `scalars` holds the rules for scalars, `arrays` those
 for arrays. Numbers have 60 digits. Arrays are nested lists; an equation is evaluated once for the whole array, never
-entry by entry on demand. Nothing of the judge is used: no normal form, no interval, no entry rule of a node.
+entry by entry on demand. No code of the judge is used: no normal form, no interval, no entry rule of a node.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
 
 @lru_cache(maxsize=1 << 14)
 def inside(node: Basic, kind: type[Basic]) -> frozenset[Any]:
-    """Return the parts of an expression that are of a kind; found once, for the same ones are asked for many times."""
+    """Return the parts of an expression that are of a kind, cached because the same expressions recur."""
     return frozenset(node.atoms(kind))
 
 
 DIGITS = 60
-_LARGEST = 4000  # entries of an array that is drawn
-STEP = Decimal(10) ** -14  # of a central difference: its error is of the order of the square
+_LARGEST = 4000  # entries of a drawn array
+STEP = Decimal(10) ** -14  # of a central difference: its error is about STEP^2 = 10^-28, below the tolerance 10^-22
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[InvalidOperation, DivisionByZero, Overflow])
 
 Meaning: TypeAlias = Callable[["Assignment"], Any]  # the value of an expression: a number, or nested lists
@@ -52,19 +52,19 @@ Cell: TypeAlias = tuple[str, tuple[int, ...]]  # an entry of an array; with no p
 
 
 class NotCovered(Exception):
-    """A node, or a kind of statement, that the cross-check has no rule for."""
+    """The cross-check has no rule for a node or a kind of statement."""
 
 
 class Undefined(ArithmeticError):
-    """A value that does not exist: a division by zero, a place outside of its array, a kink in a derivative."""
+    """A value does not exist: a division by zero, an index outside its array, a derivative at a kink."""
 
 
 class Unfit(Undefined):
-    """An assignment that says nothing of a statement: a kink in a derivative, a size that is no integer >= 0."""
+    """An assignment cannot test a statement: a derivative is at a kink, or a size is not an integer >= 0."""
 
 
 class Hole:
-    """An entry of an array that has no value: whatever is done with it raises `Undefined`; it may be left alone."""
+    """An undefined entry of an array: it raises `Undefined` only when it is used."""
 
     def __init__(self, reason: ArithmeticError) -> None:
         self.reason = reason
@@ -78,7 +78,7 @@ class Hole:
 
 
 def held(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return an entry, or a hole where it has no value."""
+    """Return the value of a function, or a hole if it is undefined."""
     try:
         return function(*arguments)
     except Unfit:
@@ -103,7 +103,7 @@ def meaning(node: Basic) -> Meaning:
 
 
 def whole(value: Any) -> int:
-    """Return a number that must be an integer, as one."""
+    """Return a number as an `int`; raises `Undefined` if it is not an integer."""
     if isinstance(value, int):
         return value
     if isinstance(value, Hole):
@@ -115,19 +115,19 @@ def whole(value: Any) -> int:
 
 
 class Assignment:
-    """Values for everything free: `base` the symbols, `arrays` what was drawn, `definitions` the equations by name."""
+    """Values of free symbols (`base`) and drawn arrays (`arrays`), and equations by name (`definitions`)."""
 
     def __init__(self, base: Mapping[Symbol, Any], definitions: Mapping[str, Equation], seed: str) -> None:
         self.base, self.values = dict(base), dict(base)
         self.definitions, self.seed = definitions, seed
-        self.arrays: dict[str, Any] = {}  # what was drawn, shared by all assignments that come from this one
-        self.masks: set[str] = set()  # the names of those that are masks
+        self.arrays: dict[str, Any] = {}  # drawn arrays, shared with all assignments derived from this one
+        self.masks: set[str] = set()  # the names of drawn masks
         self.draw: Callable[[str, str, random.Random], Any] = _draw
         self.bijections: dict[str, list[int]] = {}
-        self.distributions: dict[str, Any] = {}  # how the entries of random arrays are distributed
+        self.distributions: dict[str, Any] = {}  # the distributions of the entries of random arrays
         self.moments: dict[Any, Any] = {}
         self.local: dict[str, Any] | None = None  # the arrays of the layer that is being evaluated
-        self.path = ""  # what the names of its weights begin with
+        self.path = ""  # the prefix of the names of its weights
         self.differentiating = False
         self.reads: set[Cell] | None = None
         self._changed: dict[str, Any] = {}
@@ -137,7 +137,7 @@ class Assignment:
     # --- arrays ---
 
     def array(self, name: str, shape: Callable[[Assignment], tuple[int, ...]], kind: str) -> Any:
-        """Return a whole array: of the layer at hand, changed, defined, or drawn at the first use."""
+        """Return a whole array: local to the layer, changed, defined, or drawn at the first use."""
         if self.local is not None and name in self.local:
             return self.local[name]
         if name in self._changed:
@@ -147,7 +147,7 @@ class Assignment:
         return self.drawn(name, shape, kind)
 
     def drawn(self, name: str, shape: Callable[[Assignment], tuple[int, ...]], kind: str) -> Any:
-        """Return an array that nothing defines, its entries drawn once."""
+        """Return an array without a definition; its entries are drawn once."""
         if name in self._changed:
             return self._changed[name]
         if name not in self.arrays:
@@ -158,12 +158,12 @@ class Assignment:
         return self.arrays[name]
 
     def is_drawn(self, name: str) -> bool:
-        """Say whether an array is neither local nor defined."""
+        """Return whether an array is neither local nor defined."""
         return not (self.local is not None and name in self.local) and name not in self.definitions
 
     def _defined(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = None
+            self._known[name] = None  # marks the definition as being evaluated, to detect a circle
             outside = (self.values, self.local)
             self.values, self.local = dict(self.base), None
             try:
@@ -178,15 +178,15 @@ class Assignment:
         return self._known[name]
 
     def forget(self) -> None:
-        """Drop what was computed from the arrays, which have changed."""
+        """Drop all values computed from the arrays, after the arrays were changed."""
         self._known, self._children, self.moments = {}, {}, {}
 
     # --- changed assignments ---
 
     def changed(self, key: Any, arrays: Mapping[str, Any], symbols: Mapping[Symbol, Any]) -> Assignment:
-        """Return this assignment with some arrays and scalars replaced; what does not depend on them stays computed.
+        """Return this assignment with some arrays and scalars replaced; computed values independent of them are kept.
 
-        An assignment is kept under its `key`; with None it is not kept.
+        The new assignment is cached under its `key`, unless that is None.
         """
         other = self._children.get(key)
         if other is None:

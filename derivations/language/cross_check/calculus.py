@@ -1,4 +1,4 @@
-"""Values of derivatives and limits under an assignment: central differences, and values far out."""
+"""Values of derivatives and limits under an assignment: central differences, and values at large arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from derivations.language.cross_check.real_functions import number
 
 __all__ = ["FAR"]
 
-FAR = Decimal(10) ** 9  # where a limit at infinity is read off
+FAR = Decimal(10) ** 9  # the argument at which a limit at infinity is approximated
 
 
 @rule.register
@@ -79,6 +79,7 @@ def _(node: Limit) -> Meaning:
     far = FAR if target == sympy.oo else -FAR if target == -sympy.oo else (-1 if downwards else 1) / FAR
 
     def value(assignment: Assignment) -> Any:
+        # Two arguments that differ by a factor of 1000 must give nearly the same value.
         distances = (far * 1000, far) if target == 0 else (far / 1000, far)
         first, second = (inner(assignment.changed(None, {}, {variable: at})) for at in distances)
         if abs(first - second) > Decimal("1e-4") * (1 + abs(second)):

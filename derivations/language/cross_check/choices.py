@@ -1,4 +1,4 @@
-"""Values of choices under an assignment: maxima, brackets, deltas, cases; nothing is differentiated near a kink."""
+"""Values of maxima, brackets, deltas and cases under an assignment; no derivative is taken near a kink."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from derivations.language.cross_check.scalars import parts_of
 __all__ = ["sign_of"]
 
 _NEAR = Decimal(10) ** -8  # a difference this close to a kink may step over it
-_SAME = Decimal(10) ** -50
+_SAME = Decimal(10) ** -50  # numbers have 60 digits: a smaller difference is rounding
 
 
 def sign_of(value: Any, assignment: Assignment) -> int:
-    """Return the sign of a number; within a derivative, a number that is 0 or nearly so is a kink."""
+    """Return the sign of a number; within a derivative, a number that is 0 or close to 0 is at a kink."""
     if isinstance(value, int):
         return (value > 0) - (value < 0)
     if assignment.differentiating and abs(value) < _NEAR:

@@ -1,12 +1,12 @@
 """The numerical cross-check: both sides of every step at small sizes and drawn values, with three outcomes.
 
 agrees           both sides were evaluated at one point or more, and the relation held at each
-disagrees        the relation fails at a point inside the assumptions, which is told
-not applicable   there is a step that could not be evaluated anywhere, and why
+disagrees        the relation fails at a point inside the assumptions, which the reason names
+not applicable   a step could not be evaluated at any point, and the reason says why
 
-Numbers have 60 digits. Sides agree within 10^-22 of their size and differ by more than 10^-15; a limit is read off at a
-large number, within 10^-3. Between these bounds nothing is said. It is no proof: it says that the judge was not seen to
-be wrong.
+Numbers have 60 digits. Two sides agree within 10^-22 of their size, and differ if they are more than 10^-15 apart; a
+limit is compared at a large argument, within 10^-3. Between these bounds the comparison is open. Agreement is not a
+proof: it only means that no error of the judge was found.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ RULES = (
 
 @dataclass(frozen=True)
 class StepCheck:
-    """What is said of one step: the outcome, at how many points, and where it fails or why it cannot be evaluated."""
+    """The result for one step: the outcome, the number of points, and the reason if it does not agree."""
 
     outcome: str
     points: int
@@ -66,19 +66,19 @@ class StepCheck:
 
 @dataclass(frozen=True)
 class CrossCheck:
-    """What is said of a derivation: the outcome, the points at which steps were compared, and the first reason."""
+    """The result for a derivation: the outcome, the number of compared points, and the first reason."""
 
     outcome: str
     steps: tuple[tuple[StepCheck, ...], ...]
 
     @property
     def points(self) -> int:
-        """How many comparisons were made, over all steps."""
+        """The number of comparisons, over all steps."""
         return sum(step.points for claim in self.steps for step in claim)
 
     @property
     def reason(self) -> str:
-        """Where it disagrees, or what could not be evaluated."""
+        """The point of disagreement, or the step that could not be evaluated, for the first such step."""
         return next(
             (
                 f"claim {c}, step {s}: {step.reason}"
@@ -91,7 +91,7 @@ class CrossCheck:
 
 
 def cross_check(derivation: Derivation) -> CrossCheck:
-    """Evaluate both sides of every step of a derivation at small sizes, by code that shares nothing with the judge."""
+    """Evaluate both sides of every step of a derivation at small sizes, without code of the judge."""
     claims = tuple(_claim(derivation, claim) for claim in derivation.claims)
     outcomes = {step.outcome for steps in claims for step in steps}
     outcome = next((o for o in ("disagrees", "not applicable") if o in outcomes), "agrees")
@@ -106,7 +106,7 @@ def _claim(derivation: Derivation, claim: Claim) -> tuple[StepCheck, ...]:
     found: dict[int, StepCheck] = {}
     if plain:
         found |= _links(points_of(derivation, claim, _ATTEMPTS, _PLACES), links, plain)
-    if runs:  # layers are run at small sizes also where a claim speaks of large ones: then it says more
+    if runs:  # counts: where the assumed sizes are too large to run a layer, agreement at small sizes is accepted
         found |= _counts(derivation, claim, links, runs)
     return tuple(found[i] for i in range(len(links)))
 
@@ -126,7 +126,7 @@ def points_of(
 ) -> Iterator[Assignment]:
     """Yield assignments under which the assumptions of a claim hold.
 
-    Raises       NotCovered when not a single one is found
+    Raises       NotCovered when none is found
     """
     situation, found, reason = Situation.of(derivation, claim, relaxed), False, ""
     for attempt in range(attempts):
@@ -143,7 +143,7 @@ def points_of(
 
 @dataclass
 class Comparison:
-    """How two sides compare at one point: "agree", "differ", "undefined" (one side has no value) or "open"."""
+    """The comparison of two sides at one point: "agree", "differ", "undefined" (one side has no value) or "open"."""
 
     verdict: str
     reason: str = ""
@@ -179,7 +179,7 @@ def _links(points: Iterable[Assignment], links: list[Any], chosen: list[int]) ->
 def compare(
     left: Basic, relation: str, right: Basic, assignment: Assignment, kept: dict[Basic, Any] | None = None
 ) -> Comparison:
-    """Compare two sides under an assignment, in the decimal context; `kept` keeps the values under it."""
+    """Compare two sides under an assignment, in the decimal context; `kept` caches their values."""
     values = []
     kept = {} if kept is None else kept
     for side in (left, right):

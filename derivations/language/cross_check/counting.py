@@ -1,8 +1,8 @@
-"""Counts of a layer found by running it at concrete sizes on tokens instead of numbers.
+"""Counts of a layer, found by running it at concrete sizes on tokens instead of numbers.
 
-Every entry of every array is a token; an operation on tokens is counted when it is met for the first time in its node,
-so that work on repeated rows and columns counts once, as the convention of `operations` says. Nothing is read from the
-rules that count symbolically.
+Every entry of every array is a token. An operation is counted once for the same operand tokens in a node, so that work
+on repeated rows and columns counts once, as the convention of `operations` says. The rules that count symbolically are
+not used.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from derivations.language.layers.layer import Apply, Layer, Repeat
 __all__ = ["run_count"]
 
 _LARGEST = 20_000  # entries of arrays in one run
-Tokens = dict[tuple[int, ...], int]  # the token at every place of an array
+Tokens = dict[tuple[int, ...], int]  # the token of every entry of an array
 
 
 @rule.register
@@ -77,7 +77,7 @@ def run_count(what: str, layer: Layer, batch: int, assignment: Assignment) -> An
 
 
 def _weights(layer: Layer, path: str, assignment: Assignment) -> dict[str, tuple[int, ...]]:
-    """The sizes of every weight, by its full name: a part that is applied twice has its weights once."""
+    """Return the sizes of every weight by its full name, so that a part applied twice has its weights once."""
     found = {path + p.name: sizes_of(p.shape)(assignment) for p in layer.parameters}
     for equation in layer.equations:
         for part in _applied(equation.value):
@@ -102,7 +102,7 @@ def _applied(node: Basic) -> Iterator[Apply]:
 
 
 def _normalises(layer: Layer) -> bool:
-    """Whether the equations of a layer, not those of a part, take a mean, and its output is as large as its input."""
+    """Return whether a layer normalises: its own equations take a mean, and output and input have one shape."""
     means = any(_takes_mean(equation.value) for equation in layer.equations)
     shapes = [[total(along) for along in v.shape] for v in (*layer.inputs[:1], layer.output)]
     return means and len(shapes) == 2 and shapes[0] == shapes[1]
@@ -114,7 +114,7 @@ def _takes_mean(node: Basic) -> bool:
 
 
 class _Run:
-    """One run: what was spent, by kind; an array is its tokens and whether it depends on an input."""
+    """One run: the operations by kind; an array is a pair of its tokens and whether it depends on an input."""
 
     def __init__(self, assignment: Assignment, batch: int) -> None:
         self.assignment, self.batch = assignment, batch
@@ -132,7 +132,7 @@ class _Run:
         return {place: next(self.names) for place in places_of(sizes)}
 
     def layer(self, layer: Layer, given: dict[str, tuple[Tokens, bool]]) -> tuple[Tokens, bool]:
-        """Run the equations of a layer; in one that normalises all but products is spent on that."""
+        """Run the equations of a layer; in a normalising layer, all operations but products count as "norm"."""
         outside, self.known = self.known, dict(given)
         before = self.spent.copy()
         for p in layer.parameters:
@@ -166,7 +166,7 @@ class _Run:
         self.spent[kind] += number * (self.batch if varies else 1)
 
     def run_parts(self, node: Array) -> bool:
-        """Run all operands, and say whether one of them depends on an input."""
+        """Run all operands, and return whether any of them depends on an input."""
         return True in [self.value(part)[1] for part in node.args if isinstance(part, Array)]
 
     @singledispatchmethod
@@ -238,7 +238,7 @@ class _Run:
     @value.register(RowRange)
     def _(self, node: RowRange) -> tuple[Tokens, bool]:
         tokens, varies = self.value(node.args[0])
-        sizes_of(node.shape)(self.assignment)  # rows whose number is no integer are no layer, of which nothing is said
+        sizes_of(node.shape)(self.assignment)  # raises if the number of rows is not an integer
         start, number, step = (whole(meaning(total(part))(self.assignment)) for part in node.args[1:])
         rows = {start + step * row: row for row in range(number)}
         return {(rows[row], *rest): token for (row, *rest), token in tokens.items() if row in rows}, varies
@@ -343,7 +343,7 @@ class _Run:
         return self.joined("elementwise", a, b)
 
     def joined(self, kind: str, a: tuple[Tokens, bool], b: tuple[Tokens, bool]) -> tuple[Tokens, bool]:
-        """Join two arrays entry by entry: one operation for each pair of tokens that is new."""
+        """Combine two arrays entry by entry: one operation for each new pair of tokens."""
         (first, _), (second, _), varies = a, b, a[1] or b[1]
         places = first if len(first) >= len(second) else second
         pairs = {place: (first.get(place, first.get(())), second.get(place, second.get(()))) for place in places}
@@ -383,7 +383,7 @@ class _Run:
     def formula(
         self, kind: str, formula: Expr, columns: dict[Symbol, list[Any]], sizes: tuple[int, ...], varies: bool
     ) -> Tokens:
-        """Run a formula over all places, the values of its variables being columns of tokens."""
+        """Run a formula over all entries; the values of its variables are columns of tokens."""
         result = Formula(columns, self.names).column(formula)
         self.spend(kind, result[1], varies)
         places = list(places_of(sizes))

@@ -1,4 +1,4 @@
-"""The distributions of random arrays: means and variances read off the assumptions, the rest drawn."""
+"""The distributions of random arrays: means and variances from the assumptions; unassumed moments are drawn."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["set_distributions"]
 def set_distributions(
     assumptions: tuple[Assumption, ...], statements: Iterable[Basic], assignment: Assignment, shape: str
 ) -> None:
-    """Give every array a distribution with the assumed mean and variance of its entries; what is free may be fixed."""
+    """Give every array a distribution with the assumed mean and variance; `shape` chooses the moments not assumed."""
     names: dict[str, Symbol] = {}
     for part in statements:
         names |= {node.base.label.name: node.base.label for node in inside(part, Indexed)}
@@ -44,22 +44,25 @@ def set_distributions(
 
 
 def _distribution(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) -> Distribution:
-    """A distribution with the assumed mean and variance; what is free is drawn, or such that the mean square is 1."""
+    """Return a distribution with the assumed mean and variance.
+
+    Unassumed moments are drawn; for the shape "unit" they are chosen so that the mean square is 1.
+    """
     middle, spread = Decimal(own.randint(-8, 8)) / 8, Decimal(own.randint(1, 16)) / 8
     if shape == "fixed":
         spread = Decimal(0)
     if shape == "unit":
-        middle, spread = Decimal("0.6"), Decimal("0.64")
+        middle, spread = Decimal("0.6"), Decimal("0.64")  # 0.6^2 + 0.64 = 1
     mean = mean or (lambda assignment, places: middle)
     return Distribution(mean, variance or (lambda assignment, places: spread), shape == "symmetric")
 
 
 def _by_second_moment(name: str, mean: Any, second: Any, shape: str) -> Distribution:
-    """A distribution with an assumed mean square, which may be stated by means of the mean."""
+    """Return a distribution with an assumed mean square, which may depend on the mean."""
 
     def square(assignment: Assignment, places: tuple[int, ...]) -> Any:
         distribution, known = assignment.distributions[name], assignment.moments
-        assignment.moments = {}  # what is computed under the distribution without spread holds for no other
+        assignment.moments = {}  # moments under the temporary distribution without spread hold for no other
         assignment.distributions[name] = Distribution(
             mean or (lambda assignment, places: Decimal(0)), lambda assignment, places: Decimal(0)
         )
@@ -75,13 +78,13 @@ def _by_second_moment(name: str, mean: Any, second: Any, shape: str) -> Distribu
 
     return Distribution(
         middle,
-        lambda assignment, places: square(assignment, places) - middle(assignment, places) ** 2,
+        lambda assignment, places: square(assignment, places) - middle(assignment, places) ** 2,  # E[x^2] - E[x]^2
         shape == "symmetric",
     )
 
 
 def _assumed(assumptions: tuple[Assumption, ...], name: str, moment: int | str) -> Any:
-    """Return the assumed moment of the entries of an array, as a function of the assignment and the places."""
+    """Return the assumed moment of the entries of an array, as a function of the assignment and the indices."""
     for assumption in assumptions:
         statement = assumption.statement
         if not isinstance(statement, Eq) or not isinstance(statement.lhs, Expectation | Variance):
@@ -99,7 +102,7 @@ def _assumed(assumptions: tuple[Assumption, ...], name: str, moment: int | str) 
 
 
 def _factors(product_: Basic) -> list[Basic]:
-    """The factors of a product, a square being two."""
+    """Return the factors of a product; a square counts as two factors."""
     if isinstance(product_, Mul):
         return [factor for part in product_.args for factor in _factors(part)]
     return [product_.base] * 2 if isinstance(product_, Pow) and product_.exp == 2 else [product_]
@@ -112,7 +115,7 @@ def _entry(factor: Basic) -> Indexed | None:
 
 
 def _at_places(value: Any, entries: list[tuple[Basic, ...]], ranged: tuple[Symbol, ...]) -> Any:
-    """The moment of an entry: of a product of two, where both have the same places."""
+    """Return the moment of an entry as a function; for a product of two entries, at equal indices."""
 
     def moment(assignment: Assignment, places: tuple[int, ...]) -> Any:
         with bound_to(assignment, ranged) as values:

@@ -1,8 +1,8 @@
-"""Expectations and variances: every outcome of a small discrete distribution, added up.
+"""Expectations and variances: sums over all outcomes of a small discrete distribution.
 
-Every entry of an array is drawn on its own, from two values whose mean and variance are as assumed: mu + 2 sigma with
-probability 1/5 and mu - sigma/2 with 4/5; or from three that are symmetric about mu; where mean and variance are those
-of a variable that is 0 or 1, it is one. Whether this meets all assumptions is checked where it is chosen (`sampling`).
+Every entry of an array is independent and has two values with the assumed mean and variance: mu + 2 sigma with
+probability 1/5 and mu - sigma/2 with 4/5; or three values symmetric about mu; or the values 0 and 1, if mean and
+variance are those of such a variable. Where a distribution is chosen (`sampling`), all assumptions are checked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST = 1500  # outcomes of one expectation
 
 @dataclass(frozen=True)
 class Distribution:
-    """How an entry is distributed: its mean and variance as functions of assignment and places, and the shape."""
+    """The distribution of an entry: mean and variance as functions of assignment and indices, and the shape."""
 
     mean: Any
     variance: Any
@@ -44,7 +44,7 @@ def support(distribution: Distribution, assignment: Assignment, places: tuple[in
     if variance < 0:
         raise Undefined("a negative variance")
     if 0 < mean < 1 and abs(variance - (mean - mean * mean)) < Decimal(10) ** -40:
-        return [(1, mean), (0, 1 - mean)]  # the moments are those of a variable that is 0 or 1
+        return [(1, mean), (0, 1 - mean)]  # mu - mu^2 is the variance of a variable that is 0 or 1
     deviation = variance.sqrt()
     if variance == 0:
         return [(mean, Decimal(1))]
@@ -52,7 +52,7 @@ def support(distribution: Distribution, assignment: Assignment, places: tuple[in
         far = deviation * Decimal(2).sqrt()
         quarter = Decimal(1) / 4
         return [(mean - far, quarter), (mean, 2 * quarter), (mean + far, quarter)]
-    fifth = Decimal(1) / 5
+    fifth = Decimal(1) / 5  # skewed, E (x - mu)^3 = 3/2 sigma^3, so that statements that need symmetry fail
     return [(mean + 2 * deviation, fifth), (mean - deviation / 2, 4 * fifth)]
 
 
@@ -74,7 +74,7 @@ def _(node: Variance) -> Meaning:
 
 
 def _kept(node: Expr, found: Meaning) -> Meaning:
-    """Compute a moment once for the same indices."""
+    """Return a function that computes a moment once for the same indices."""
     symbols = sorted(node.free_symbols, key=str)
 
     def value(assignment: Assignment) -> Any:

@@ -1,4 +1,4 @@
-"""Values of an applied layer under an assignment: its equations run in order, with its own weights.
+"""Values of an applied layer under an assignment: its equations are run in order, with its own weights.
 
 The weights of a part are named `part.weight`, those of a repetition `part.0.weight`, `part.1.weight`, ...
 """
@@ -63,7 +63,7 @@ def _layer(node: Apply) -> Callable[[Assignment, str, dict[str, Any]], Any]:
 
 @rule.register
 def _(node: Pullback) -> Meaning:
-    """Central differences: entry by entry of the input, the output's difference weighted by the cotangent."""
+    """Central differences for each entry of the input: the differences of the output, weighted by the cotangent."""
     run, cotangent, name = _layer(node.applied), meaning(node.cotangent), node.name
     sizes, rank = sizes_of(node.shape), len(node.applied.shape)
 
@@ -78,7 +78,7 @@ def _(node: Pullback) -> Meaning:
         if name not in given:
             raise NotCovered(f"the pullback to {name}, which is not given")
 
-        def slope(places: tuple[int, ...]) -> Any:
+        def slope(places: tuple[int, ...]) -> Any:  # sum_k g_k dy_k / dx for one entry x of the input
             ends = [run(assignment, path, {**given, name: _moved(given[name], places, step)}) for step in (STEP, -STEP)]
             parts = deep(rank, lambda g, up, down: g * (up - down) / (2 * STEP), weights, *ends)
             return _added(parts)

@@ -1,4 +1,4 @@
-"""Functions of real numbers, to 60 digits: each by its series or by what `decimal` has."""
+"""Functions of real numbers to 60 digits, by their series or by the `decimal` module."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def number(value: Any) -> Decimal:
 
 @lru_cache(maxsize=1)
 def pi() -> Decimal:
-    """Machin: pi = 16 arctan(1/5) - 4 arctan(1/239)."""
+    """Return pi by Machin's formula, pi = 16 arctan(1/5) - 4 arctan(1/239)."""
     wide = CONTEXT.copy()
     wide.prec += 10
 
@@ -56,7 +56,7 @@ def power(base: Any, exponent: Any) -> Any:
     """Return a power: by products for an integer exponent, else exp(y log x)."""
     if isinstance(exponent, int):
         if exponent >= 0:
-            return base**exponent if exponent or base else 1
+            return base**exponent if exponent or base else 1  # 0^0 = 1, which `decimal` rejects
         return 1 / number(base) ** -exponent
     if base == 0:
         if exponent > 0:
@@ -83,7 +83,7 @@ def logarithm(value: Any) -> Decimal:
 
 @lru_cache(maxsize=20_000)
 def sine(value: Any) -> Decimal:
-    """Taylor's series after the multiples of 2 pi are taken off; x is at most about 10^6 here."""
+    """Return sin x by its Taylor series, after reduction modulo 2 pi; x is at most about 10^6 here."""
     value = number(value) % (2 * pi())
     term, total, k = value, value, 1
     while abs(term) > Decimal(10) ** -70:
@@ -100,9 +100,12 @@ def hyperbolic_tangent(value: Any) -> Decimal:
 
 @lru_cache(maxsize=20_000)
 def error_function(value: Any) -> Decimal:
-    """Kummer's form, without cancellation: 2/sqrt(pi) exp(-x^2) sum_k 2^k x^(2k+1) / (1 3 5 ... (2k+1))."""
+    """Return erf x = 2/sqrt(pi) exp(-x^2) sum_k 2^k x^(2k+1) / (1 3 ... (2k+1)).
+
+    This is Kummer's form: all terms have one sign, so nothing cancels.
+    """
     value = number(value)
-    if abs(value) > 12:
+    if abs(value) > 12:  # 1 - erf(12) < exp(-144) < 10^-62
         return Decimal(1) if value > 0 else Decimal(-1)
     term, total, k = value, value, 1
     while abs(term) > Decimal(10) ** -70:

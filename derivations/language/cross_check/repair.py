@@ -1,4 +1,4 @@
-"""Making assumptions hold: one value is drawn again or solved for, or several are multiplied by a factor."""
+"""Repairs of an assignment so that assumptions hold: one value is redrawn or solved for, or several are scaled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _cases(assumption: Assumption, assignment: Assignment) -> Iterator[None]:
 
 
 def _truth(statement: Basic, assignment: Assignment) -> bool:
-    """Whether a relation holds; an equation, up to rounding."""
+    """Return whether a relation holds; an equation holds up to rounding."""
     if isinstance(statement, Eq):
         left, right = (meaning(side)(assignment) for side in statement.args)
         return bool(abs(left - right) <= _TOLERANCE * (1 + abs(left) + abs(right)))
@@ -38,12 +38,12 @@ def _truth(statement: Basic, assignment: Assignment) -> bool:
 
 
 def holds(assumption: Assumption, assignment: Assignment) -> bool:
-    """Say whether an assumption holds, at all its indices."""
+    """Return whether an assumption holds at all its indices."""
     return all(_truth(assumption.statement, assignment) for _ in _cases(assumption, assignment))
 
 
 def repair(assumption: Assumption, assignment: Assignment, source: random.Random) -> None:
-    """Change values so that an assumption holds; where nothing is found, the assignment stays as it is."""
+    """Change values so that an assumption holds; if no change is found, the assignment is unchanged."""
     statement = assumption.statement
     if statement.has(Expectation, Variance) or not statement.args:
         return
@@ -52,7 +52,7 @@ def repair(assumption: Assumption, assignment: Assignment, source: random.Random
         if _truth(statement, assignment):
             continue
         assignment.reads = set()
-        _truth(statement, assignment)
+        _truth(statement, assignment)  # evaluated again to record the entries that it reads
         cells, assignment.reads = sorted(assignment.reads), None
         free = [cell for cell in cells if _is_free(cell, assignment)]
         source.shuffle(free)
@@ -91,7 +91,7 @@ def _set(cell: Cell, assignment: Assignment, value: Any) -> None:
 
 
 def _mend(statement: Basic, cells: list[Cell], assignment: Assignment, source: random.Random) -> bool:
-    """Change one value, or all by a factor, so that the statement holds; nothing is changed where none is found."""
+    """Change one value, or all by a factor, so that the statement holds, and return whether this was found."""
     whole_numbers = [cell for cell in cells if isinstance(_get(cell, assignment), int)]
     for cell in whole_numbers:
         old = _get(cell, assignment)
@@ -106,7 +106,7 @@ def _mend(statement: Basic, cells: list[Cell], assignment: Assignment, source: r
 
 
 def _solve(statement: Basic, cells: list[Cell], assignment: Assignment, source: random.Random) -> bool:
-    """Shift one value, or multiply several by one factor, by a secant step on `left - right`."""
+    """Shift one value, or scale several, by a secant step on `left - right`: exact where this is linear."""
     if len(statement.args) != 2:
         return False
     sides = [meaning(side) for side in statement.args]

@@ -1,4 +1,4 @@
-"""Values of functions of arrays under an assignment: entry by entry, along rows, and by numbers that choose."""
+"""Values of functions of arrays under an assignment: elementwise functions, row functions, and lookups by number."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _(node: RowSoftmax) -> Meaning:
     def weights(row: list[Any], visible: list[int]) -> list[Any]:
         powers = [CONTEXT.exp(entry) if shown else 0 for entry, shown in zip(row, visible, strict=True)]
         whole_row = sum(powers)
-        return [power / whole_row if power else 0 for power in powers]
+        return [power / whole_row if power else 0 for power in powers]  # a row that is hidden entirely is 0
 
     def value(assignment: Assignment) -> Any:
         array = inner(assignment)
@@ -142,6 +142,7 @@ def _(node: RowMean) -> Meaning:
 
 @rule.register
 def _(node: RowLogSumExp) -> Meaning:
+    # No shift by the largest entry is needed: the range of exponents of CONTEXT is too wide for an overflow.
     return _rows(node, lambda row: CONTEXT.ln(sum(CONTEXT.exp(entry) for entry in row)))
 
 
@@ -219,7 +220,7 @@ def _(node: TopK) -> Meaning:
         if kept > len(row):
             raise Undefined(f"a row of {len(row)} has no {kept} largest entries")
         for place, after in pairwise(order):
-            sign_of(row[place] - row[after], assignment)  # refuses a tie where something is differentiated
+            sign_of(row[place] - row[after], assignment)  # inside a derivative, a tie is a kink and raises `Unfit`
         return order[:kept]
 
     def value(assignment: Assignment) -> Any:

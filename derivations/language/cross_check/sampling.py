@@ -1,8 +1,8 @@
-"""Assignments under which the assumptions of a derivation hold: sizes are tried, arrays are drawn and then repaired.
+"""Assignments that satisfy the assumptions of a derivation: sizes are tried, arrays are drawn and then repaired.
 
-An assumed equation or inequality that fails is repaired at one of the values that it reads: a mask or a number of a
-token is drawn again, an entry is solved for, or all entries that it reads are multiplied by one factor. At the end
-every assumption is checked as it stands; an assignment that fails is thrown away.
+An assumed equation or inequality that fails is repaired at a value that it reads: a mask or a token number is drawn
+again, an entry is solved for, or all entries that it reads are multiplied by one factor. At the end every assumption is
+checked, and an assignment that fails is discarded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOLERANCE = Decimal(10) ** -40
 
 @dataclass(frozen=True)
 class Situation:
-    """What a claim is stated under: the derivation, the assumptions in force, the symbols that occur."""
+    """The context of a claim: the derivation, the assumptions in force, and the symbols that occur."""
 
     derivation: Derivation
     assumptions: tuple[Assumption, ...]
@@ -42,7 +42,7 @@ class Situation:
 
     @property
     def statements(self) -> Iterator[Basic]:
-        """Everything that is said: claims, definitions, assumptions."""
+        """All expressions of the claims, definitions and assumptions."""
         for claim in self.derivation.claims:
             yield claim.lhs
             yield from (s.expression for s in claim.steps)
@@ -51,7 +51,7 @@ class Situation:
 
     @staticmethod
     def of(derivation: Derivation, claim: Claim, relaxed: bool = False) -> Situation:
-        """Return the situation of a claim; a relaxed one leaves out the assumed numbers of sizes."""
+        """Return the situation of a claim; with `relaxed`, without assumptions that fix a size to a large number."""
         assumptions = (*derivation.assumptions, *claim.given)
         if relaxed:
             assumptions = tuple(a for a in assumptions if not _fixes_a_size(a.statement))
@@ -83,12 +83,12 @@ def _is_size(symbol: Basic) -> bool:
 def assignments(situation: Situation, attempt: int, places: int) -> Iterator[Assignment]:
     """Yield assignments of one attempt, for up to `places` choices of the indices of the statement.
 
-    Raises       NotCovered when no values are found that meet the assumptions
+    Raises       NotCovered when no values are found that satisfy the assumptions
     """
     source = random.Random(f"{situation.derivation.id} {attempt}")
     sizes = _sizes(situation, attempt, source)
     choices = _choices(situation, sizes, places, source)
-    if not situation.uses_indices and choices:
+    if not situation.uses_indices and choices:  # the assumptions ignore the indices: one repair serves all choices
         assignment = _repaired(situation, sizes, choices[0], attempt, source)
         for choice in choices:
             assignment.base |= choice
@@ -106,7 +106,7 @@ def _choices(
 ) -> list[dict[Symbol, int]]:
     ranges = situation.derivation.ranges
     found: dict[tuple[int, ...], dict[Symbol, int]] = {}
-    for trial in range(4 * places):
+    for trial in range(4 * places):  # the first values of all indices, then the last ones, then random ones
         pick = {0: lambda count: 0, 1: lambda count: count - 1}.get(trial, source.randrange)
         choice = _choice(dict(ranges), sizes, pick)
         if choice is not None:
@@ -119,7 +119,7 @@ def _choices(
 def _choice(
     ranges: dict[Symbol, Basic], sizes: dict[Symbol, Any], pick: Callable[[int], int]
 ) -> dict[Symbol, int] | None:
-    """Return a value for every index, one after the other where a range depends on another index."""
+    """Return a value for every index; an index follows those that its range depends on."""
     chosen: dict[Symbol, int] = {}
     while ranges:
         ready = next((index for index, size in ranges.items() if not size.free_symbols & ranges.keys()), None)
@@ -136,7 +136,7 @@ def _choice(
 
 
 def _sizes(situation: Situation, attempt: int, source: random.Random) -> dict[Symbol, Any]:
-    """Return sizes that meet the assumptions on sizes: distinct primes first, all 1, then anything small."""
+    """Return sizes that satisfy the assumptions on sizes: primes first, or all 1, then random small numbers."""
     names = [symbol for symbol in situation.symbols if _is_size(symbol)]
     about = [
         a
@@ -160,8 +160,8 @@ def _sizes(situation: Situation, attempt: int, source: random.Random) -> dict[Sy
 
 
 def _fix(sizes: dict[Symbol, Any], about: list[Assumption]) -> bool:
-    """Set the sizes that assumed equations give, and say whether all assumptions on sizes hold."""
-    for _ in range(2):
+    """Set the sizes that assumed equations determine, and return whether all assumptions on sizes hold."""
+    for _ in range(2):  # twice, since one equation may use a size that a later one sets
         for assumption in about:
             statement = assumption.statement
             if isinstance(statement, Eq) and _is_size(statement.lhs) and not statement.rhs.has(statement.lhs):
@@ -210,7 +210,7 @@ def _repaired(
 
 
 def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: str, source: random.Random) -> Assignment:
-    special = attempt % 3 == 2  # entries and scalars that coincide, or are 0
+    special = attempt % 3 == 2  # draws -1, 0 and 1, so that values coincide or are 0
     for symbol in situation.symbols:
         if symbol not in base:
             value = _scalar(symbol, source, special)
@@ -238,7 +238,7 @@ def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: st
 
 
 def _scalar(symbol: Symbol, source: random.Random, special: bool) -> Any:
-    """Return a value of a kind that the symbol was declared to have, or None where there is none."""
+    """Return a value that the declaration of a symbol admits, if the symbol is real."""
     if symbol.is_integer:
         low = 1 if symbol.is_positive else 0 if symbol.is_nonnegative else -2
         return source.randint(low, 4)

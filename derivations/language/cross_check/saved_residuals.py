@@ -1,7 +1,7 @@
-"""The saved residuals of a layer, found by running it forward: each operation says what it saves itself.
+"""The saved residuals of a layer, found by running it forward: each operation has a rule for the arrays it saves.
 
-Sizes are concrete. Nothing is differentiated and no equation of a backward pass is read: a product saves its factors,
-an elementwise function what its slopes depend on, a softmax its value; views share the storage that they look at.
+Sizes are concrete. No layer is differentiated and no equation of a backward pass is read. A product saves its factors,
+an elementwise function the arguments of its slopes, a softmax its value. Views share the storage of their array.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def run_saved(
     run = _Forward(assignment, recomputed)
     given = {v.name: run.made(v.shape, v.kind, varies=True, has_slope=v.kind == "real") for v in layer.inputs}
     run.layer(layer, given, layer.name)
+    # bytes: 16-bit reals, 8-bit booleans, 64-bit integers
     bytes_of = {"saved residual bytes": {"real": 2, "boolean": 1, "integer": 8}, "saved residual numbers": {"real": 1}}
     bytes_of |= {"saved residual masks": {"boolean": 1}, "saved residual statistics": {"statistic": 1}}
     return batch * sum(held.size * bytes_of[what].get(held.kind, 0) for held in run.saved)
@@ -73,7 +74,7 @@ def run_saved(
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """An array in memory: how many entries, of what kind, whether an input changes it and a gradient reaches it."""
+    """An array in memory: its size, its kind, whether it depends on an input and whether it needs a gradient."""
 
     size: int
     kind: str
@@ -82,29 +83,29 @@ class _Held:
 
 
 class _Forward:
-    """One forward pass: the arrays that its operations save, each once."""
+    """One forward pass, with the set of arrays that its operations save."""
 
     def __init__(self, assignment: Assignment, recomputed: frozenset[str]) -> None:
         self.assignment, self.recomputed = assignment, recomputed
         self.saved: set[_Held] = set()
         self.known: Mapping[str, _Held] = {}
-        self.members = 1  # of the families around
+        self.members = 1  # the number of members of all enclosing families
 
     def made(self, shape: Shape, kind: str = "real", *, varies: bool, has_slope: bool) -> _Held:
         """Return a new array."""
         return _Held(self.members * prod(sizes_of(shape)(self.assignment)), kind, varies, has_slope)
 
     def save(self, *arrays: _Held) -> None:
-        """Keep arrays; weights and tables are there in any case."""
+        """Save the arrays that depend on an input; weights and tables stay in memory anyway."""
         self.saved.update(held for held in arrays if held.varies)
 
     def result(self, node: Array, *operands: _Held) -> _Held:
-        """Return the new array that an operation makes of its operands."""
+        """Return the new array that an operation computes from its operands."""
         varies, has_slope = any(o.varies for o in operands), any(o.has_slope for o in operands)
         return self.made(node.shape, node.kind, varies=varies, has_slope=has_slope and node.kind == "real")
 
     def layer(self, layer: Layer, given: dict[str, _Held], name: str) -> _Held:
-        """Run the equations of a layer, unless it is recomputed or one operation."""
+        """Run the equations of a layer, unless it is recomputed or is a normalisation, which is one operation."""
         if {name, layer.name} & self.recomputed:
             self.save(*(held for held in given.values() if held.kind != "boolean"))
             return self.result(layer.outputs[0], *given.values())
@@ -154,7 +155,7 @@ class _Forward:
     @value.register(Windows)
     @value.register(PlacedRows)
     def _(self, node: Array) -> _Held:
-        return self.operands(node)[0]  # the same storage; a multiple is multiplied again, a convolution pads its rows
+        return self.operands(node)[0]  # the same storage; multiples and padded rows are computed again
 
     @value.register(RowRange)
     @value.register(EveryOther)
@@ -163,7 +164,7 @@ class _Forward:
         whole_of = node.args[0]
         while isinstance(whole_of, Windows | PlacedRows):
             whole_of = whole_of.args[0]
-        return held if isinstance(whole_of, Variable) else self.result(node, held)  # only these are computed
+        return held if isinstance(whole_of, Variable) else self.result(node, held)  # only the chosen rows are computed
 
     @value.register(Plus)
     @value.register(RowSum)
@@ -250,13 +251,14 @@ class _Forward:
 
 @lru_cache(maxsize=256)
 def _needs(formula: Lambda) -> tuple[tuple[int, ...], ...] | None:
-    """The arguments that each slope of a function depends on; None when its one slope is a function of its value."""
+    """Return the arguments that each slope of a function depends on, or None if the value determines its only slope."""
     variables, body = formula.variables, formula.expr
     if len(variables) == 1:
         (x,) = variables
+        # relu' = [y > 0], exp' = y, tanh' = 1 - y^2, sigmoid' = y (1 - y)
         if body in (Max(0, x), exp(x), tanh(x), 1 / (1 + exp(-x))):
             return None
     brackets = {Symbol(f"bracket_{k}"): part for k, part in enumerate(sorted(body.atoms(Iverson), key=str))}
-    plain = body.xreplace({part: name for name, part in brackets.items()})  # whose slope is 0 off the jumps
+    plain = body.xreplace({part: name for name, part in brackets.items()})  # a bracket has slope 0 except at its jump
     slopes = (diff(plain, x).xreplace(brackets).free_symbols for x in variables)
     return tuple(tuple(k for k, x in enumerate(variables) if x in slope) for slope in slopes)

@@ -174,7 +174,7 @@ def _(node: AppliedUndef) -> Meaning:
         if restricted:
             raise NotCovered(f"no value for the function {name}")
         total: Any = 0
-        for k, argument in enumerate(arguments):
+        for k, argument in enumerate(arguments):  # a cubic, drawn from the seed and the name
             digest = sha256(f"{assignment.seed} {name} {k}".encode()).digest()
             a, b, c, d = (byte % 7 - 3 for byte in digest[:4])
             total += (a or 1) * argument**3 + b * argument**2 + (c or 2) * argument + d
@@ -199,7 +199,7 @@ def _(node: Indexed) -> Meaning:
 
     def value(assignment: Assignment) -> Any:
         at = []
-        for place in places:  # all places first: to find one may read other arrays
+        for place in places:  # evaluate all indices first, because an index may itself read arrays
             number = place(assignment)
             at.append(number if type(number) is int else whole(number))
         inner = assignment.array(name, shape, kind)

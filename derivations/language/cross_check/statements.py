@@ -1,7 +1,8 @@
-"""Values of what statements about matrices and functions name: rank, null space, norm, supremum, conformability.
+"""Values of rank, null space, span, spectral norm, supremum and conformability under an assignment.
 
-A space is the reduced echelon form of a basis, which is the same for every basis of it. A spectral norm comes from the
-eigenvalues of A^T A by Jacobi's rotations, a supremum from a grid that is refined around its largest values.
+A space is represented by the reduced echelon form of a basis, which is the same for every basis. A spectral norm is
+computed from the eigenvalues of A^T A by Jacobi's rotations, a supremum on a grid that is refined around its largest
+value.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from derivations.language.results.statements import Conformable, NullSpace, Rank
 
 __all__: list[str] = []
 
-_ZERO = Decimal(10) ** -30  # what counts as 0 in elimination
-_END, _GRID, _ROUNDS = Decimal(12), 240, 80
+_ZERO = Decimal(10) ** -30  # smaller pivots count as 0 in elimination
+_END, _GRID, _ROUNDS = Decimal(12), 240, 80  # an infinite end of a domain is replaced by 12 or -12
 Rows = list[list[Decimal]]
 
 
@@ -33,10 +34,11 @@ def _matrix(value: Any) -> Rows:
 
 
 def _echelon(rows: Rows) -> tuple[Rows, list[int]]:
-    """The reduced echelon form without its rows of zeros, and the columns of its pivots."""
+    """Return the reduced echelon form without its rows of zeros, and the columns of its pivots."""
     rows, pivots = [list(row) for row in rows], list[int]()
     for column in range(len(rows[0]) if rows else 0):
         done = len(pivots)
+        # Partial pivoting: the largest entry keeps rounding errors small.
         place = max(range(done, len(rows)), key=lambda k: abs(rows[k][column]), default=None)
         if place is None or abs(rows[place][column]) < _ZERO:
             continue
@@ -65,6 +67,7 @@ def _(node: NullSpace) -> Meaning:
         reduced, pivots = _echelon(matrix)
         basis = []
         for free in (c for c in range(len(matrix[0])) if c not in pivots):
+            # One free unknown is 1, the others are 0; the pivot unknowns follow from the reduced rows.
             vector = [Decimal(int(c == free)) for c in range(len(matrix[0]))]
             for row, pivot in zip(reduced, pivots, strict=True):
                 vector[pivot] = -row[free]
@@ -101,7 +104,7 @@ def _(node: SpectralNorm) -> Meaning:
 
 
 def _eigenvalues(matrix: Rows) -> list[Decimal]:
-    """The eigenvalues of a symmetric matrix that has none below 0, by rotations that set one entry to 0 at a time."""
+    """Return the eigenvalues of a positive semidefinite matrix, by Jacobi rotations that each set one entry to 0."""
     size = len(matrix)
     for _ in range(30):
         off = [(abs(matrix[p][q]), p, q) for p in range(size) for q in range(p)]
@@ -114,7 +117,7 @@ def _eigenvalues(matrix: Rows) -> list[Decimal]:
 
 
 def _rotate(matrix: Rows, p: int, q: int) -> None:
-    theta = (matrix[q][q] - matrix[p][p]) / (2 * matrix[p][q])
+    theta = (matrix[q][q] - matrix[p][p]) / (2 * matrix[p][q])  # cot(2 phi); of both roots t = tan(phi), the smaller
     tangent = (1 if theta >= 0 else -1) / (abs(theta) + (theta * theta + 1).sqrt())
     cosine = 1 / (tangent * tangent + 1).sqrt()
     sine = tangent * cosine
@@ -145,7 +148,7 @@ def _(node: Supremum) -> Meaning:
             heights = [at(t) for t in grid]
             best = max(range(_GRID + 1), key=lambda k: heights[k])
             left, right = grid[max(best - 1, 0)], grid[min(best + 1, _GRID)]
-            for _ in range(_ROUNDS):
+            for _ in range(_ROUNDS):  # ternary search between the neighbours of the best grid point
                 third = (right - left) / 3
                 if at(left + third) < at(right - third):
                     left += third

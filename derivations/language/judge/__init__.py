@@ -1,1 +1,1 @@
-"""The judge: everything that decides whether a step holds; `proof` is where it begins."""
+"""The judge: the code that decides whether a step holds; `proof` is its entry point."""

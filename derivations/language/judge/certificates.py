@@ -1,16 +1,16 @@
 """Inequalities by certificate: an expression whose form shows its sign.
 
 sum            a sum of nonnegative terms is nonnegative; with one positive term, positive
-product        so is a product of such factors
+product        a product of nonnegative factors is nonnegative; of positive factors, positive
 square         an even power of a real expression is nonnegative
 exponential    exp of a real expression is positive
 sizes          sizes are at least 1 (or their stated minimum)
 bracket        [condition], delta_ij, 1 - [condition] and 1 - delta_ij are 0 or 1
-others         sum over j != i of positive terms is positive when there are at least two places
+others         the sum over j != i of positive terms is positive when j takes at least two values
 increasing     w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0, w being 0 or 1
 known          exp(a) >= 1 + a; max(a, b) >= a; log(1 + u) >= 0 for u >= 0; -1 < erf(a), tanh(a) < 1;
                1 - tanh(a) <= 2 exp(-2 a); 1 - erf(a) <= exp(-a^2) for a >= 0
-assumption     what is assumed to be >= 0, at any places in range
+assumption     an assumed inequality, at any indices in range
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Bound:
     limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...]
 
     def instances(self, context: Context) -> list[Condition]:
-        """Return the assumption at every choice of indices that the context knows with these ranges.
+        """Return the assumption at every choice of known indices with these ranges.
 
-        It says nothing of a range without a member, so a value free of an index needs one that surely is there.
+        Over an empty range the assumption is vacuous. A value without the index is used only if the range is not empty.
         """
         if not self.limits:
             return [Condition(self.kind, self.value)]
@@ -62,7 +62,7 @@ class Bound:
 
 
 def _places(limits: tuple[Poly, Poly], context: Context) -> list[Poly]:
-    """Return the first place, the known indices with these limits, and their images under bijections of that range."""
+    """Return the known indices of a range: its first one, if the range is not empty, symbols, and images of these."""
     first = [limits[0]] if always_nonnegative(subtract(limits[1], limits[0]), context) else []
     known = first + [single(atom) for atom, own in context.ranges.items() if own == limits and atom[0] in ("t", "sym")]
     names = [name for name in context.inverses if context.ranges.get(("fun", name)) == limits]
@@ -71,14 +71,14 @@ def _places(limits: tuple[Poly, Poly], context: Context) -> list[Poly]:
 
 @dataclass
 class Inequalities:
-    """What a certificate may use."""
+    """The context and the assumed inequalities that a certificate may use."""
 
     context: Context
     bounds: list[Bound] = field(default_factory=list)
 
 
 def nonnegative(expression: Basic, use: Inequalities) -> bool:
-    """Say whether the form of an expression shows that it is >= 0."""
+    """Return whether the form of an expression shows that it is >= 0."""
     if isinstance(expression, Deferred):
         return nonnegative(expression.now(), use)
     if positive(expression, use) or _zero_or_one(expression):
@@ -103,7 +103,7 @@ def nonnegative(expression: Basic, use: Inequalities) -> bool:
 
 
 def positive(expression: Basic, use: Inequalities) -> bool:
-    """Say whether the form of an expression shows that it is > 0."""
+    """Return whether the form of an expression shows that it is > 0."""
     if isinstance(expression, Deferred):
         return positive(expression.now(), use)
     if isinstance(expression, exp):
@@ -128,14 +128,16 @@ def positive(expression: Basic, use: Inequalities) -> bool:
 
 
 def _above_1(expression: Expr, use: Inequalities, test: Any) -> bool:
-    """Say whether an expression less 1 shows its sign: then its logarithm is defined, and has that sign."""
+    """Return whether an expression minus 1 has the sign; its logarithm is then defined and has the same sign."""
     if not test(expression - 1, use):
         return False
+    # The normal form can then read log(expression) without a side condition.
     use.context.facts.append(Condition("positive", read(expression, use.context)))
     return True
 
 
 def _sum_positive(expression: Add, use: Inequalities) -> bool:
+    # The form of n - 1 shows no sign; the normal form decides it by the least value of n.
     if all(term.is_Rational or isinstance(term, (Symbol, Mul)) for term in expression.args):
         try:
             if is_positive(read(expression, use.context), use.context):
@@ -182,7 +184,7 @@ def _sum_over_places_positive(expression: Sum, use: Inequalities) -> bool:
 
 
 def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
-    """sum_j (1 - delta_ij) p_j > 0 when every p_j > 0, i is one of the places, and there are two or more of them."""
+    """Return whether sum_j (1 - delta_ij) p_j > 0: every p_j > 0, i is in range, and j takes at least two values."""
     (symbol, low, high), body = expression.limits[0], expression.function
     factors = body.args if isinstance(body, Mul) else (body,)
     for factor in factors:
@@ -202,7 +204,7 @@ def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
 
 
 def _weighted(expression: Mul, use: Inequalities) -> bool:
-    """Look for w (exp(a) - exp(b)) times nonnegative factors, and for an assumption on the whole product."""
+    """Return whether a product is w (exp(a) - exp(b)) >= 0 times nonnegative factors, or is assumed to be >= 0."""
     weights = [factor for factor in expression.args if _zero_or_one(factor)]
     others = [factor for factor in expression.args if factor not in weights]
     for other in others:
@@ -212,7 +214,7 @@ def _weighted(expression: Mul, use: Inequalities) -> bool:
 
 
 def _increasing(expression: Add, weight: Expr | None, use: Inequalities, test: Any = None) -> bool:
-    """Exp is increasing: w (exp(a) - exp(b)) >= 0 when w (a - b) >= 0; without w also strictly."""
+    """Return whether w (exp(a) - exp(b)) >= 0 because w (a - b) >= 0; without w also for > 0, since exp increases."""
     terms, test = expression.args, test or nonnegative
     if len(terms) != 2 or not declared_real(expression):
         return False
@@ -227,7 +229,7 @@ def _increasing(expression: Add, weight: Expr | None, use: Inequalities, test: A
 
 
 def _known(expression: Add, use: Inequalities, strict: bool = False) -> bool:
-    """Say whether an expression is one of the known inequalities at an argument that occurs in it."""
+    """Return whether an expression is a known inequality at an argument that occurs in the expression."""
     bound = {limit[0] for inner in expression.atoms(Sum) for limit in inner.limits}
     for term in sorted(expression.atoms(*_KNOWN), key=str):
         if not declared_real(term) or term.free_symbols & bound:
@@ -240,7 +242,7 @@ def _known(expression: Add, use: Inequalities, strict: bool = False) -> bool:
 
 
 class _Fact(NamedTuple):
-    """A known inequality: value >= 0, or > 0 when strict, for all reals or where another expression is >= 0."""
+    """A known inequality: value >= 0, or > 0 when strict, for all reals or where `where` >= 0."""
 
     value: Expr
     strict: bool = False
@@ -257,27 +259,27 @@ _KNOWN: dict[Any, Callable[..., tuple[_Fact, ...]]] = {
     tanh: lambda a: (
         _Fact(1 - tanh(a), strict=True),
         _Fact(1 + tanh(a), strict=True),
-        _Fact(2 * exp(-2 * a) - 1 + tanh(a)),
+        _Fact(2 * exp(-2 * a) - 1 + tanh(a)),  # 1 - tanh(a) = 2 / (1 + exp(2 a)) <= 2 exp(-2 a)
     ),
     Max: lambda *each: tuple(_Fact(Max(*each) - a) for a in each),
 }
 
 
 def _same(fact: Basic, expression: Basic, use: Inequalities) -> bool:
-    """Say whether an expression is a positive number times a fact; the conditions of a fact that is used are kept."""
+    """Return whether an expression is a positive number times a fact; the conditions of a used fact are kept."""
     try:
         with use.context.aside():
             p, q = read(fact, use.context), read(expression, use.context)
         if not p or len(p) != len(q) or q[0][1] / p[0][1] < 0 or scale(p, Fraction(q[0][1]) / Fraction(p[0][1])) != q:
             return False
-        read(fact, use.context)
+        read(fact, use.context)  # read again, this time to keep its conditions
     except Undecided:
         return False
     return True
 
 
 def _assumed(expression: Basic, use: Inequalities, strict: bool = False) -> bool:
-    """Say whether an expression has its sign by its normal form, or equals an assumed bound at some places."""
+    """Return whether an expression has its sign by its normal form, or equals an assumed bound at some indices."""
     try:
         value = read(expression, use.context)
     except Undecided:

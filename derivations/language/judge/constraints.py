@@ -1,6 +1,6 @@
 """Relations between real unknowns, and checks that they hold at given numbers.
 
-A relation is decided by exact arithmetic or by intervals; what neither tells does not count as holding.
+A relation is decided by exact arithmetic or by intervals. A relation that neither decides does not count as holding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Constraint", "fitting", "holds", "holds_for", "sign", "unknowns"]
 
 
 class Constraint(NamedTuple):
-    """gap = 0, != 0, >= 0 or > 0; or, of kind "declared", the gap has every property declared of a symbol."""
+    """A relation: gap = 0, != 0, >= 0 or > 0; kind "declared": the gap has every declared property of a symbol."""
 
     kind: str
     gap: Expr
@@ -32,7 +32,7 @@ def unknowns(constraints: Iterable[Constraint]) -> list[Symbol]:
 
 
 def fitting(value: Fraction, unknown: Symbol) -> bool:
-    """Say whether a number has every property that was declared of an unknown."""
+    """Return whether a number has every declared property of an unknown."""
     return (unknown.is_real is True and len(unknown.assumptions0) == _REAL) or fits(value, unknown)
 
 
@@ -40,14 +40,17 @@ _REAL = len(Symbol("x", real=True).assumptions0)
 
 
 def holds(constraint: Constraint, number: Expr) -> bool:
-    """Say whether a relation whose gap is a number is proved to hold."""
+    """Return whether a relation whose gap is a number is proved to hold."""
     if constraint.of is not None and number.is_Rational:
         return fitting(Fraction(int(number.p), int(number.q)), constraint.of)
     return holds_for(constraint, sign(number))
 
 
 def holds_for(constraint: Constraint, sign: int | None) -> bool:
-    """Say whether a relation holds for every number of a sign, None being any; what is declared, if irrational."""
+    """Return whether a relation holds for every number of a sign (None: any sign).
+
+    A declaration holds for all these numbers only if it restricts nothing but the sign.
+    """
     if constraint.of is None:
         return {"=": sign == 0, "!=": sign in (1, -1), ">": sign == 1, ">=": sign in (0, 1)}[constraint.kind]
     stated = [signs for fact, signs in _SIGNS.items() if constraint.of.assumptions0.get(fact)]
@@ -60,7 +63,7 @@ _SIGNS = {"positive": (1,), "negative": (-1,), "nonnegative": (0, 1), "nonpositi
 
 @lru_cache(maxsize=1 << 12)
 def sign(number: Expr) -> int | None:
-    """Return 1, 0 or -1, None where neither exact arithmetic nor an interval tells."""
+    """Return the sign 1, 0 or -1 of a number, if exact arithmetic or an interval decides it."""
     if number.is_Rational:
         return (number.p > 0) - (number.p < 0)
     if number.has(zoo, nan) or number.free_symbols:
@@ -71,4 +74,5 @@ def sign(number: Expr) -> int | None:
         return 0 if expand(number) == 0 else None
     if interval > 0 or interval < 0:
         return 1 if interval > 0 else -1
+    # An interval around 0 decides nothing; only exact arithmetic can show that a number is 0.
     return 0 if expand(number) == 0 else None

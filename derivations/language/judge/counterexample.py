@@ -1,9 +1,9 @@
-"""Counterexamples: values inside the assumptions for which a step fails, found by trying small sizes.
+"""Counterexamples: values that satisfy the assumptions and for which a step fails, found by trying small sizes.
 
-Every value is an exact fraction and every comparison is between intervals, so a counterexample is rigorous. Not finding
-one proves nothing. The values have every property that is declared of a symbol, an array or a function, satisfy every
-assumption, and lie where both sides are defined: at no kink of what is differentiated, and at no size for which a
-sum would have fewer than 0 terms. Values for which this cannot be checked are not used.
+Every value is an exact fraction and every comparison is between intervals, so a counterexample is rigorous. A search
+without result proves nothing. The values have every declared property of their symbol, array or function, and satisfy
+every assumption. Both sides are defined for them: no derivative is taken at a kink, and no sum has fewer than 0 terms.
+Values for which this cannot be checked are not used.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["Counterexample", "find_counterexample"]
 _SIZE = Symbol("n", integer=True, positive=True)
 _TRIES = 12
 _PLACES = 40
-_CASES = 2_000  # places that are counted out, of which some are tried
+_CASES = 2_000  # choices of indices that are listed; `_PLACES` of them are tried
 _SHOWN = 8  # entries printed with a counterexample; the seed gives the others
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Where a step fails: sizes, indices, scalars and the entries that were read, and enclosures of the two sides."""
+    """Values for which a step fails: sizes, indices, scalars and the entries that were read, and both sides."""
 
     values: tuple[tuple[str, str], ...]
     entries: tuple[tuple[str, str], ...]
@@ -102,7 +102,7 @@ def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> 
 
 
 def _divisors(derivation: Derivation) -> dict[Basic, int]:
-    """Return the numbers that sizes are assumed to be multiples of."""
+    """Return the assumed divisors of sizes."""
     statements = [a.statement for a in derivation.assumptions if isinstance(a.statement, Eq)]
     remainders = [s.lhs.args for s in statements if isinstance(s.lhs, Mod) and s.rhs == 0]
     return {size: int(divisor) for size, divisor in remainders if divisor.is_Integer}
@@ -170,14 +170,14 @@ def _try(
 
 
 def _symbols(*parts: Basic) -> tuple[Symbol, ...]:
-    """Return the free symbols that are no labels of arrays."""
+    """Return the free symbols that are not labels of arrays."""
     labels = {base.label for part in parts for base in part.atoms(IndexedBase)}
     found = {s for part in parts for s in free_symbols(part) if isinstance(s, Symbol)} - labels
     return tuple(sorted(found, key=str))
 
 
 def _as_declared(symbols: tuple[Symbol, ...], sample: Sample) -> bool:
-    """Say whether the value that a name stands for has what was declared of every symbol of that name."""
+    """Return whether the value of each name has the declared properties of every symbol with that name."""
     for symbol in symbols:
         value = sample.integers.get(symbol.name, sample.scalars.get(symbol.name))
         if value is not None and not fits(Fraction(value), symbol):
@@ -186,7 +186,7 @@ def _as_declared(symbols: tuple[Symbol, ...], sample: Sample) -> bool:
 
 
 def _check_domain(array: Array, places: tuple[Any, ...], sample: Sample) -> None:
-    """Refuse a place where a part of an array is not defined, even if SymPy cancelled it out of the entry."""
+    """Raise `NotEvaluable` if a part of an array is undefined at an entry, even if SymPy cancelled it there."""
     ranges: dict[str, Basic] = {}
 
     def fresh(along: Any) -> Any:
@@ -205,7 +205,7 @@ def _check_domain(array: Array, places: tuple[Any, ...], sample: Sample) -> None
 
 
 def _size(size: Basic, sample: Sample) -> int:
-    """Return a number of places; a negative one is outside of what was stated."""
+    """Return the number of values of an index; a negative number is outside the assumptions."""
     value = whole(total(size), sample)
     if value < 0:
         raise NotEvaluable(f"a range of {value} places")
@@ -229,6 +229,7 @@ def _show(value: Any) -> str:
     return str(mpmath.nstr(mpmath.mpf(value.mid.a), 12))
 
 
+# mpmath compares two intervals as True only if the relation holds for all their points, and as None if it is open.
 _FAILS = {
     "=": lambda a, b: bool(a < b) or bool(b < a),
     "<=": lambda a, b: bool(a > b),

@@ -1,10 +1,10 @@
-"""Floating-point numbers in statements, read as the decimals that were written.
+"""Floating-point numbers in statements, read as the decimals that the user wrote.
 
-Definition   a SymPy `Float` stands for the decimal with as many digits as its precision carries: 15 for a Python float,
-             more for a `Float` that was made from a longer text
+Definition   a SymPy `Float` means the decimal with as many digits as its precision carries: 15 for a Python float,
+             more for a `Float` from a longer text
 Result       0.1 + 0.2 is 0.3, for Python's 0.30000000000000004 has 15 digits 0.300000000000000; 0.333333333333333 is
              not 1/3
-Assumes      a decimal that was written has no more digits than that: 15 digits tell any two doubles' decimals apart
+Assumes      a written decimal has no more digits than that: different decimals of up to 15 digits are different doubles
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DIGITS = 12  # a number with more of them may be the result of rounding
 
 
 def exact(expression: Basic) -> Basic:
-    """Return the expression with every floating-point number as the decimal that it shows."""
+    """Return the expression with every floating-point number replaced by the decimal that it prints as."""
     if not isinstance(expression, Basic) or not _has_decimals(expression):
         return expression
     numbers = {each: Rational(str(each)) for each in expression.atoms(Float) if each.is_finite}
@@ -31,7 +31,7 @@ def exact(expression: Basic) -> Basic:
 
 
 def rounded_by_arithmetic(expression: Basic) -> bool:
-    """Say whether a number has so many digits that it may be rounded, as that of 1 - 0.9999: it refutes nothing."""
+    """Return whether a number has so many digits that it may be rounded, such as 1 - 0.9999: it refutes nothing."""
     numbers = expression.atoms(Float) if isinstance(expression, Basic) and _has_decimals(expression) else ()
     return any(len(str(each).partition("e")[0].replace(".", "").strip("-0")) > _DIGITS for each in numbers)
 

@@ -1,4 +1,4 @@
-"""Declarations: a number tried for a symbol, an entry or a function must have every property that was declared."""
+"""Declarations: a number that is tried for a symbol, an entry or a function must have every declared property."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["declared_range", "first_fitting", "fits"]
 
 @lru_cache(maxsize=1 << 14)
 def fits(value: Fraction, symbol: Symbol) -> bool:
-    """Say whether a number has every property that was declared of a symbol, or follows from what was."""
+    """Return whether a number has every property that the declaration of a symbol states or implies."""
     number = Rational(value.numerator, value.denominator)
     return all(getattr(number, f"is_{name}", None) is known for name, known in symbol.assumptions0.items())
 
 
 def first_fitting(values: Iterable[Fraction], symbol: Symbol) -> Fraction | None:
-    """Return the first of some numbers, or of their negatives, that was declared possible; None where none is."""
+    """Return the first number, among the given ones and their negatives, that a declaration admits, if any."""
     for value in values:
         for signed in (value, -value):
             if fits(signed, symbol):
@@ -29,7 +29,7 @@ def first_fitting(values: Iterable[Fraction], symbol: Symbol) -> Fraction | None
 
 
 def declared_range(applied: AppliedUndef) -> str | None:
-    """Return the sign of the values of an unknown function as declared; None for any other declaration."""
+    """Return the declared sign of the values of an unknown function, if its declaration states only a sign."""
     names = {*Symbol("x", positive=True, integer=True).assumptions0, *_OTHER_PROPERTIES}
     known = {name: value for name in names if (value := getattr(applied, f"is_{name}", None)) is not None}
     return next((sign for sign, declared in _SIGNS if _agree(known, declared, names)), None)

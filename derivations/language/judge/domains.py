@@ -1,9 +1,9 @@
-"""Where the formulas inside an array are defined: what an entry of it divides by, or takes a root or a logarithm of.
+"""Domains: the parts of an array that are not defined everywhere, because of a quotient, a root or a logarithm.
 
-SymPy cancels what it multiplies and adds: an entry of `x * (1/x)` is 1, and nothing is left that says x_i != 0. So the
-judge also reads, by themselves, the parts of an array that are not defined everywhere, at the places that the entry
-depends on. Where entries wait (`deferred`) and the entry itself is read, that of a transparent node holds those of its
-operands as leaves, which are read with it; then parts are read by themselves only below a node that may forget one.
+SymPy cancels equal terms and factors: an entry of `x * (1/x)` is 1, and x_i != 0 is lost. So the judge also reads, on
+their own, the parts of an array that are not defined everywhere, at the indices that the entry depends on. An entry of
+a transparent node holds entries of its operands as leaves. If these are deferred (`deferred`) and the entry itself is
+read, they are read with it. Parts are then read on their own only below a node that may drop an operand.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from derivations.language.layers.layer import Apply, Repeat
 
 __all__ = ["partial_entries"]
 
-Fresh = Callable[[Axis], Any]  # a place on an axis that occurs nowhere else
+Fresh = Callable[[Axis], Any]  # returns an index on an axis that occurs nowhere else
 
 
 def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh, read: bool = False) -> Iterator[Expr]:
-    """Yield the entries, inside an entry of an array, of parts whose formula has a quotient, a root or a logarithm.
+    """Yield the entries of parts with a quotient, a root or a logarithm that an entry of an array depends on.
 
-    With `read` those are left out that are met where the entry itself is read, leaf by leaf.
+    With `read`, entries are omitted that are reached when the entry itself is read, leaf by leaf.
     """
     if not (_may_lose(array) if read else _has_partial(array)):
         return
@@ -73,7 +73,7 @@ def _has_partial(node: Basic) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_lose(node: Basic) -> bool:
-    """Say whether an entry of a node whose operands wait may leave out something that is not defined everywhere."""
+    """Return whether an entry of a node with deferred operands may drop a part that is not defined everywhere."""
     if getattr(node, "closed", False):
         return False
     if _unfolds(node):
@@ -96,11 +96,11 @@ _TRANSPARENT = (
     Tabulated,
     Transpose,
     Variable,
-)  # an entry of these holds one of every operand as a leaf, at the places that it depends on
+)  # an entry of these nodes holds an entry of each operand as a leaf
 
 
 def _unfolds(node: Basic) -> bool:
-    """Say whether a node is a layer applied to arrays in which an operand may be forgotten, and may be written out."""
+    """Return whether a node is an applied layer that can be written out and inside which an operand may be dropped."""
     written = isinstance(node, Apply) and (not isinstance(node, Repeat) or bool(node.count.is_Integer))
     return written and _forgets(node.args[1])
 
@@ -111,7 +111,7 @@ def _forgets(node: Basic) -> bool:
 
 
 def _forgets_operands(node: Basic) -> bool:
-    """Say whether an entry of a node may not hold those of its operands: 0 * A, f(A, A), f = 0."""
+    """Return whether an entry of a node may drop entries of its operands, as in 0 * A, f(A, A) or f = 0."""
     if isinstance(node, Elementwise):
         function, *arrays = node.args
         unused = set(function.formula.variables) - function.formula.expr.free_symbols
@@ -128,12 +128,12 @@ def _is_partial(node: Basic) -> bool:
     if isinstance(node, Elementwise):
         return bool(node.args[0].formula.expr.has(Pow, log)) or any(map(demands, node.args[0].variables))
     if isinstance(node, Lookup | Pick | RoutedProduct):
-        return True  # its numbers must name places
+        return True  # its numbers must be indices in range
     return isinstance(node, Explicit | Scaled | Tabulated) and bool(node.args[0].has(Pow, log))
 
 
 def _new_places(node: Array, places: tuple[Any, ...]) -> Iterator[Expr]:
-    """Yield what must be read for its places to lie on their axes: those that a node brings in, or splits."""
+    """Yield range checks for the indices that a node introduces or splits."""
     if isinstance(node, Member):
         yield Within(Integer(0), node.args[1], total(node.args[0].shape[0]))
     if isinstance(node, ColumnBlock):
@@ -149,7 +149,7 @@ def _new_places(node: Array, places: tuple[Any, ...]) -> Iterator[Expr]:
 
 
 def _parts(node: Array, places: tuple[Any, ...], fresh: Fresh) -> Iterator[tuple[Array, tuple[Any, ...]]]:
-    """Yield the arrays inside a node, with the places that an entry of the node depends on."""
+    """Yield the arrays inside a node, with the indices at which an entry of the node depends on them."""
     arrays = [part for part in node.args if isinstance(part, Array)]
     match node:
         case Elementwise() | Hadamard() | MaskConjunction() | Plus() | Scaled():

@@ -1,8 +1,8 @@
-"""Equations solved for one unknown after another by inverse functions.
+"""Elimination: equations solved for one unknown after another by inverse functions.
 
-What an unknown equals is put into everything else, and what the inverse asks for (an argument of log > 0, a divisor
-that is not 0, what was declared of the unknown) becomes a relation of its own. So what is left has a solution only
-where all relations have one; where every root is the only one, also the other way round.
+The root for an unknown is substituted into all other relations. The conditions of the inverse (an argument of log > 0,
+a nonzero divisor, the declaration of the unknown) become relations too. So every solution of the remaining relations
+gives a solution of all relations. The converse holds where every root is the only one.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from derivations.language.judge.constraints import Constraint, holds
 
 __all__ = ["Replaced", "isolated", "systems"]
 
-_LARGEST = 300  # operations in what an unknown is replaced by
-Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for, and what they equal
+_LARGEST = 300  # operations in the root that replaces an unknown
+Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for, and their roots
 
 
 def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], Replaced]]:
-    """Yield what is left when equations are solved: those with one root alone, and then the others."""
+    """Yield the remaining relations after solving the equations with a single root, and then also the others."""
     equal = {c.gap for c in constraints if c.kind == "="}
     if any(c.kind in (">", "!=") and (c.gap in equal or -c.gap in equal) for c in constraints):
-        return
+        return  # gap = 0 contradicts gap > 0 and gap != 0
     found = _eliminated(constraints, [], several=False)
     if found is not None:
         yield found
@@ -37,7 +37,7 @@ def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], R
 def _eliminated(
     constraints: list[Constraint], replaced: Replaced, *, several: bool
 ) -> tuple[list[Constraint], Replaced] | None:
-    """Return what is left when equations are solved, and what unknowns equal; None where a number is wrong."""
+    """Return the remaining relations after solving equations, and the roots, unless a relation of numbers fails."""
     while True:
         if not all(holds(c, c.gap) for c in constraints if not c.gap.free_symbols):
             return None
@@ -65,7 +65,7 @@ def _put(constraint: Constraint, put: dict[Symbol, Expr]) -> Constraint:
 
 
 class Root(NamedTuple):
-    """What an unknown equals where an equation holds, under which relations it does, and whether it always does."""
+    """A root: the value of an unknown, the conditions for it, and whether it is the only root."""
 
     value: Expr
     conditions: tuple[Constraint, ...] = ()
@@ -73,7 +73,7 @@ class Root(NamedTuple):
 
 
 def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
-    """Return the unknown that is easiest to isolate in gap = 0, with what it equals."""
+    """Return the unknown that is easiest to isolate in gap = 0, with its root."""
     best: tuple[Any, Symbol, Root] | None = None
     for unknown in sorted(gap.free_symbols, key=str):
         root = isolated(gap, unknown)
@@ -82,6 +82,7 @@ def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
         parts = [*root.value.atoms(Rational), *(power.exp for power in root.value.atoms(Pow))]
         whole = unknown.is_integer and not all(symbol.is_integer for symbol in root.value.free_symbols)
         fraction = unknown.is_integer and any(c.is_Rational and (c.q != 1 or c < 0) for c in parts)
+        # Prefer roots that are integers for integer unknowns, then roots with few conditions.
         rank = (bool(whole), bool(fraction), len(root.conditions))
         if best is None or rank < best[0]:
             best = (rank, unknown, root)
@@ -91,7 +92,7 @@ def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
 
 
 def isolated(gap: Expr, unknown: Symbol) -> Root | None:
-    """Return a root of gap = 0 in an unknown, None where none is seen."""
+    """Return a root of gap = 0 in an unknown, if one is found."""
     rest, part = gap.as_independent(unknown, as_Add=True)
     if part.is_Add:
         return _by_degree(gap, unknown)
@@ -112,7 +113,7 @@ def isolated(gap: Expr, unknown: Symbol) -> Root | None:
 
 
 def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
-    """Solve what is linear or quadratic in the unknown."""
+    """Return a root of an equation that is linear or quadratic in the unknown."""
     if not gap.is_polynomial(unknown):
         return None
     slope = expand(gap.diff(unknown))
@@ -123,13 +124,13 @@ def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
     rest, first = gap.xreplace(zero), slope.xreplace(zero)
     if bend == 0:
         return Root(-rest / first, (Constraint("!=", first),), bool(first.is_number))
-    inside = expand(first**2 - 4 * bend * rest)
+    inside = expand(first**2 - 4 * bend * rest)  # the discriminant of bend x^2 + first x + rest
     value = (inside ** Rational(1, 2) - first) / (2 * bend)
     return Root(value, (Constraint("!=", bend), Constraint(">=", inside)), only=False)
 
 
 def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
-    """Return what an argument of a function equals where the function equals y."""
+    """Return the argument of a function at which the function equals y."""
     if part.is_Pow and inner is part.base and part.exp.is_Rational:
         kind = "!=" if part.exp == -1 else ">" if part.exp < 0 else ">="
         return Root(y ** (1 / part.exp), (Constraint(kind, y),), part.exp == -1 or not part.exp.is_Integer)
@@ -137,7 +138,7 @@ def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
         return Root(log(y), (Constraint(">", y),))
     if isinstance(part, log):
         return Root(exp(y))
-    if isinstance(part, tanh):
+    if isinstance(part, tanh):  # artanh(y) = log((1 + y) / (1 - y)) / 2 for -1 < y < 1
         return Root(log((1 + y) / (1 - y)) / 2, (Constraint(">", 1 - y), Constraint(">", 1 + y)))
     if isinstance(part, sin | cos):
         turned = (asin if isinstance(part, sin) else acos)(y)
@@ -146,7 +147,7 @@ def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
         return Root(y, (Constraint(">=", y),), only=False)
     if isinstance(part, Max):
         return Root(y, tuple(Constraint(">=", y - each) for each in part.args if each is not inner), only=False)
-    if isinstance(part, Mod) and part.args[1].is_Integer:
+    if isinstance(part, Mod) and part.args[1].is_Integer:  # x mod m = y for x = m k + y, 0 <= y < m
         times = Internal(f"quotient {part}", integer=True, nonnegative=True)
         return Root(part.args[1] * times + y, (Constraint(">=", y), Constraint(">", part.args[1] - y)))
     return None

@@ -1,7 +1,7 @@
-"""Enclosures of a function of one real variable over intervals: values and slopes, by interval arithmetic of mpmath.
+"""Enclosures of the values and slopes of a real function over intervals, by interval arithmetic of mpmath.
 
-Over a short interval the mean value form f(m) + f'(I) (I - m) is far tighter than f(I); both hold every value, so
-does what they share.
+Over a short interval the mean value form f(m) + f'(I) (I - m) is far tighter than f(I). Both hold every value of f, and
+so does their intersection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Jet", "enclose", "interval", "number", "tight"]
 
 
 class Jet(NamedTuple):
-    """An interval that holds the value of a function, and one that holds its slope, all over an interval."""
+    """Enclosures of the value and of the slope of a function over an interval."""
 
     value: Any
     slope: Any
@@ -35,7 +35,7 @@ def interval(low: Fraction, high: Fraction) -> Any:
 
 @lru_cache(maxsize=1 << 10)
 def number(expression: Expr) -> Any:
-    """Return an interval that holds a constant; raises `NotEvaluable` for anything else."""
+    """Return an interval that holds a constant; raises `NotEvaluable` if the expression is not a constant."""
     return evaluate(expression, Sample({}, closed=True))
 
 
@@ -55,7 +55,7 @@ def enclose(f: Expr, variable: Symbol, over: Any) -> Jet:
 
 
 def tight(f: Expr, variable: Symbol, low: Fraction, high: Fraction) -> tuple[Any, Any]:
-    """Return an enclosure of a function over a bounded interval, what f(I) and the mean value form share, and f(m)."""
+    """Return the intersection of f(I) and the mean value form of f over a bounded interval I, and f(m)."""
     over, middle = interval(low, high), (low + high) / 2
     point = interval(middle, middle)
     plain, at_middle = enclose(f, variable, over), enclose(f, variable, point).value
@@ -85,7 +85,7 @@ def _power(f: Any, base: Jet, exponent: Jet) -> Jet:
     if not (f.exp.is_Rational and base.value > 0):
         raise NotEvaluable(f"{f} is not proved to be defined")
     value = intervals.exp(exponent.value * intervals.log(base.value))
-    return Jet(value, exponent.value * value / base.value * base.slope)
+    return Jet(value, exponent.value * value / base.value * base.slope)  # (b^e)' = e b^e / b * b' for a constant e
 
 
 def _logarithm(f: Basic, of: Jet) -> Jet:
@@ -105,7 +105,7 @@ def _hyperbolic_tangent(f: Basic, of: Jet) -> Jet:
 
 
 def _absolute(f: Basic, of: Jet) -> Jet:
-    """Return |f|; at its kink the slope lies between those of both sides, which is all that a mean value form needs."""
+    """Return |f|; over a kink the slope is enclosed by the slopes of both sides, as the mean value form needs."""
     sign = iv.mpf(1) if of.value > 0 else iv.mpf(-1) if of.value < 0 else iv.mpf([-1, 1])
     return Jet(abs(of.value), sign * of.slope)
 

@@ -1,7 +1,7 @@
 """Evaluation: numbers of scalar expressions, by plain loops in interval arithmetic.
 
-It shares nothing with the normal form. Every value is an interval that surely holds the true one, so two disjoint
-intervals prove that an equality fails.
+It shares no code with the normal form. Every value is an interval that holds the true value, so two disjoint intervals
+prove that an equality fails.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class NotEvaluable(Exception):
 
 @dataclass
 class Sample:
-    """Values for everything free: sizes and indices as integers, scalars and entries as exact fractions."""
+    """Values of all free symbols and arrays: sizes and indices as integers, scalars and entries as exact fractions."""
 
     integers: dict[str, int]
     scalars: Mapping[str, Fraction] = field(default_factory=dict)
@@ -51,17 +51,17 @@ class Sample:
     definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
-    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were asked for
+    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were read
     arrays_read: set[str] = field(default_factory=set)
     entries: dict[str, Fraction] = field(default_factory=dict)
-    labels: dict[str, Symbol] = field(default_factory=dict)  # the arrays that were met, as they were declared
-    closed: bool = False  # nothing but numbers and definitions: an entry or an unknown function has no value
+    labels: dict[str, Symbol] = field(default_factory=dict)  # the labels of the arrays read so far
+    closed: bool = False  # no random values: an entry or an unknown function then has no value
     spent: int = 0
 
     def entry(self, name: str, places: tuple[int, ...], label: Symbol = _REAL) -> Fraction:
-        """Return the entry of an array: a small fraction that depends on the seed, the name and the places alone.
+        """Return the entry of an array: a small fraction that depends only on the seed, the name and the indices.
 
-        It has every property that was declared of the array's label; raises `NotEvaluable` where no draw has.
+        The entry has every declared property of the array's label. Raises `NotEvaluable` if no draw has them.
         """
         if name in self.arrays:
             value = self.arrays[name]
@@ -124,7 +124,7 @@ def whole(expression: Basic, sample: Sample) -> int:
 
 
 def _integer(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> int:
-    """Return the exact value of an integer expression: a place, a limit of a sum."""
+    """Return the exact value of an integer expression, such as an index or a limit of a sum."""
     value = _exact_number(expression, sample, bound)
     if value.denominator != 1:
         raise NotEvaluable(f"{expression} is not an integer")
@@ -175,7 +175,7 @@ def _symbol(expression: Symbol, sample: Sample, bound: Mapping[Symbol, int]) -> 
 
 
 def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    """Return the rounded value where the interval lies between two halves of the last decimal."""
+    """Return the rounded value if the whole interval rounds to it."""
     number, decimals = _number(expression.args[0], sample, bound), _integer(expression.args[1], sample, bound)
     units = number * iv.mpf(10) ** decimals
     nearest = int(mpmath.nint(mpmath.mpf(units.mid)))
@@ -201,7 +201,7 @@ def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -
 
 
 def _label(expression: Indexed, sample: Sample) -> Symbol:
-    """Return the label of an array, of which there must be one declaration alone."""
+    """Return the label of an array, which must have only one declaration."""
     label: Symbol = expression.base.label
     if sample.labels.setdefault(label.name, label) != label:
         raise NotEvaluable(f"there are two arrays {label} with different declarations")
@@ -229,7 +229,8 @@ def _product(expression: Product, sample: Sample, bound: Mapping[Symbol, int]) -
 def _places(low: Basic, high: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> range:
     """Return the range of a sum, which may be empty.
 
-    Sizes for which it would have a negative length are outside of what a sum states; between numbers it is empty.
+    Symbolic limits must not give a negative length: such sizes are outside the statement. Between numbers the range is
+    then empty.
     """
     first, last = _integer(low, sample, bound), _integer(high, sample, bound)
     if last < first - 1 and not (low.is_Integer and high.is_Integer):
@@ -283,12 +284,12 @@ def _within(expression: Within, sample: Sample, bound: Mapping[Symbol, int]) -> 
 
 
 def holds(condition: Basic, sample: Sample, bound: Mapping[Symbol, int] | None = None) -> bool:
-    """Say whether a relation holds at a sample; raises `NotEvaluable` where the intervals do not tell."""
+    """Return whether a relation holds at a sample; raises `NotEvaluable` if the intervals do not decide it."""
     left, right = (_number(part, sample, bound or {}) for part in condition.args)
     if isinstance(condition, (sympy.Eq, sympy.Ne)):
         if _apart(left, right):
             return isinstance(condition, sympy.Ne)
-        if left.delta == 0 and right.delta == 0:
+        if left.delta == 0 and right.delta == 0:  # two points that are not apart are equal
             return isinstance(condition, sympy.Eq)
         raise NotEvaluable(f"the intervals do not tell whether {condition}")
     answers = {
@@ -308,7 +309,7 @@ def _apart(left: Any, right: Any) -> bool:
 
 
 def _derivative(expression: Derivative, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    """Return a derivative at a sample: SymPy differentiates the plain expression with all sums written out."""
+    """Return a derivative at a sample: SymPy differentiates the expression with all sums written out."""
     value = written_out(expression.expr, sample, bound)
     for variable, count in expression.variable_count:
         value = value.diff(written_out(variable, sample, bound), count)
@@ -318,7 +319,7 @@ def _derivative(expression: Derivative, sample: Sample, bound: Mapping[Symbol, i
 
 
 def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    """Return the expression without sums, definitions, deltas and brackets, every entry a symbol such as `x[2]`."""
+    """Return the expression without sums, definitions, deltas and brackets; each entry is a symbol such as `x[2]`."""
     sample.spent += 1
     if sample.spent > _LARGEST_LOOP:
         raise NotEvaluable("too many terms for one sample")
@@ -358,7 +359,7 @@ def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) 
 
 
 def _off_the_edge(condition: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> None:
-    """Refuse a place where a bracket of reals jumps: it has no slope there; one of integers is a constant."""
+    """Raise `NotEvaluable` at the jump of a bracket of reals, which has no slope; brackets of integers are constant."""
     left, right = condition.args
     mask = isinstance(left, Indexed) and left.base.label.is_integer
     if mask or (left.is_integer and right.is_integer):
@@ -386,10 +387,10 @@ def _unknown_function(expression: AppliedUndef, sample: Sample, bound: Mapping[S
     sign = declared_range(expression)
     if sample.closed or expression.func in (LARGEST, SHARE) or sign is None:
         raise NotEvaluable(f"{expression} has no value")
-    total = iv.mpf(len(name) + sample.seed)  # another function in every sample
+    total = iv.mpf(len(name) + sample.seed)  # each sample has another function
     for number, argument in enumerate(expression.args):
         value = _number(argument, sample, bound)
-        total += (number + 1) * value**3 - value
+        total += (number + 1) * value**3 - value  # neither additive nor monotone nor symmetric in the arguments
     return _OF_SIGN[sign](total)
 
 
@@ -417,7 +418,7 @@ def _of(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _moderate(value: Any) -> Any:
-    """Return an argument that is not too large."""
+    """Return an argument unchanged if it is not too large; raises `NotEvaluable` otherwise."""
     if not (value < _LARGEST_ARGUMENT and value > -_LARGEST_ARGUMENT):
         raise NotEvaluable("an argument that is too large")
     return value
@@ -455,6 +456,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.cos: _of(lambda value: intervals.cos(_moderate(value))),
     sympy.tanh: _of(intervals.tanh),
     sympy.erf: _of(intervals.erf),
+    # max and min increase in both arguments, so the ends of the intervals give the ends of the result
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),
     sympy.Abs: _of(abs),

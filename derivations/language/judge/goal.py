@@ -1,7 +1,7 @@
-"""Goals: the step to decide, with what may be assumed and what must still be shown.
+"""Goals: the step to decide, with its assumptions and the side conditions that must still be proved.
 
 Every tactic of the judge gets a `Goal`. It holds the definitions, the ranges of the indices and the assumptions in the
-form in which the normal form and the certificates use them, and it keeps the side conditions that come up.
+form that the normal form and the certificates use, and it records side conditions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _INDEX = Symbol("i", integer=True)
 
 
 class Goal:
-    """One step to decide: its two sides, and the context with what may be assumed."""
+    """One step to decide: its two sides, and the context with the usable facts."""
 
     def __init__(self, previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> None:
         self.previous, self.step, self.rule = previous, step, rule
@@ -77,8 +77,8 @@ class Goal:
         self.context.bounds = self.inequalities.bounds
         self.rewrites: list[Rewrite] = []
         self.places: list[Symbol] = []
-        self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # what else may settle one
-        self.numbered: dict[Symbol, int] = {}  # indices with so few values that each may be tried
+        self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # the last resort
+        self.numbered: dict[Symbol, int] = {}  # indices with few values, which are tried one by one
         ends = free_symbols(claim.lhs) | free_symbols(claim.steps[-1].expression)
         shown = free_symbols(previous) | free_symbols(step.expression)
         for index, size in derivation.ranges.items():
@@ -92,11 +92,14 @@ class Goal:
                 self.context.ranges[("fun", here)] = limits
         self.assumptions = (*derivation.assumptions, *claim.given)
         for assumption in sorted(self.assumptions, key=lambda a: a.statement.has(Indexed, Within)):
-            self.assume(assumption)  # those about sizes first: the others may mention entries by number
+            self.assume(assumption)  # sizes first: entries such as x[2] exist only if the size is large enough
         self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
-        """Return the right-hand side at some places; one on an axis of blocks is split, and the split must be right."""
+        """Return the right-hand side of a definition at some indices.
+
+        An index on an axis of blocks is split into the block and the index inside it, with the conditions for that.
+        """
         captured = free_symbols(equation) & set(self.context.symbols)
         if captured:
             raise Undecided(f"the index {min(captured, key=str)} of a sum also occurs in the definition {equation}")
@@ -116,29 +119,29 @@ class Goal:
         return equation.value_at(*pairs)
 
     def keep_domains(self, array: Array, *places: Any) -> None:
-        """Keep the conditions under which an entry, or a general one, is defined that may have cancelled out of it.
+        """Keep the conditions under which an entry is defined, even if SymPy cancelled the parts that need them.
 
-        An entry at places that are given is also read by itself; a general one need not be.
+        Without indices this is a general entry. An entry at given indices is also read itself, a general one need not.
         """
         at, read_too = places or tuple(places_of(self, *array.shape)), bool(places) and is_deferring()
         for part in partial_entries(array, at, self.fresh, read_too):
             read(part, self.context)
 
     def require_real(self, *parts: Basic) -> None:
-        """Refuse what is not declared real: an order has no meaning, and arrays are real."""
+        """Raise `Undecided` for expressions that are not declared real: an order needs reals, and arrays are real."""
         for part in parts:
             if not declared_real(part):
                 raise Undecided(f"{part} is not proved to be real")
 
     def require_sizes(self, *sizes: Expr) -> None:
-        """Keep the condition that sizes are not negative: with one that is, there is no array."""
+        """Keep the condition that sizes are not negative: no array has a negative size."""
         for size in sizes:
             number = read(size, self.context)
             if not always_nonnegative(number, self.context):
                 self.context.keep("nonnegative", number)
 
     def speaks_of(self, variable: Symbol) -> bool:
-        """Say whether an assumption mentions a variable, directly or through a definition, or a definition gives it."""
+        """Return whether an assumption mentions a variable, directly or by a definition, or the variable is defined."""
         atom = symbol_atom(variable)
         read_so_far = (
             *((bound.value, bound.limits) for bound in self.inequalities.bounds),
@@ -150,14 +153,15 @@ class Goal:
         return stated or defined or any(contains(part, atom) for part in read_so_far)
 
     def fresh(self, along: Axis) -> Any:
-        """Return a general place on an axis: an index that occurs nowhere else."""
+        """Return a general index on an axis: one that occurs nowhere else."""
         return places_of(self, along)[0]
 
     def open_range(self, index: Symbol, size: Expr, *, stated: bool = True) -> None:
         """State that an index takes the values 0, ..., size - 1.
 
-        A statement that holds the index is about its values, if there are any. One that does not hold it is true or
-        false even where there are none, so a range that may be empty says nothing about it.
+        A statement with the index quantifies over its values, so the range may be assumed. A statement without the
+        index is also about sizes for which the range is empty. There "0 <= i < size" would be a false premise, so a
+        range that may be empty is not used.
         """
         if index.assumptions0 != _INDEX.assumptions0:
             raise Undecided(f"the index {index} must be declared an integer and nothing more")
@@ -170,7 +174,7 @@ class Goal:
         self.context.ranges[symbol_atom(index)] = (ZERO, last)
 
     def assume(self, assumption: Assumption) -> None:
-        """Make an assumption usable: a least size, a sign at all its indices, an equation to rewrite with."""
+        """Store an assumption in usable form: a least size, a sign at all its indices, or an equation for rewriting."""
         for index in assumption.ranges:
             at_places(index, {index: index})  # its declaration must admit all of its values
         (statement, anything), context = _general(assumption), self.context
@@ -192,9 +196,10 @@ class Goal:
         if any(size.free_symbols & set(anything.values()) for size in sizes.values()):
             raise Undecided("an assumption whose indices range over one another")
         limits = {symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in sizes.items()}
+        # Conditions from reading an assumption are checked below; they are not conditions of the step.
         before = (context.ranges, context.features, context.conditions)
         context.ranges, context.conditions = {**context.ranges, **limits}, []
-        context.features |= {"expectation"}
+        context.features |= {"expectation"}  # assumptions may state moments under every rule
         try:
             if isinstance(statement, Eq) and isinstance(left, Mod) and right == 0 and not assumption.ranges:
                 self._assume_multiple(left)
@@ -224,14 +229,14 @@ class Goal:
         self.context.facts.append(Condition("integer", quotient))
 
     def value(self, expression: Basic) -> Poly:
-        """Return the normal form of a scalar, with the assumed equations used where the rule allows."""
+        """Return the normal form of a scalar, rewritten by the assumed equations if the rule allows this."""
         p = read(expression, self.context)
         if atoms_of(p, "t"):
             raise Undecided("an index was left open")
         return rewrite(p, self.rewrites, self.context) if "assumption" in self.rule.features else p
 
     def equal(self, left: Basic, right: Basic) -> bool:
-        """Say whether two scalars are proved equal, if need be for every value of an index that has few."""
+        """Return whether two scalars are proved equal; an index with few values may be replaced by each of them."""
         if vanishes(subtract(self.value(left), self.value(right)), self.context):
             return True
         for index, count in self.numbered.items():
@@ -241,7 +246,7 @@ class Goal:
         return False
 
     def uncovered(self) -> str | None:
-        """Return the first side condition that neither the forms nor the assumptions settle."""
+        """Return the first side condition that is not proved from its form or the assumptions, as a message."""
         for condition in list(self.context.conditions):
             if "assumption" in self.rule.features:
                 condition = replace(condition, of=rewrite(condition.of, self.rewrites, self.context))
@@ -254,7 +259,7 @@ class Goal:
         return None
 
     def sum_signs(self, p: Poly) -> None:
-        """State the signs of the sums inside a polynomial whose terms have a sign by the assumed inequalities."""
+        """Add facts for the signs of sums inside a polynomial whose terms have a sign by the assumed inequalities."""
         for atom in sorted(atoms_of(p, "sum"), key=lambda each: own_level(each[2])):
             body, indices = open_sum(atom, self.context)
             places = (subtract(high, low) for low, high in (self.context.ranges[index] for index in indices))
@@ -266,7 +271,7 @@ class Goal:
 
 @lru_cache(maxsize=1 << 10)
 def _general(assumption: Assumption) -> tuple[Basic, dict[Symbol, Symbol]]:
-    """Return the statement of an assumption with its indices named apart from all that a person writes."""
+    """Return the statement of an assumption with its indices renamed to names that no user can write."""
     anything: dict[Symbol, Symbol] = {index: Internal(f"any {index.name}", integer=True) for index in assumption.ranges}
     return replace_free(assumption.statement, anything), anything
 
@@ -285,7 +290,7 @@ def _covered(condition: Condition, context: Context) -> bool:
 
 
 def _beyond_stated(p: Poly, context: Context) -> bool:
-    """Say whether p is what is assumed to be >= 0, of sizes, and something more that is >= 0: n - w + 1 as n >= w."""
+    """Return whether p exceeds an assumed bound of sizes: n - w + 1 >= 0 follows from n - w >= 0."""
     whole = (bound for bound in context.bounds if bound.kind in ("positive", "nonnegative") and not bound.limits)
     return any(always_nonnegative(subtract(p, bound.value), context) for bound in whole)
 
@@ -300,7 +305,7 @@ _SIGNS = {
 
 
 def places_of(goal: Goal, *axes: Axis) -> list[Any]:
-    """Return a general place for every axis: indices that occur nowhere else, with the range of the axis."""
+    """Return a general index for every axis: one that occurs nowhere else, with the range of the axis."""
     places: list[Any] = []
     for along in axes:
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
@@ -314,5 +319,5 @@ def places_of(goal: Goal, *axes: Axis) -> list[Any]:
 
 
 def common_places(left: Array, right: Array, goal: Goal) -> list[Any]:
-    """Return a general place for every axis of two arrays of the same shape."""
+    """Return a general index for every axis of two arrays of the same shape."""
     return places_of(goal, *map(join, left.shape, right.shape))

@@ -1,12 +1,12 @@
 """Instances of assumptions: numbers for sizes and indices leave relations between finitely many real unknowns.
 
-Sums and quantifiers are written out; every entry of an array is an unknown with what was declared of it. Of what has
-no formula (an unknown function at a place, a limit) the value is an unknown of its own.
+Sums and quantifiers are written out. Every entry of an array is an unknown with the declared properties of the array. A
+value without a formula (of an unknown function, a limit) is an unknown too.
 
-expectation  the entries of arrays are random, x = mean + spread e, e independent and of one of the laws in the table:
-             two signs; also three values, whose moments are the normal ones up to the fifth; and one that leans. In
-             another law all entries share a sign c: x = mean + spread e + common c
-large sizes  entries from the fourth on are one unknown, so that a sum over many places is a multiple
+expectation  the entries of arrays are random, x = mean + spread e, with independent e of a law in the table: two
+             signs; three values with the moments of the normal law up to the fifth; a skewed law. In a fourth law all
+             entries share a sign c: x = mean + spread e + common c
+large sizes  entries from the fourth on are one unknown, so that a sum over them is a multiple of it
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ _FUNCTIONS = (Add, Mul, Pow, exp, log, sin, cos, tanh, erf, Max, Min, Abs, Mod, 
 
 
 _SIGNS = ((Integer(1), Rational(1, 2)), (Integer(-1), Rational(1, 2)))
+# E e^2 = E e^4 = 1/3, so E e^4 = 3 (E e^2)^2 as for a normal law
 _NORMAL = ((Integer(1), Rational(1, 6)), (Integer(-1), Rational(1, 6)), (Integer(0), Rational(2, 3)))
-_LEANING = ((Integer(2), Rational(1, 5)), (Rational(-1, 2), Rational(4, 5)))
+_LEANING = ((Integer(2), Rational(1, 5)), (Rational(-1, 2), Rational(4, 5)))  # mean 0, variance 1, E e^3 = 3/2
 LAWS = {"signs": (_SIGNS, False), "normal": (_NORMAL, False), "leaning": (_LEANING, False), "common": (_SIGNS, True)}
 
 
@@ -92,24 +93,24 @@ class NoInstance(Exception):
 
 @dataclass
 class Instances:
-    """Numbers for integers and permutations, and the unknowns that were met so far."""
+    """Numbers for integers and permutations, and the unknowns so far."""
 
     integers: dict[str, int]
     definitions: Mapping[str, Callable[..., Any]]
     bijections: dict[str, tuple[int, ...]]
-    default: int = 1  # a size of which nothing is stated
-    random: bool = False  # entries are random, since an expectation is spoken of
+    default: int = 1  # for sizes without assumptions
+    random: bool = False  # whether entries are random, because an assumption has an expectation
     law: str = "signs"
     starts: dict[Symbol, Draws] = field(default_factory=dict)
     declared: list[Constraint] = field(default_factory=list)
-    entries: dict[Symbol, tuple[tuple[Expr, Expr], ...]] = field(default_factory=dict)  # values and their chances
+    entries: dict[Symbol, tuple[tuple[Expr, Expr], ...]] = field(default_factory=dict)  # values and probabilities
     named: dict[str, Symbol] = field(default_factory=dict)
     calls: dict[Symbol, tuple[str, tuple[Expr, ...]]] = field(default_factory=dict)  # values of unknown functions
     means: dict[Expr, Expr] = field(default_factory=dict)
     spent: int = 0
 
     def constraints(self, statement: Basic, ranges: Mapping[Symbol, Expr]) -> Iterator[Constraint]:
-        """Yield a relation at every place of its ranges; raises `NoInstance`."""
+        """Yield a relation for all values of its indices; raises `NoInstance`."""
         indices = list(ranges)
         for case in product(*(self.places(Integer(0), size - 1, statement, i, {})[0] for i, size in ranges.items())):
             left, right = (
@@ -121,7 +122,7 @@ class Instances:
     def places(
         self, low: Expr, high: Expr, inside: Basic, index: Symbol, bound: Mapping[Symbol, int]
     ) -> tuple[range, int]:
-        """Return the places of an index, and their number; of many that differ by entries alone, the first ones."""
+        """Return the values of an index, and their number; only the first ones if many differ by entries only."""
         first, last = self.whole(low, bound), self.whole(high, bound)
         if last < first - 1 and not (low.is_Integer and high.is_Integer):
             raise NoInstance(f"a range of {last - first + 1} places")
@@ -135,7 +136,7 @@ class Instances:
     def whole(self, value: Expr, bound: Mapping[Symbol, int]) -> int:
         """Return the value of an integer expression."""
         found = self.write(value, bound)
-        if isinstance(found, Internal) and found.is_integer:  # an integer that tells where: a token
+        if isinstance(found, Internal) and found.is_integer:  # an integer entry used as an index, such as a token
             fixed = Integer(self.default - 1)
             self.declared.append(Constraint("=", found - fixed))
             found = fixed
@@ -199,7 +200,7 @@ class Instances:
         return self.entry(f"{name}{list(places)}", {**e.base.label.assumptions0, **e.base.assumptions0}, draws)
 
     def entry(self, text: str, facts: Mapping[str, bool], draws: Draws) -> Symbol:
-        """Return the unknown that an entry is, or the random number."""
+        """Return the unknown of an entry; with expectations it is random."""
         found = self.unknown(text, facts, draws)
         if self.random and not found.is_integer and found not in self.entries:
             mean, spread = self.unknown(f"mean of {found}", {}, (0, 1, 0, 0)), self.unknown(f"spread of {found}", {})
@@ -209,25 +210,25 @@ class Instances:
         return found
 
     def law_of(self, text: str, mean: Symbol, spread: Symbol) -> tuple[tuple[Expr, Expr], ...]:
-        """Return the values of a random entry with their chances; the common sign comes in as an unknown."""
+        """Return the values of a random entry with their probabilities; the common sign is an unknown in them."""
         values, common = LAWS[self.law]
         if common:
             mean += self.unknown(f"common part of {text}", {}, (0, 0, 1, 1)) * _COMMON
         return tuple((mean + spread * value, chance) for value, chance in values)
 
     def outcome(self, e: Any) -> Any:
-        """Return an expression at one outcome of what is random."""
+        """Return an expression at one outcome of the random entries."""
         if not self.entries:
             return e
         return e.xreplace({entry: law[0][0] for entry, law in self.entries.items()}).xreplace({_COMMON: Integer(1)})
 
     def expectation(self, e: Expr, bound: Mapping[Symbol, int]) -> Any:
-        """Return the mean over all signs, term by term, and factor by factor where they share no entry."""
+        """Return the mean over all outcomes, term by term, and factor by factor where factors share no entry."""
         return Add(*(self.mean(term) for term in Add.make_args(expand(self.write(e.args[0], bound)))))
 
     def mean(self, term: Expr) -> Expr:
         """Return the mean of a product."""
-        groups: list[tuple[set[Symbol], Expr]] = []
+        groups: list[tuple[set[Symbol], Expr]] = []  # E[f g] = E[f] E[g] for independent f and g
         for factor in Mul.make_args(term):
             own, joined = factor.free_symbols & self.entries.keys(), factor
             for other in [group for group in groups if group[0] & own]:
@@ -269,7 +270,7 @@ class Instances:
         return Mul(*terms, *([terms[-1] ** more] if more else []))
 
     def within(self, e: Within, bound: Mapping[Symbol, int]) -> Any:
-        """Return a value whose place lies on its axis."""
+        """Return a value after checking that its index is in range."""
         if type(e) is Within and not 0 <= self.whole(e.args[1], bound) < self.whole(e.args[2], bound):
             raise NoInstance(f"{e} lies outside its axis")
         return self.write(e.args[0], bound)
@@ -283,7 +284,7 @@ class Instances:
         return Integer(self.whole(e.args[0], bound) == self.whole(e.args[1], bound))
 
     def applied(self, e: AppliedUndef, bound: Mapping[Symbol, int]) -> Any:
-        """Return a place of a permutation, or the unknown value of a function at what it is applied to."""
+        """Return the image of an index under a permutation, or the unknown value of a function."""
         table = self.bijections.get(e.func.__name__)
         if table is not None:
             place = self.whole(e.args[0], bound)
@@ -297,7 +298,7 @@ class Instances:
         return found
 
     def consistent(self, values: Mapping[Symbol, Expr]) -> bool:
-        """Say whether every function has one value at what is equal."""
+        """Return whether every function has equal values at equal arguments."""
         seen: dict[Any, Expr] = {}
         for unknown, (name, at) in self.calls.items():
             value = unknown.xreplace(values)
@@ -306,15 +307,15 @@ class Instances:
         return True
 
     def cases(self, e: Piecewise, bound: Mapping[Symbol, int]) -> Any:
-        """Return the cases of unknowns."""
+        """Return a case distinction between unknowns."""
         return Piecewise(*((self.write(value, bound), self.relation(case, bound)) for value, case in e.args))
 
     def relation(self, e: Any, bound: Mapping[Symbol, int]) -> Any:
-        """Return a condition of unknowns, or its truth value."""
+        """Return a condition on unknowns, or its truth value."""
         return e if e in (true, false) else e.func(*(self.write(side, bound) for side in e.args))
 
     def slope(self, e: Derivative, bound: Mapping[Symbol, int]) -> Any:
-        """Return the derivative of a formula; that of an unknown function is an unknown."""
+        """Return the derivative of a formula; the derivative of an unknown function is an unknown."""
         uninterpreted_function = self.unknown(str(e.xreplace(dict(bound))), {})
         if self.random or e.has(AppliedUndef):
             return uninterpreted_function

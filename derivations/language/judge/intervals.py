@@ -1,7 +1,7 @@
-"""Elementary functions over intervals, rounded outwards: the only place that evaluates them.
+"""Elementary functions over intervals, rounded outwards: the only module that evaluates them.
 
-`mpmath.iv` rounds the last bit of `exp` the wrong way now and then (mpmath issue 1181), so its interval loses the true
-value. Here every end is computed with guard bits, moved outwards by far more than its error, and then rounded.
+`mpmath.iv` sometimes rounds the last bit of `exp` the wrong way (mpmath issue 1181), so that its interval misses the
+true value. Here every end is computed with guard bits, moved outwards by far more than its error, and then rounded.
 
 exp, log, tanh, erf, sqrt    increasing: the ends give the interval
 cos, sin                     the ends, and 1 or -1 where the interval may hold an extremum k pi or k pi + pi/2
@@ -49,7 +49,7 @@ from mpmath.libmp.libmpf import mpf_min_max
 __all__ = ["cos", "erf", "exp", "fraction", "log", "pi", "sin", "sqrt", "tanh"]
 
 _GUARD = 60  # bits with which an end is computed beyond those of the result
-_MARGIN = 30  # bits beyond the result at which an end is moved: 2^30 units of what mpmath computed
+_MARGIN = 30  # an end is moved by 2^-30 units of the result, which are 2^30 units of the value that mpmath computed
 End = Any  # a number of mpmath as a tuple: sign, mantissa, exponent, bits
 Interval = Any
 
@@ -60,7 +60,7 @@ def fraction(value: Fraction, context: Any = iv) -> Interval:
 
 
 def pi(context: Any = iv) -> Interval:
-    """Return an interval that holds the circle number."""
+    """Return an interval that holds pi."""
     return context.make_mpf(_around(mpf_pi(context.prec + _GUARD, round_nearest), context.prec))
 
 
@@ -87,7 +87,10 @@ def erf(x: Interval) -> Interval:
 
 
 def _erf(end: End, precision: int, rounding: str) -> End:
-    """Return erf to a number of bits: the terms of mpmath's series grow like exp(x^2), which costs it as many bits."""
+    """Return erf to a number of bits.
+
+    The terms of mpmath's series grow like exp(x^2), so the series loses about x^2 / log(2) bits, which are added here.
+    """
     sign, _, exponent, bits = end
     square = 4 ** max(0, exponent + bits) if exponent + bits < precision else 4**precision  # at least x^2
     if square > 4 * precision:  # |x| > sqrt(precision), so 1 - erf|x| < exp(-x^2) < 2^-precision
@@ -96,7 +99,7 @@ def _erf(end: End, precision: int, rounding: str) -> End:
 
 
 def sqrt(x: Interval) -> Interval:
-    """Return an interval that holds the root over x; raises `ValueError` where x may be < 0."""
+    """Return an interval that holds the square root over x; raises `ValueError` where x may be < 0."""
     if not x >= 0:
         raise ValueError(f"a root over {x}, which may be negative")
     low, high = x._mpi_  # the root of an integer is exact, so mpmath rounds it correctly
@@ -109,12 +112,12 @@ def cos(x: Interval) -> Interval:
 
 
 def sin(x: Interval) -> Interval:
-    """Return an interval that holds sin over x, inside [-1, 1]: its extrema lie half a turn of pi further."""
+    """Return an interval that holds sin over x, inside [-1, 1]: its extrema are those of cos, shifted by pi / 2."""
     return _wave(x, 1, fhalf)
 
 
 def _increasing(function: Callable[..., End], x: Interval, exact: dict[End, End]) -> Interval:
-    """Return the interval of an increasing function, whose exact values are listed."""
+    """Return the interval of an increasing function; `exact` lists its values that need no widening."""
     precision = x.ctx.prec
     ends = []
     for number, end in enumerate(x._mpi_):
@@ -126,9 +129,10 @@ def _increasing(function: Callable[..., End], x: Interval, exact: dict[End, End]
 
 
 def _around(value: End, precision: int) -> tuple[End, End]:
-    """Return ends of the given precision that surely lie on both sides of what a computed value stands for."""
+    """Return ends of the given precision on both sides of the true value, from a computed approximation."""
     if value == fzero:
         raise ValueError("a value that is not 0 was computed as 0")
+    # mpmath does not promise correct rounding, so the approximation is widened by far more than its error.
     margin = mpf_shift(mpf_abs(value), -precision - _MARGIN)
     return mpf_sub(value, margin, precision, round_floor), mpf_add(value, margin, precision, round_ceiling)
 
@@ -140,14 +144,15 @@ def _within_one(x: Interval) -> Interval:
 
 
 def _wave(x: Interval, which: int, offset: End) -> Interval:
-    """Return cos (0) or sin (1) over x; the extrema are where x / pi - offset is an integer, 1 where it is even."""
+    """Return cos (0) or sin (1) over x; its extrema are at integers x / pi - offset, a maximum if this is even."""
     low, high = x._mpi_
     precision, minus_one = x.ctx.prec, mpf_neg(fone)
     if low == fninf or high == finf:
         return x.ctx.make_mpf((minus_one, fone))
     values = [end for each in (low, high) for end in _wave_at(each, which, precision)]
     least, largest = mpf_min_max(values)
-    if low != high:  # a single dyadic number is no multiple of pi, unless it is 0
+    if low != high:  # pi is irrational: a single dyadic number is a multiple of pi only if it is 0
+        # The integer part of x / pi has about as many bits as that of x: they are added to the precision of pi.
         digits = precision + _GUARD + max(0, *(end[2] + end[3] for end in (low, high)))
         turns = mpi_sub(
             mpi_div((low, high), _around(mpf_pi(digits, round_nearest), digits - _GUARD), digits), (offset,) * 2

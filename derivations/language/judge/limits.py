@@ -1,11 +1,11 @@
 """Limits at infinity of a positive variable g: the laws of limits, and squeezing between two bounds.
 
-constant     what is free of g is its own limit
+constant     an expression free of g is its own limit
 power        g^-a -> 0 for a > 0
 exponential  exp(-c g^a) -> 0 for a, c > 0, also times a power of g; exp(c g^-a) -> 1
-dominance    p^r = d^r (p/d)^r and log p = log d + log(p/d), where d is the factor that grows in one term of p
-laws         the limit of a sum, a product, a power, a sum over places, log, erf, tanh, max(0, .) is taken part by part,
-             where every part has one and the value is defined there: a denominator must not tend to 0
+dominance    p^r = d^r (p/d)^r and log p = log d + log(p/d), where d is the growing factor of a term of p
+laws         the limit of a sum, a product, a power, a sum over an index, log, erf, tanh, max(0, .) is taken part by
+             part, if every part has a limit and the value is defined there: a denominator must not tend to 0
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def by_squeeze(goal: Goal) -> str | None:
     f, variable = found
     lower, upper, above, below = goal.step.certificate
     goal.require_real(f, *goal.step.certificate)
-    goal.value(f)  # by itself: what is undefined may cancel out of a difference
+    goal.value(f)  # f on its own: an undefined part may cancel in a difference
     for bound, difference, certificate in ((lower, f - lower, above), (upper, upper - f, below)):
         if not goal.equal(difference, certificate):
             return "a certificate is not proved to equal the difference that it certifies"
@@ -83,7 +83,7 @@ def by_squeeze(goal: Goal) -> str | None:
 
 
 def _limit_at_infinity(goal: Goal) -> tuple[Any, Symbol] | str:
-    """Return the function and the variable of the limit that the step is about, or what is wrong with it."""
+    """Return the function and the variable of the limit in a step, or a message about its form."""
     limit = goal.previous
     if not isinstance(limit, Limit) or limit.args[2] != oo or goal.step.relation != "=":
         return f"the rule {goal.rule.name} proves the value of a limit at infinity"
@@ -104,13 +104,13 @@ def _not_its_limit(f: Any, limit: Any, variable: Symbol, goal: Goal) -> str | No
 
 
 def _limit(p: Poly, variable: Atom, goal: Goal) -> Poly:
-    """Return the limit of a polynomial; raises `Undecided` where the laws give none."""
+    """Return the limit of a polynomial; raises `Undecided` if no law applies."""
     terms = _by_dominance(p, variable, goal)
     return settle(add(*(_limit_of_term(mono, c, variable, goal) for mono, c in terms)), goal.context)
 
 
 def _by_dominance(p: Poly, variable: Atom, goal: Goal) -> Poly:
-    """Return p with the growing factor of every sum under a power or a logarithm taken out of it."""
+    """Return p with the growing factor of every sum under a power or a logarithm moved outside."""
     terms = []
     for mono, c in p:
         factors = (_with_dominant(atom, e, variable, goal) for atom, e in mono)
@@ -130,7 +130,7 @@ def _with_dominant(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> 
 
 
 def _dominant(p: Poly, variable: Atom, goal: Goal) -> tuple[Mono, Poly]:
-    """Return (d, p/d) with d a product of what grows in one term, the first for which p/d has a limit other than 0."""
+    """Return (d, p/d) for the growing factors d of the first term for which p/d has a nonzero limit."""
     for mono, _ in p:
         growing = tuple((a, e) for a, e in mono if _grows(a, e, variable, goal))
         rest = multiply(p, monomial(tuple((a, -e) for a, e in growing)), goal.context)
@@ -157,12 +157,12 @@ def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, goal: Goal) 
     if growth > 0 and not decays:
         raise Undecided(f"no law gives the limit of {write(monomial(mono, coefficient))}")
     if growth:
-        return ZERO
+        return ZERO  # g^-a -> 0, and exp(-c g^b) decays faster than any power of g grows
     return product(monomial(fixed, coefficient), *factors, context=goal.context)
 
 
 def _limit_of_factor(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> Poly:
-    """Return the limit of an atom, which holds the variable, to a power."""
+    """Return the limit of a power of an atom that holds the variable."""
     kind, context = atom[0], goal.context
     if kind == "exp":
         return _limit_of_exponential(atom, exponent, variable, goal)
@@ -189,7 +189,7 @@ def _limit_of_exponential(atom: Atom, exponent: Number, variable: Atom, goal: Go
 
 
 def _degree(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> int | None:
-    """Say whether exp(m)^e grows beyond bounds (1), tends to 1 (0) or to 0 (-1); None where this is not seen."""
+    """Return 1 if exp(m)^e grows without bound, 0 if it tends to 1, -1 if it tends to 0, None if undecided."""
     powers = dict(atom[1])
     degree = powers.pop(variable, 0)
     factor = monomial(tuple(powers.items()), exponent)

@@ -19,7 +19,7 @@ __all__ = ["TACTICS", "by_null_space", "by_quadratic_form", "by_trace"]
 
 
 def by_null_space(goal: Goal) -> str | None:
-    """The null space is a span: certificate L and one C for each array B of the span."""
+    """The null space is a span: the certificate is L and a C for each array B of the span."""
     null, span = goal.previous, goal.step.expression
     if not isinstance(null, NullSpace) or not isinstance(span, Span) or goal.step.relation != "=":
         return "this rule states that the null space of a matrix is a span"

@@ -1,4 +1,4 @@
-"""Checks before a step is decided: definitions that do not define, and names with two declarations."""
+"""Checks before a step is decided: invalid definitions, and names with two declarations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ __all__ = ["check_definitions", "check_symbol_consistency", "sizes_of"]
 
 
 def check_definitions(definitions: tuple[Equation, ...]) -> None:
-    """Refuse definitions that do not define: of what is not real or no integer, twice, or not every member once."""
+    """Raise `Undecided` for an invalid definition.
+
+    A value must be real, and integer if so declared. A name is defined once, and so is every member of a family.
+    """
     for equation in definitions:
         if not declared_real(equation.value):
             raise Undecided(f"arrays are real, and the definition {equation} is not proved to be")
@@ -39,7 +42,7 @@ def check_definitions(definitions: tuple[Equation, ...]) -> None:
 
 
 def sizes_of(statement: tuple[Basic, ...], derivation: Derivation) -> set[Expr]:
-    """Return the sizes of the given arrays in a statement, not of defined ones, that are no numbers and no symbols."""
+    """Return the compound sizes, such as n - 1, of arrays in a statement that are given and not defined."""
     defined = {definition.variable.name for definition in derivation.definitions}
     named = ((part, name) for part in statement for _, name in _names(part) if name.shape and name.text not in defined)
     found = {(expression, size) for expression, name in named for size in name.shape or () if not _is_plain(size)}
@@ -53,9 +56,9 @@ def _is_plain(size: Expr) -> bool:
 def check_symbol_consistency(
     statement: tuple[Basic, ...], derivation: Derivation, given: tuple[Assumption, ...]
 ) -> None:
-    """Refuse symbols of one name with two declarations, which would be taken for one, and what does not commute.
+    """Raise `Undecided` for a name with two declarations, which would be read as one, and for noncommuting symbols.
 
-    What counts are the names in the statement, and those that definitions and assumptions bring to them.
+    This covers the names in the statement, and those that definitions and assumptions about these names mention.
     """
     table: dict[Any, _Name] = {}
     for expression in (*statement, *_ranges(derivation)):
@@ -76,7 +79,7 @@ def check_symbol_consistency(
 
 
 def _enter(names: Names, table: dict[Any, _Name]) -> None:
-    """Enter names in a table, where each thing that has a name stands once."""
+    """Add names to the table; a key with two different declarations is an error."""
     for key, name in names:
         other = table.setdefault(key, name)
         if other is not name and not _one(other, name):
@@ -86,7 +89,7 @@ def _enter(names: Names, table: dict[Any, _Name]) -> None:
 
 
 class _Premise(NamedTuple):
-    """A definition or an assumption: the keys of what it mentions (none where it always holds), and its names."""
+    """A definition or an assumption: the keys of its arrays and functions (empty: it always counts), and its names."""
 
     about: frozenset[Any]
     names: Names
@@ -105,12 +108,12 @@ def _ranges(derivation: Derivation) -> Iterator[Basic]:
 
 
 class _Name(NamedTuple):
-    """Something with a name: what it is, and everything that makes its declaration."""
+    """A named symbol, array or function: its kind and its declaration."""
 
     kind: str
     text: str
     declared: Mapping[str, bool]
-    shape: tuple[Expr, ...] | None = None  # of an array whose sizes are stated
+    shape: tuple[Expr, ...] | None = None  # of an array with declared sizes
 
 
 Names = tuple[tuple[Any, _Name], ...]
@@ -126,7 +129,7 @@ def _one(first: _Name, other: _Name) -> bool:
 
 @lru_cache(maxsize=1 << 13)
 def _names(expression: Basic) -> Names:
-    """Return everything in an expression that has a name, with the key under which there may be one of it."""
+    """Return all names in an expression, each with the key that must have one declaration."""
     found: dict[Any, _Name] = {}
     for symbol in free_symbols(expression) | {s for s in expression.atoms(Symbol) if not s.is_commutative}:
         only = isinstance(symbol, OnlyEntry)
@@ -145,23 +148,23 @@ def _names(expression: Basic) -> Names:
 
 
 def _key(name: _Name) -> tuple[str, ...]:
-    """Return what may stand for one thing alone: symbols of one name, but of another kind of number, are kept apart."""
+    """Return the key of a name: symbols of one name but with different kinds of numbers have different keys."""
     return symbol_atom(Symbol(name.text, **name.declared)) if name.kind == "symbol" else (name.kind, name.text)
 
 
 def _array(name: str, variable: Variable) -> _Name:
-    if not variable.shape:  # its one entry is the symbol of that name
+    if not variable.shape:  # its only entry is the symbol of that name
         return _Name("array", name, _declared(variable.base), ())
     return _Name("array", name, _declared(variable.base), tuple(map(total, variable.shape)))
 
 
 def _declared(base: IndexedBase) -> dict[str, bool]:
-    """Return what was declared of the entries: of the label, or of the indexed base itself."""
+    """Return the declared properties of the entries: those of the label and of the indexed base."""
     return {**base.label.assumptions0, **base.assumptions0}
 
 
 def _outside_layers(expression: Basic) -> set[Basic]:
-    """Return an expression and what is in it; the inside of a layer is its own."""
+    """Return an expression and all its parts, except those inside layers, whose names are local."""
     seen, waiting = {expression}, [expression]
     while waiting:
         inside = {part for part in waiting.pop().args if not isinstance(part, Layer)} - seen
@@ -171,9 +174,9 @@ def _outside_layers(expression: Basic) -> set[Basic]:
 
 
 def _weights(node: Apply, path: str) -> Iterator[tuple[str, Variable]]:
-    """Yield the weights of a layer that is applied under a name, by the names that they have outside."""
+    """Yield the weights of an applied layer by the names that they have outside it."""
     copies: Iterable[str] = [node.name]
-    if isinstance(node, Repeat):  # the copies have names of their own, by their numbers, once there is a number of them
+    if isinstance(node, Repeat):  # the weights of each copy have its number in their names, if the count is a number
         copies = (f"{node.name}.{number}" for number in range(int(node.count) if node.count.is_Integer else 0))
     for inner in (f"{path}{copy}." for copy in copies):
         yield from ((f"{inner}{p.name}", p) for p in node.layer.parameters if p.name not in node.bound)

@@ -69,11 +69,11 @@ class Evidence:
 
     level: str
     claims: tuple[tuple[StepEvidence, ...], ...]
-    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that it was decided for
+    of: Derivation | None = field(default=None, compare=False, repr=False)  # the one object that was decided
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """One sentence for each step that is not proved, naming it."""
+        """One sentence for each step that is not proved, with its number."""
         return tuple(
             f"claim {c}, step {s} ({step.rule}): {step.level}: {step.reason}"
             for c, steps in enumerate(self.claims, 1)
@@ -110,7 +110,7 @@ def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
 
 
 def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:
-    """Decide the steps of a claim; steps whose relations do not make one prove nothing of its ends."""
+    """Decide the steps of a claim; if their relations do not chain, no step is proved."""
     if chained(claim.steps) is None:
         return tuple(StepEvidence("unknown", step.rule, no_relation(claim.steps)) for step in claim.steps)
     before = [claim.lhs, *(step.expression for step in claim.steps)]
@@ -155,7 +155,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
-    try:
+    try:  # before the second look, which costs more
         counterexample = (
             None if noisy else find_counterexample(previous, step.relation, step.expression, claim, derivation)
         )
@@ -169,7 +169,10 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
 
 
 def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
-    """Return the evidence of a step that follows from the assumptions: from what cannot be, nothing is proved."""
+    """Return the evidence of a step that follows from the assumptions.
+
+    It counts as proved only if some values satisfy the assumptions, since a contradiction implies every statement.
+    """
     if satisfiable(derivation, claim):
         return StepEvidence("proved", step.rule)
     stated = (str(a.statement) for a in (*derivation.assumptions, *claim.given))
@@ -177,7 +180,7 @@ def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
     return StepEvidence("unknown", step.rule, reason)
 
 
-# every module of tactics lists its own by the name that a rule gives
+# every module of tactics lists its tactics under the names that rules use
 _TACTICS: Mapping[str, Callable[[Goal], str | None]] = {
     **tactics.TACTICS,
     **limits.TACTICS,

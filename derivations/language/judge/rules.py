@@ -1,7 +1,7 @@
-"""The rules that a step may name: what each says, and what the judge may use to decide it.
+"""The rules that a step may name: the law of each, and the features that the judge may use to decide it.
 
-Most rules are ways of writing one thing in two forms; the normal form decides them. A rule that differentiates, takes
-expectations or uses an assumption says so: under another name such a step is not decided.
+Most rules rewrite an expression, and the normal form decides them. A rule that differentiates, takes expectations or
+uses an assumption has a feature that says so. Under another rule such a step is not decided.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["RULES", "Rule"]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: its name, the law it states, how it is decided, and what the normal form may use."""
+    """A rule: its name, the law it states, the tactic that decides it, and the features of the normal form."""
 
     name: str
     law: str

@@ -1,7 +1,8 @@
-"""Whether any values satisfy the assumptions of a claim: from assumptions that none satisfy, everything follows.
+"""Satisfiability of the assumptions of a claim: contradictory assumptions would imply every statement.
 
-A sample is looked for at small sizes: numbers for the sizes and free indices first, from what is stated of them alone;
-then for the entries of arrays and all other reals (`instances`, `constraints`). A sample that is found is rigorous.
+The search uses small sizes. It first finds numbers for the sizes and free indices, from the assumptions about these
+alone, and then for the entries of arrays and all other reals (`instances`, `constraints`). Every sample found is
+rigorous.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from derivations.language.results.derivation import Claim, Derivation
 
 __all__ = ["satisfiable"]
 
-_DEFAULTS = (1, 2, 3, 5, 2, 4)  # for sizes of which nothing is stated, one after the other
+_DEFAULTS = (1, 2, 3, 5, 2, 4)  # for sizes without assumptions, one for each attempt
 _PLAIN = (Symbol, Number, NumberSymbol, exp, log, Mod, Abs, Max, Min)
 _MOST_RELATIONS = 300
 Stated = tuple[Basic, tuple[tuple[Symbol, Expr], ...]]
 
 
 def satisfiable(derivation: Derivation, claim: Claim) -> bool:
-    """Say whether values are found that satisfy the assumptions of a claim."""
+    """Return whether the search finds values that satisfy the assumptions of a claim."""
     stated = tuple((a.statement, tuple(a.ranges.items())) for a in (*derivation.assumptions, *claim.given))
     ranges = tuple(derivation.ranges.items())
     return not stated or _found(stated, ranges, derivation.definitions, derivation.bijections)
@@ -77,9 +78,9 @@ def _is_whole(symbol: Basic) -> bool:
 
 @dataclass
 class _Search:
-    """What is stated, and what came of each attempt: "none found", "nowhere", or sizes that are "too large".
+    """The assumptions, and the outcome of each attempt: "none found", "nowhere", or sizes that are "too large".
 
-    Sizes that are stated to be large are looked for by themselves, and the rest at small sizes.
+    If sizes are assumed to be large, `_found` checks them on their own and the other assumptions at small sizes.
     """
 
     stated: tuple[Stated, ...]
@@ -89,7 +90,7 @@ class _Search:
     outcomes: set[str] = field(default_factory=set)
 
     def finds(self, plain: list[Basic], ranges: tuple[tuple[Symbol, Expr], ...]) -> bool:
-        """Say whether reals are found that satisfy what is stated, for some numbers of all sizes and indices."""
+        """Return whether reals satisfy the assumptions, for some values of all sizes and indices."""
         random = any(statement.has(Expectation, Variance) for statement, _ in self.stated)
         for law in LAWS if random else ("signs",):
             for number, integers in enumerate(_integers(plain, ranges, self.budget)):
@@ -102,7 +103,7 @@ class _Search:
         return False
 
     def fulfilled(self, sample: Instances, *, reverse: bool) -> bool:
-        """Say whether reals are found that satisfy what is stated, the sizes being numbers."""
+        """Return whether reals satisfy the assumptions at the given sizes."""
         try:
             for name, inverse, size in self.bijections:
                 order = range(sample.whole(size, {}))
@@ -122,7 +123,7 @@ class _Search:
 def _integers(
     plain: Iterable[Basic], ranges: tuple[tuple[Symbol, Expr], ...], budget: Budget
 ) -> Iterator[dict[str, int]]:
-    """Yield numbers for sizes and free indices that satisfy what is stated of scalars alone."""
+    """Yield numbers for sizes and free indices that satisfy the assumptions about scalars only."""
     relations = []
     starts: dict[Symbol, Draws] = {}
     for number, (index, size) in enumerate(ranges):
@@ -136,7 +137,7 @@ def _integers(
         yield from ({} for _ in _DEFAULTS)
         return
     starts |= dict.fromkeys(linked - starts.keys(), (1, 2, 3))
-    for _ in relations:  # reals count where they are linked with an integer
+    for _ in relations:  # reals are included where a relation links them with an integer
         linked |= {s for c in relations if c.gap.free_symbols & linked for s in c.gap.free_symbols}
     relations = [c for c in relations if c.gap.free_symbols <= linked]
     for values in islice(solutions(relations, starts, budget), len(_DEFAULTS)):
@@ -144,7 +145,7 @@ def _integers(
 
 
 def _is_plain(statement: Basic, defined: Collection[str]) -> bool:
-    """Say whether a relation is between scalars that are not defined, without arrays, sums and unknown functions."""
+    """Return whether a relation is between undefined scalars, without arrays, sums and unknown functions."""
     nodes = list(preorder_traversal(statement))[1:]
     return all(n.is_Add or n.is_Mul or n.is_Pow or isinstance(n, _PLAIN) for n in nodes) and not any(
         n.is_Symbol and n.name in defined for n in nodes

@@ -1,11 +1,11 @@
-"""Numbers that satisfy some relations between real unknowns, found by elimination, draws and repairs.
+"""Solutions of relations between real unknowns, found by elimination, draws and repairs.
 
 elimination  equations are solved for unknowns (`elimination`)
-draws        the unknowns left get numbers: all 1, all 0, a unit matrix, then small fractions
-repairs      while a relation fails, one of its unknowns moves to where it holds; where an equation alone fails, to a
-             root between two numbers at which its sides differ in opposite directions
+draws        the remaining unknowns get numbers: all 1, all 0, a unit matrix, then small fractions
+repairs      while a relation fails, one of its unknowns moves to a number for which it holds; if only an equation
+             fails, to a root between two numbers at which the difference of its sides has opposite signs
 
-A solution that is found is rigorous. Not finding one says nothing of itself.
+Every solution found is rigorous. A search without result proves nothing.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ __all__ = ["Budget", "Draws", "solutions"]
 
 _ATTEMPTS = 6  # draws for one system
 _MOST_REPAIRS = 24
-_MOST_RETURNS = 3  # to the same numbers
-_MOST_CHECKS = 2_000  # relations that are decided for one system
+_MOST_RETURNS = 3  # visits of the same numbers
+_MOST_CHECKS = 2_000  # relations decided for one system
 _POOL = [Fraction(c, q) for c in (0, 1, 2, 3, 5, 10, 100) for q in (1, 2, 10) if c or q == 1]
 _GRID = sorted({*_POOL, *(-c for c in _POOL)})
 _HALVES = 40
 _BESIDE = (1, -1, Fraction(1, 10), Fraction(-1, 10))
-Draws = tuple[int | Fraction, ...]  # what is drawn for an unknown first, and so on
+Draws = tuple[int | Fraction, ...]  # the first draws for an unknown, in order
 
 
 @dataclass
 class Budget:
-    """How many relations may still be decided, so that a search comes to an end."""
+    """The number of relations that may still be decided, which bounds a search."""
 
     left: int = 10_000
 
@@ -52,9 +52,9 @@ class Budget:
 def solutions(
     constraints: Iterable[Constraint], starts: Mapping[Symbol, Draws], budget: Budget
 ) -> Iterator[dict[Symbol, Expr]]:
-    """Yield numbers for all unknowns that satisfy all constraints, none where no draw is seen to.
+    """Yield numbers for all unknowns that satisfy all constraints.
 
-    `starts` holds what is drawn first for an unknown, 1 and 0 where nothing is said; random numbers come after it.
+    `starts` holds the first draws for an unknown, by default 1 and 0. Random numbers follow them.
     """
     every = list(dict.fromkeys(constraints))
     values = _drawn(unknowns(every), starts, 0)
@@ -74,7 +74,10 @@ def solutions(
 
 
 def _by_linear_arithmetic(constraints: list[Constraint]) -> dict[Symbol, Fraction] | None:
-    """Return numbers with which all relations hold as far as they are linear, None where no numbers are."""
+    """Return numbers that satisfy the linear relations, if these do not contradict one another.
+
+    Nonlinear terms count as unknowns of their own, so a contradiction here is one for the relations themselves.
+    """
     names: dict[Expr, Mono] = {Integer(1): ()}
     facts = []
     for constraint in constraints:
@@ -92,7 +95,7 @@ def _by_linear_arithmetic(constraints: list[Constraint]) -> dict[Symbol, Fractio
 
 
 def _signs(constraint: Constraint) -> list[tuple[int, bool]]:
-    """Return the sides of 0 on which a gap lies, and whether it must not be 0."""
+    """Return the inequalities sign * gap >= 0 that a relation implies, each with whether it is strict."""
     if constraint.of is not None:
         known = constraint.of.assumptions0
         own = (("nonnegative", 1), ("nonpositive", -1))
@@ -118,7 +121,7 @@ def _fitting(numbers: Iterable[Fraction], unknown: Symbol) -> Rational | None:
 
 
 class _Search:
-    """Relations whose unknowns are given numbers, one after the other."""
+    """The search for numbers that satisfy some relations, from a draw by repairs."""
 
     def __init__(
         self, constraints: list[Constraint], replaced: Replaced, starts: Mapping[Symbol, Draws], budget: Budget
@@ -133,11 +136,11 @@ class _Search:
 
     @property
     def spent(self) -> bool:
-        """Say whether nothing more may be decided."""
+        """Return whether the budget is used up."""
         return min(self.budget.left, self.checks) <= 0
 
     def repaired(self, repairs: int, seed: int) -> dict[Symbol, Expr] | None:
-        """Return numbers near some draws that satisfy everything, None where no repair leads there."""
+        """Return numbers near some draws that satisfy all relations, if repairs find them."""
         values, source = _drawn(self.about, self.starts, seed), random.Random(f"repair {seed}")
         if len(values) < len(self.about):
             return None
@@ -158,7 +161,7 @@ class _Search:
         return None
 
     def move(self, wrong: Constraint, values: dict[Symbol, Expr], source: random.Random) -> None:
-        """Give an unknown a number with which a relation holds, and the fewest others fail."""
+        """Move an unknown to a number for which a relation holds and the fewest others fail."""
         unknown = source.choice(sorted(wrong.gap.free_symbols, key=str))
         others = {s: v for s, v in values.items() if s != unknown}
         edges, numbers = {Fraction(0)}, [Fraction(0), *_POOL]
@@ -185,9 +188,10 @@ class _Search:
                 return
 
     def has_root(self, equation: Constraint, values: dict[Symbol, Expr]) -> bool:
-        """Say whether an equation alone fails, has a root by the change of its sign, and the others hold around it.
+        """Return whether an equation has a root by a change of sign, with the other relations true around it.
 
-        What `enclose` encloses is continuous. The unknown gets a number near the root.
+        Functions that `enclose` encloses are continuous, so the intermediate value theorem applies. The unknown gets a
+        number near the root.
         """
         for unknown in unknowns([equation]):
             others = {s: v for s, v in values.items() if s != unknown}
@@ -203,7 +207,7 @@ class _Search:
         return False
 
     def holds(self, constraint: Constraint, values: Mapping[Symbol, Expr]) -> bool:
-        """Say whether a relation is seen to hold at numbers."""
+        """Return whether a relation is proved to hold at numbers."""
         self.budget.left -= 1
         self.checks -= 1
         key = (constraint, *(values[s] for s in self.named[constraint]))
@@ -213,7 +217,7 @@ class _Search:
 
 
 def _brackets(gap: Expr, unknown: Symbol) -> Iterator[tuple[Fraction, Fraction]]:
-    """Yield numbers close to one another between which the gap changes its sign."""
+    """Yield pairs of close numbers between which the gap changes its sign."""
 
     def at(value: Fraction) -> int | None:
         return sign(gap.xreplace({unknown: Rational(value.numerator, value.denominator)}))

@@ -1,6 +1,6 @@
-"""What is assumed and defined, in the form in which everything behind it uses it.
+"""Assumptions and definitions in the form that the judge uses.
 
-An equation of two arrays is stated entry by entry, for all entries; floating-point numbers are the decimals that were
+An equation of two arrays becomes an equation of their entries. Floating-point numbers become the decimals that were
 written (`decimals`).
 """
 
@@ -20,7 +20,7 @@ __all__ = ["as_stated"]
 
 
 def as_stated(derivation: Derivation, claim: Claim) -> tuple[Derivation, Claim]:
-    """Return a derivation and a claim whose assumptions are about numbers, and whose numbers are exact."""
+    """Return a derivation and a claim with assumptions about scalars and with exact numbers."""
     assumed, given = (tuple(map(_stated, each)) for each in (derivation.assumptions, claim.given))
     definitions = tuple(map(exact, derivation.definitions))
     if assumed != derivation.assumptions or definitions != derivation.definitions:
@@ -37,7 +37,7 @@ def _stated(assumption: Assumption) -> Assumption:
 
 
 def _entrywise(assumption: Assumption, left: Array, right: Array) -> Assumption:
-    """Return the equation of two arrays of one shape as an equation of their entries; any other is left as it is."""
+    """Return the equation of two arrays of one shape as an equation of their entries; other equations are unchanged."""
     same = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
     if not same or any(isinstance(axis, Blocks) for axis in (*left.shape, *right.shape)):
         return assumption

@@ -1,9 +1,9 @@
 """Suprema of functions of one real variable.
 
-upper        f <= c on a bounded part of the domain, cut into pieces on each of which an interval encloses f;
+upper        f <= c on a bounded part of the domain, split into pieces on each of which an interval encloses f;
              on the rest, t >= b, f <= h by a certificate, and an interval encloses h over all t >= b
-lower        f(t) >= c at one place t of the domain
-even         over all real numbers, an even function is looked at for t >= 0 alone
+lower        f(t) >= c at one point t of the domain
+even         an even function over all real numbers is bounded for t >= 0 only
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PIECES = 20_000
 
 
 def by_supremum(goal: Goal) -> str | None:
-    """Sup f <= c by enclosures and a majorant, or sup f >= c by a place."""
+    """Sup f <= c by enclosures and a majorant, or sup f >= c by a point."""
     supremum, bound = goal.previous, goal.step.expression
     if not isinstance(supremum, Supremum) or goal.step.relation not in ("<=", ">="):
         return "this rule states that a supremum is <= or >= a number"
@@ -62,7 +62,7 @@ def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
     if low == -oo and high == oo:
         if not goal.equal(replace_free(f, {t: -t}), f):
             return f"over all real numbers the function must be even, and {f} is not proved to be"
-        missing = goal.uncovered()  # before anything is known of t
+        missing = goal.uncovered()  # before facts about t are added: evenness is a statement for all t
         if missing:
             return missing
         low = Rational(0)
@@ -80,7 +80,7 @@ def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
 
 
 def _sides(f: Expr) -> list[Expr]:
-    """Return the functions whose upper bounds make one of f: c |g| <= h when c g <= h and -c g <= h."""
+    """Return functions whose common upper bounds are those of f: c |g| <= h when c g <= h and -c g <= h."""
     number_part, rest = f.as_coeff_Mul()
     if isinstance(rest, Abs) and number_part > 0:
         return [number_part * rest.args[0], -number_part * rest.args[0]]
@@ -88,7 +88,7 @@ def _sides(f: Expr) -> list[Expr]:
 
 
 def _within(f: Expr, t: Symbol, low: Fraction, high: Fraction, value: Any) -> str | None:
-    """Bisect until an interval around f lies below the bound on every piece."""
+    """Bisect until an interval around f is below the bound on every piece."""
     (side, *other), pieces = _sides(f), [(low, high)]
     for _ in range(_PIECES):
         if not pieces:
@@ -111,7 +111,7 @@ def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
     goal.context.facts += [beyond, *([Condition("positive", read(t, goal.context))] if b > 0 else [])]
     goal.value(majorant)
     for side in _sides(f):
-        goal.value(side)  # by itself: what is undefined may cancel out of a difference
+        goal.value(side)  # the side on its own: an undefined part may cancel in a difference
         form = next((form for form in forms if goal.equal(majorant - side, form)), None)
         if form is None:
             return f"no certificate is proved to equal {majorant - side}"

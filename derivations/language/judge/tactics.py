@@ -1,6 +1,6 @@
-"""How steps are decided: the tactics that need no module of their own.
+"""Tactics: functions that decide a step, as far as they need no separate module.
 
-Each takes a goal and returns None where the step is proved, else what is missing.
+Each takes a goal and returns None if the step is proved, else a message about the missing part.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def by_normal_form(goal: Goal) -> str | None:
 
 
 def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
-    """Return None where two scalars or arrays are proved equal, else what is missing."""
+    """Return the reason why two scalars or arrays are not proved equal, if they are not."""
     if isinstance(left, Array) != isinstance(right, Array):
         return "an array and a scalar are never equal"
     if isinstance(left, Array) and isinstance(right, Array):
@@ -51,7 +51,7 @@ def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
 
 
 def by_order(goal: Goal) -> str | None:
-    """The equality holds in every order of the numbers that the certificate names: any numbers stand in one of them."""
+    """The equality holds in every order of the certificate's numbers; real numbers always have an order."""
     numbers = goal.step.certificate
     real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
     if not 2 <= len(numbers) <= _LARGEST_ORDER or not real:
@@ -77,9 +77,9 @@ def by_bound(goal: Goal) -> str | None:
         return f"a bound states an inequality, not {goal.step.relation}"
     certificate = goal.step.certificate[0] if goal.step.certificate else gap
     goal.require_real(left, right, certificate)
-    goal.value(left)  # each by itself: what is undefined may cancel out of the difference
+    goal.value(left)  # each side on its own: an undefined part may cancel in the difference
     goal.value(right)
-    goal.value(gap)  # whatever it takes for the two sides to be defined is kept as a side condition
+    goal.value(gap)  # the conditions for both sides to be defined are kept as side conditions
     goal.value(certificate)
     if certificate is not gap and not goal.equal(gap, certificate):
         return "the certificate is not proved to equal the difference of the two sides"

@@ -1,8 +1,8 @@
 """The second look: costlier proofs, for steps that the tactics leave open and no counterexample refutes.
 
-An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`); while the two
-sides are read, a sign may follow from several stated inequalities together. The conditions are those of the first look:
-every one that comes up must be settled or stated.
+An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`). While the two
+sides are read, a sign may follow from several assumed inequalities together. As in the first look, every side condition
+must be proved or assumed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["proved_thoroughly"]
 
 
 def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
-    """Say whether the second look proves a step."""
+    """Return whether the second look proves a step."""
     tactic = {"normal form": _equal, "bound": _bounded}.get(rule.tactic)
     if tactic is None:
         return False
@@ -45,7 +45,7 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
 
 
 def _with_stacks_named(left: Array, step: Step, derivation: Derivation) -> tuple[Basic, Step, bool]:
-    """Return a step without stacks of symbolic count, and whether its two sides are then one expression."""
+    """Return a step without stacks of symbolic count, and whether its two sides are then the same expression."""
 
     def equal(one: Basic, other: Basic) -> bool:
         return _proved(one, other, derivation)
@@ -66,7 +66,7 @@ def _proved(left: Basic, right: Basic, derivation: Derivation) -> bool:
 
 
 def _holds_everywhere(goal: Goal) -> bool:
-    """Say whether what was shown almost everywhere, if anything was, holds everywhere."""
+    """Return whether the equality holds everywhere, if it was proved only almost everywhere."""
     generic = goal.context.generic
     if not generic:
         return True
@@ -83,7 +83,7 @@ def _holds_everywhere(goal: Goal) -> bool:
 
 def _equal(goal: Goal) -> bool:
     left, right = goal.previous, goal.step.expression
-    goal.context.generic = []
+    goal.context.generic = []  # a list admits proofs that hold almost everywhere; `_holds_everywhere` extends them
     if goal.step.relation != "=" or isinstance(left, Array) != isinstance(right, Array):
         return False
     if isinstance(left, Array) and isinstance(right, Array):

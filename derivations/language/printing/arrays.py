@@ -1,8 +1,8 @@
-r"""The array half of the printers.
+r"""The printer of arrays, on top of the printer of scalars.
 
-Arrays print as a paper writes them: products side by side, a quotient by a scalar as a fraction, broadcasts invisible,
-row i of X as x_i. Where vectors are columns, every array prints as the transpose of ours, a leaf keeping its letter:
-X W + b becomes W X + b, and Q K^T becomes K^T Q.
+Arrays print as papers write them: products by juxtaposition, a quotient by a scalar as a fraction, broadcasts not at
+all, row i of X as x_i. In a notation with column vectors, every array prints as the transpose of ours, but a variable
+keeps its letter: X W + b becomes W X + b, and Q K^T becomes K^T Q.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _LEVELS = {
 
 
 class ArrayPrinter(ScalarPrinter):
-    """Prints arrays and scalars in a notation."""
+    """The printer of arrays and scalars in a notation."""
 
     def level(self, expr: Basic) -> int:
-        """Return how tightly the printed form of an expression holds together."""
+        """Return the precedence level of the printed form of an expression."""
         name = expr.func.__name__
         if name in ("RowBroadcast", "ColumnBroadcast"):
             return self.level(expr.args[0])
@@ -57,7 +57,7 @@ class ArrayPrinter(ScalarPrinter):
         return PRODUCT if not bottom or self.slashed() else ATOM
 
     def _print(self, expr: Any, **kwargs: Any) -> str:
-        """Print a node of ours by a method of ours: SymPy has nodes of its own called Product or Transpose."""
+        """Print our nodes by our methods: SymPy also has nodes with names such as Product or Transpose."""
         if isinstance(expr, Basic):
             expr = without_conditions(expr)
         method = getattr(type(self), f"_print_{type(expr).__name__}", None)
@@ -66,7 +66,7 @@ class ArrayPrinter(ScalarPrinter):
         if kwargs or not isinstance(expr, Basic):
             return super()._print(expr, **kwargs)
         key = (type(expr), expr, self.first, self._inline, *self._operands.items())
-        if key not in self._printed:  # the order of terms is found by printing them: without a memory, again and again
+        if key not in self._printed:  # terms are sorted by their printed text, so each is printed several times
             self._printed[key] = super()._print(expr)
         return self._printed[key]
 
@@ -133,7 +133,7 @@ class ArrayPrinter(ScalarPrinter):
             return rf"{self.operand(left, PRODUCT)} {self.dot} {self.operand(right, ATOM)}"
         if self.notation.columns and len(right.shape) == 1:
             return self.juxtaposed([self._transposed(left), self._factor(right, ATOM)])
-        if self.notation.columns:
+        if self.notation.columns:  # (A B)^T = B^T A^T
             left, right = right, left
         levels = (ATOM, PRODUCT) if self.notation.columns else (PRODUCT, ATOM)  # a product of products keeps its order
         return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])
@@ -153,7 +153,7 @@ class ArrayPrinter(ScalarPrinter):
         return f"{first} - {text[1:].lstrip()}" if text.startswith("-") else f"{first} + {text}"
 
     def _in_sum(self, expr: Basic) -> str:
-        """Return a vector in every column as v 1^T, which tells it from one in every row, else nothing."""
+        """Return v 1^T for a vector in every column, so that it differs from one in every row; else an empty text."""
         if expr.func.__name__ == "Scaled" and expr.args[1].func.__name__ == "ColumnBroadcast":
             negative, top, bottom = self._split(expr.args[0])
             inner = self._in_sum(expr.args[1])
@@ -217,7 +217,7 @@ class ArrayPrinter(ScalarPrinter):
         return self.applied(self.notation.function("concat"), self._members(body, over, size))
 
     def _members(self, body: Array, over: Symbol, size: Axis) -> list[str]:
-        """Return the first, ... and last member of a family, or all when there are at most three."""
+        """Return the first member of a family, dots and the last member, or all of at most three members."""
         last = total(size) - 1
         shown = range(int(last) + 1) if last.is_Integer and last < 3 else (0, last)
         texts = [self._print(body.xreplace({over: Integer(p) if isinstance(p, int) else p})) for p in shown]
@@ -246,9 +246,9 @@ class ArrayPrinter(ScalarPrinter):
         return self.applied(function, list(map(self._print, expr.args[1:]))) if function else self._in_place(expr)[0]
 
     def _in_place(self, expr: Basic) -> tuple[str, int]:
-        """Return the formula of a function with the arguments printed in the places of its variables, and its level."""
+        """Return the formula of a function with the printed arguments in place of its variables, and its level."""
         formula, arguments = expr.args[0].formula, expr.args[1:]
-        # an integer would be taken for the number of a place, which is printed from 1
+        # an integer symbol would be read as an index, which is printed counting from 1
         named = {v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables}
         texts = {
             named[variable]: (self._print(argument), self.level(argument))
@@ -375,7 +375,7 @@ class ArrayPrinter(ScalarPrinter):
         return self.one_above_other([self._print(part) for part in expr.args])
 
     def one_above_other(self, parts: Sequence[str]) -> str:
-        """Return matrices stacked: rows below rows, or in the notation of columns, side by side."""
+        """Return stacked matrices: one below the other or, in a notation with column vectors, side by side."""
         return r"\begin{bmatrix} " + (" & " if self.notation.columns else r" \\ ").join(parts) + r" \end{bmatrix}"
 
     def _print_Chosen(self, expr: Basic) -> str:
@@ -452,7 +452,7 @@ class ArrayPrinter(ScalarPrinter):
         return self.notation.function(expr.name)
 
     def _print_Basic(self, expr: Basic, **_: Any) -> str:
-        """Return what has no print of its own as a function of its operands."""
+        """Print a node without a method of its own as a function of its operands."""
         return self.applied(self.function_name(expr.func.__name__), [self._print(arg) for arg in expr.args])
 
 
@@ -461,7 +461,7 @@ def _is_ones(expr: Basic) -> bool:
 
 
 def _family_of(expr: Basic) -> Basic | None:
-    """Return the family that an expression is a member of, when it has no name."""
+    """Return the unnamed family that an expression is a member of, if any."""
     while isinstance(expr, Member):
         expr = expr.args[0]
     return expr if expr.func.__name__ == "_Family" else None

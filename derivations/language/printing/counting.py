@@ -1,10 +1,10 @@
 """Counting from 1 in print: SymPy objects and code count from 0, printed mathematics counts from `first`.
 
-An index j of our expressions counts from 0; its printed letter counts from `first`, so that our j is the printed
-j - first, and our place p is the printed place p + first. Hence x[j] prints as x_j, x[0] as x_1, a sum over
-j = 0, ..., n - 1 as a sum over j = 1, ..., n, the place i d_v + c as (i - 1) d_v + c, and the number j as j - 1. A
-permutation sigma of places is one of printed places too: x[sigma(j)] prints as x_sigma(j). Adding the same to both
-sides of a comparison, or to both places of a Kronecker delta, changes neither.
+An index j of our expressions counts from 0 and its printed letter counts from `first`. So our j is the printed
+j - first, and our position p is the printed position p + first. Hence x[j] prints as x_j, x[0] as x_1, a sum over
+j = 0, ..., n - 1 as a sum over j = 1, ..., n, the position i d_v + c as (i - 1) d_v + c, and the number j as j - 1. A
+permutation sigma of positions also permutes printed positions: x[sigma(j)] prints as x_sigma(j). A comparison does not
+change if the same number is added to both sides, nor does a Kronecker delta if it is added to both indices.
 """
 
 from collections.abc import Iterator
@@ -25,17 +25,17 @@ class Letter(Expr):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        """The letter itself: it is no longer the index."""
+        """The letter itself, since it is not the same symbol as the index."""
         return {self}
 
 
 def is_index(expr: Basic) -> bool:
-    """Say whether an expression is an index: an integer symbol that is no size, or what a permutation makes of one."""
+    """Return whether an expression is an index: an integer symbol that is not a size, or its image by a permutation."""
     return isinstance(expr, Symbol | AppliedUndef) and bool(expr.is_integer) and not expr.is_positive
 
 
 def has_index(expr: Basic) -> bool:
-    """Say whether an index stands in an expression as a number: j in n - j, but not in x[j]."""
+    """Return whether an index occurs in an expression as a number, like j in n - j, but not in x[j]."""
     return is_index(expr) or (isinstance(expr, _ARITHMETIC) and any(map(has_index, expr.args)))
 
 
@@ -49,13 +49,13 @@ def _lettered(expr: Expr, first: int) -> Expr:
         return expr
     args = [_lettered(arg, first) for arg in expr.args]
     blocks = isinstance(expr, Mul) and isinstance(expr.args[0], Integer) and abs(expr.args[0]) > 2
-    return expr.func(*args, evaluate=not blocks)  # 64 i counts blocks: it is kept as 64 (i - 1)
+    return expr.func(*args, evaluate=not blocks)  # 64 i is the start of block i: it is kept as 64 (i - 1)
 
 
 def printed_sum(expr: Expr, first: int, start: int) -> Expr:
     """Return `expr + start` with every index replaced by its letter minus `first`, for a notation counting from it.
 
-    Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is the letter alone
+    Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is just the letter
     """
     if first == 0 or isinstance(expr, Indexed):  # the entries of an array of token numbers count from 0
         return expr
@@ -63,7 +63,7 @@ def printed_sum(expr: Expr, first: int, start: int) -> Expr:
 
 
 def symbols_in(expr: Basic) -> Iterator[Symbol]:
-    """Yield the symbols of an expression, bound ones too; not those inside a layer that it applies."""
+    """Yield the symbols of an expression, also bound ones, but not those inside an applied layer."""
     if isinstance(expr, Symbol):
         yield expr
         return

@@ -43,16 +43,16 @@ _CLOSED = (Add, Mul, Pow, Number, NumberSymbol, Symbol, exp, log, sin, cos, tan,
 
 
 class NotClosedForm(ValueError):
-    """A result whose right-hand side is no closed form in scalars: it has entries, sums or arrays."""
+    """The right-hand side of a result is not a closed form in scalars: it has entries, sums or arrays."""
 
 
 @view("python")
 def python(derivation: Derivation | Layer) -> str:
     """Return Python source of a function that computes the right-hand side.
 
-    Result       a module text: imports from `math`, one function called after the id, its arguments the symbols of
-                 the right-hand side of the (first) claim in the order of their names
-    Raises       `NotClosedForm` when that is no closed form in scalars, and for a layer, which works on arrays
+    Result       the text of a module: imports from `math`, and one function named after the id, whose arguments are
+                 the symbols of the right-hand side of the (first) claim in the order of their names
+    Raises       `NotClosedForm` when that is not a closed form in scalars, and for a layer, which works on arrays
     """
     if isinstance(derivation, Layer):
         raise NotClosedForm(f"{derivation.name} is a layer: `derivations code {derivation.name}` prints its source")
@@ -74,6 +74,7 @@ def python(derivation: Derivation | Layer) -> str:
 def _summary(derivation: Derivation) -> str:
     printer = TextPrinter("ours", derivation.topic)
     statement = f"{printer.doprint(derivation.lhs)} {derivation.relation} {printer.doprint(derivation.rhs)}"
+    # This text becomes a docstring, where a backslash or a quotation mark could end or change it.
     return f"{derivation.title}: {statement}.".replace("\\", "/").replace('"', "'")
 
 

@@ -1,8 +1,8 @@
-"""A layer at small concrete sizes, written out as SymPy matrices.
+"""Layers at small concrete sizes, written out as SymPy matrices.
 
-Every node is evaluated by operations on whole matrices (`*`, `.T`, stacking), never through its entries: a second,
-independent reading of the same equations. A matrix is a matrix, a vector a matrix of one row, a scalar a matrix of
-one entry, and an array of higher rank a tuple of its members along the leading axis.
+Every node is evaluated by operations on whole matrices (`*`, `.T`, stacking) and never by its entry rule, so this is an
+independent evaluation of the same equations. A vector is a matrix of one row, a scalar a matrix of one entry, and an
+array of higher rank a tuple of its members along the leading axis.
 """
 
 from __future__ import annotations
@@ -69,19 +69,19 @@ Value: TypeAlias = Any  # a matrix up to rank 2, then a tuple of values: SymPy's
 
 
 def symbolic(variable: Variable) -> Value:
-    """Return a variable of concrete shape as matrices of its own entries.
+    """Return a variable of concrete shape as matrices of its symbolic entries.
 
     Shapes       (n, m): an n x m matrix; (n,): one row; (): one entry; (h, n, m): h matrices
-    Raises       ShapeError when a size is no number
+    Raises       ShapeError when a size is not a number
     """
     return _filled(variable, variable.entry)
 
 
 def explicit(expression: Array, given: Mapping[str, Any] | None = None, **sizes: int) -> Value:
-    """Return an expression written out; a variable of which nothing is given stands for its own entries.
+    """Return an expression written out; a variable without a given value is replaced by its symbolic entries.
 
     Definition   every node by matrix operations on the matrices of its operands
-    Raises       ShapeError when a size is no number or what is given does not fit; TypeError for an unknown node
+    Raises       ShapeError when a size is not a number or a given value does not fit; TypeError for an unknown node
     """
     symbols = {s.name: s for s in expression.free_symbols if isinstance(s, Symbol)}
     for name in sorted(set(sizes) - set(symbols)):
@@ -98,11 +98,11 @@ def explicit_layer(
 ) -> dict[str, Value]:
     """Return every input, parameter and intermediate of a layer at concrete sizes, by name, in order of evaluation.
 
-    Definition   what is given goes by name (nested lists, a matrix, or a tuple of them); an input or weight of which
-                 nothing is given stands for its own entries; the weights of a part are named `part.weight`, those of
-                 a repetition `part.0.weight`, `part.1.weight`, ...; with `digits`, the value of every equation is
+    Definition   `given` maps names to values (nested lists, a matrix, or a tuple of them); an input or weight without a
+                 given value is replaced by its symbolic entries; the weights of a part are named `part.weight`, those
+                 of a repetition `part.0.weight`, `part.1.weight`, ...; with `digits`, the value of every equation is
                  evaluated to that many digits
-    Raises       ShapeError when a size is no number or what is given does not fit; TypeError for an unknown node
+    Raises       ShapeError when a size is not a number or a given value does not fit; TypeError for an unknown node
     """
     layer, scope = layer.at(**sizes), _Scope(dict(given or {}), digits=digits)
     scope.known.update({v: _value(v, scope) for v in (*layer.inputs, *layer.parameters)})
@@ -116,7 +116,7 @@ def explicit_layer(
 
 @dataclass(frozen=True)
 class _Scope:
-    """What the variables of a layer stand for; `path` is what the names of its weights begin with."""
+    """The values of the variables of a layer; `path` is the prefix of the names of its weights."""
 
     given: Mapping[str, Any]
     known: dict[Variable, Value] = field(default_factory=dict)
@@ -163,7 +163,7 @@ def _(node: Repeat, scope: _Scope) -> Value:
 
 
 def _copies(node: Apply, scope: _Scope) -> Iterator[tuple[str, dict[Variable, Value]]]:
-    """The path of every copy of a layer that is applied or repeated, and what it is given; last, what comes out."""
+    """Yield the path and the given values of every copy of an applied or repeated layer, and finally the output."""
     known = _bound(node, scope)
     if not isinstance(node, Repeat):
         yield node.name, known
@@ -177,7 +177,7 @@ def _copies(node: Apply, scope: _Scope) -> Iterator[tuple[str, dict[Variable, Va
 
 
 def _bound(node: Apply, scope: _Scope) -> dict[Variable, Value]:
-    """The inputs, and the parameters bound to arrays, of a layer that is applied."""
+    """Return the values of the inputs and of the bound parameters of an applied layer."""
     parameters = {p.name: p for p in node.layer.parameters}
     inputs = zip(node.layer.inputs, node.arguments, strict=True)
     bound = ((parameters[name], array) for name, array in node.bound.items())
@@ -186,7 +186,7 @@ def _bound(node: Apply, scope: _Scope) -> dict[Variable, Value]:
 
 @_value.register
 def _(node: Pullback, scope: _Scope) -> Value:
-    """The gradient of the layer, copy after copy from the last; what all copies are given collects from each."""
+    """Return the gradient of the layer, from the last copy to the first; inputs shared by all copies add up."""
     layer, wanted = node.applied.layer, node.variable
     backward, first = gradient(layer), layer.inputs[0]
     by = [v for v in (*layer.inputs, *layer.parameters) if v.kind == "real"]
@@ -305,7 +305,7 @@ def _(node: Array, scope: _Scope) -> Value:
 
 
 def _entrywise(function: Callable[..., Expr], *matrices: Matrix) -> Matrix:
-    shape = max(m.shape for m in matrices)  # a scalar goes with every entry
+    shape = max(m.shape for m in matrices)  # a scalar is combined with every entry
     return Matrix(*shape, lambda r, c: function(*(m[r, c] if m.shape == shape else m[0] for m in matrices)))
 
 
@@ -360,7 +360,7 @@ def _(node: Interleave, scope: _Scope) -> Value:
 @_value.register
 def _(node: Lookup, scope: _Scope) -> Value:
     table, tokens = (_value(a, scope) for a in node.args)
-    return _one_hot(tokens, table.rows) * table
+    return _one_hot(tokens, table.rows) * table  # a lookup is a product with one-hot rows
 
 
 # --- choices by number ----------------------------------------------------------------------------------------------
@@ -434,6 +434,7 @@ def _(node: BatchTranspose, scope: _Scope) -> Value:
 @_value.register
 def _(node: RoutedProduct, scope: _Scope) -> Value:
     rows, family, numbers = (_value(a, scope) for a in node.args)
+    # All rows times every matrix, each masked by the choice of the rows, so that the numbers may be symbols.
     chosen = _one_hot(numbers, len(family))
     sent = (_entrywise(mul, rows * matrix, chosen[:, e] * ones(1, matrix.cols)) for e, matrix in enumerate(family))
     return reduce(add, sent)
@@ -499,7 +500,7 @@ def _(node: RelativeBuckets, scope: _Scope) -> Value:
 
 
 def _each(function: Callable[..., Matrix], *values: Value) -> Value:
-    """A function of matrices, applied to the members of tuples one by one."""
+    """Apply a function of matrices, to the members of tuples one by one."""
     lengths = [len(value) for value in values if isinstance(value, tuple)]
     if not lengths:
         return function(*values)
@@ -507,7 +508,7 @@ def _each(function: Callable[..., Matrix], *values: Value) -> Value:
 
 
 def _filled(array: Array, entry: Callable[..., Expr], *places: Integer) -> Value:
-    """The value of an array's shape whose entries a function of the places gives."""
+    """Return the value with the shape of an array whose entries are a function of the indices."""
     sizes = [_number(array, a) for a in array.shape[len(places) :]]
     if len(sizes) > 2:
         return tuple(_filled(array, entry, *places, Integer(place)) for place in range(sizes[0]))
@@ -516,7 +517,7 @@ def _filled(array: Array, entry: Callable[..., Expr], *places: Integer) -> Value
 
 
 def _stacked(members: list[Any], rank: int) -> Value:
-    """The members of a family of the given rank as one value."""
+    """Return the members of a family, each of the given rank, as one value."""
     if rank >= 2:
         return tuple(members)
     return Matrix.vstack(*members) if rank == 1 else Matrix.hstack(*members)
@@ -534,7 +535,7 @@ def _number(what: Array, size: Axis) -> int:
 
 
 def _fitted(variable: Variable, given: Any) -> Value:
-    """What is given for a variable, as a value of its shape."""
+    """Return the given value of a variable, after a check of its shape."""
     sizes = [_number(variable, a) for a in variable.shape]
     value = _read(given, len(sizes))
     if not _fits(value, sizes):

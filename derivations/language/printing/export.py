@@ -1,4 +1,4 @@
-r"""Export: every result and layer as files, ready to \input or to include, and one complete document."""
+r"""Export: files with every result and layer, ready to \input or to include, and one complete document."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from derivations.language.results.derivation import Derivation
 
 __all__ = ["Pages", "export", "pages_of", "write_files", "write_pages"]
 
+# amsmath limits matrices to 10 columns unless MaxMatrixCols is raised.
 PREAMBLE = r"""\documentclass{article}
 \usepackage{amsmath,amssymb}
 \usepackage[margin=2cm]{geometry}
@@ -34,7 +35,7 @@ class Pages:
     markdown: Mapping[str, str]
 
     def without(self, names: Collection[str]) -> Pages:
-        """Return the pages but for some."""
+        """Return the pages except those with the given names."""
         tex, pages = ({n: t for n, t in texts.items() if n not in names} for texts in (self.tex, self.markdown))
         return Pages(tex, pages)
 
@@ -47,12 +48,12 @@ def export(
     math: str = "dollars",
     lang: str = "en",
 ) -> list[Path]:
-    r"""Write every result and layer to a folder; return the files, which are the user's without licence duty.
+    r"""Write every result and layer to a folder, and return the files, which the user may use without licence duty.
 
     Result       latex/ID.tex and markdown/ID.md with the derivation, latex/layer-NAME.tex and markdown/layer-NAME.md
                  with the equations; derivations.tex, a complete document, and derivations.md, all of it on one page
-    Assumes      `math` "fence" is Markdown's alone: the LaTeX files then use "equation"
-    Raises       OSError where the folder cannot be written; then nothing is left half-written
+    Assumes      `math` "fence" is for Markdown only: the LaTeX files then use "equation"
+    Raises       OSError where the folder cannot be written; no file is then left half-written
     """
     return write_pages(folder, pages_of(results, layers, notation, math, lang))
 
@@ -73,9 +74,9 @@ def pages_of(
 
 
 def write_pages(folder: Path, pages: Pages) -> list[Path]:
-    """Write pages and the documents that hold them all to a folder; return the files.
+    """Write pages, and the documents that hold all of them, to a folder, and return the files.
 
-    Raises       OSError where the folder cannot be written; then nothing is left half-written
+    Raises       OSError where the folder cannot be written; no file is then left half-written
     """
     files = {f"latex/{name}.tex": text for name, text in pages.tex.items()}
     files |= {f"markdown/{name}.md": text for name, text in pages.markdown.items()}
@@ -93,7 +94,7 @@ def _sections(texts: Mapping[str, str], heading: str) -> list[str]:
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Write files under a folder: all of them beside it first, then each moved to its place.
+    """Write files under a folder: first all of them to a temporary folder inside it, then each is moved.
 
     Raises       OSError, one sentence, where the folder cannot be written
     """
@@ -109,7 +110,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
             path = beside / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")
-        for name in files:
+        for name in files:  # a move inside one file system is atomic, so no file is ever half-written
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(beside / name, folder / name)
     finally:

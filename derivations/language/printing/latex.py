@@ -1,7 +1,8 @@
 r"""The LaTeX printer: arrays, scalars, and the equations of layers.
 
-An equation prints as it stands, a family with the range of its index; what a paper writes entry by entry (means of
-rows, tables, interleaved columns, causal masks) prints for an entry, and a repetition as the state after each layer.
+An equation prints as a whole, and a family with the range of its index. Values that papers write entry by entry (sums
+and means of rows, tables, interleaved columns, causal masks) print for an entry, and a repetition as the state after
+each layer.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _BY_ENTRIES = (  # values that are printed for an entry
 
 @dataclass(frozen=True)
 class Line:
-    """One printed equation: both sides, and for which indices it holds (empty for one equation)."""
+    """One printed equation: both sides, and the ranges of its indices (empty for a single equation)."""
 
     left: str
     right: str
@@ -38,10 +39,10 @@ class Line:
 
 
 class LatexPrinter(ArrayPrinter):
-    """Prints arrays, scalars and equations as LaTeX in a notation."""
+    """The printer of arrays, scalars and equations as LaTeX in a notation."""
 
     def lines(self, equation: Equation) -> list[Line]:
-        """Return the printed equations that one equation of a layer stands for."""
+        """Return the printed equations of one equation of a layer."""
         value = equation.value
         if isinstance(value, Repeat):
             return self._repetition(equation)
@@ -58,7 +59,7 @@ class LatexPrinter(ArrayPrinter):
 
     @staticmethod
     def _entry_places(value: Array) -> tuple[Symbol, ...]:
-        if isinstance(value, Tabulated) and value.args[0] != Id:  # which SymPy gives a variable of its own
+        if isinstance(value, Tabulated) and value.args[0] != Id:  # SymPy chooses the variable of `Id`
             return tuple(value.args[0].variables)
         places: list[Symbol] = []
         for letter in ("i", "j", "k")[: len(value.shape)]:
@@ -94,7 +95,7 @@ class LatexPrinter(ArrayPrinter):
         ]
 
     def ranges(self, sizes: dict[Any, Any]) -> str:
-        """Return over what indices run: i, k = 1, ..., n; indices of one size are named together."""
+        """Return the ranges of indices, such as i, k = 1, ..., n; indices of one size share a range."""
         groups: dict[Any, list[str]] = {}
         for index, size in sizes.items():
             groups.setdefault(total(size), []).append(self.named(index.name))

@@ -1,7 +1,7 @@
-r"""Printed names: a base with a subscript and a superscript, and where indices go.
+r"""Printed names: a base with a subscript and a superscript, to which indices are added.
 
 `Name("W", sup="Q")` with the index i of a family prints as W_{i}^{Q}, `Name("b", "1")` with the index j as b_{1,j}.
-A `#` in a script is where the index of a family goes: W_Q^{(#)} prints as W_{Q}^{(i)}.
+A `#` in a script is replaced by the index of a family: W_Q^{(#)} prints as W_{Q}^{(i)}.
 """
 
 import re
@@ -26,12 +26,12 @@ _SCRIPTS = ("_", "^")
 
 
 class NotationError(ValueError):
-    """A notation that cannot be used: one sentence that names the file, the entry, and what to do."""
+    """A notation cannot be used; the message names the file, the entry and the remedy in one sentence."""
 
 
 @dataclass(frozen=True)
 class Name:
-    """A printed name: base, subscript and superscript; `row` is the base for rows where it is not the small letter."""
+    """A printed name: base, subscript and superscript; `row` is the base for rows if it is not the small letter."""
 
     base: str
     sub: str = ""
@@ -39,7 +39,7 @@ class Name:
     row: str = ""
 
     def of_row(self) -> "Name":
-        """Return the name of a row: x for X, also under an accent; other bases stay as they are."""
+        """Return the name of a row: x for X, also under an accent; other bases do not change."""
         small = re.sub(r"^((?:\\[a-z]+\{)*)([A-Z])(\}*)$", lambda m: m[1] + m[2].lower() + m[3], self.base)
         return replace(self, base=self.row or small)
 
@@ -54,11 +54,12 @@ class Name:
 
 
 def _filled(text: str, family: str) -> str:
+    # Without an index, the brackets around # are dropped too: W_Q^{(#)} prints as W_{Q}.
     return text.replace("#", family) if family else re.sub(r"[(\[]?#[)\]]?", "", text)
 
 
 def with_comma(left: str, right: str) -> str:
-    """Return two texts with a comma between them when both are there."""
+    """Return two texts with a comma between them, or the only one that is not empty."""
     return f"{left},{right}" if left and right else left or right
 
 
@@ -69,7 +70,7 @@ def joined(indices: Sequence[str]) -> str:
 
 
 def spelled(name: str) -> Name:
-    r"""Return the print of a name that no notation lists: `mu` is \mu, `d_ff` d_{\mathrm{ff}}, `X_hat` \hat{X}."""
+    r"""Return the printed form of a name outside the notation: `mu` is \mu, `d_ff` d_{\mathrm{ff}}, `X_hat` \hat{X}."""
     base, *scripts = (part for part in name.split("_") if part)
     differential = re.fullmatch(r"d([2-9]?)([A-Za-z].*)", base)
     if differential and base not in GREEK and not base[1:].isdigit():  # dX: the gradient by X
@@ -94,8 +95,8 @@ def _letters(word: str) -> str:
 def parse_name(latex: str) -> Name:
     r"""Read one printed name: a base, then at most one subscript and one superscript, such as "W_{Q}^{(#)}".
 
-    Raises `NotationError` for what is no such name: unbalanced braces, a macro that is neither a letter nor an accent
-    nor an alphabet, a sign that would leave the formula.
+    Raises `NotationError` for any other text: unbalanced braces, a macro that is neither a letter nor an accent nor an
+    alphabet, a character that would end the formula.
     """
     tokens = _TOKEN.findall(latex)
     if not latex.strip() or "".join(tokens) != latex:
@@ -127,7 +128,7 @@ def _bad(latex: str) -> NotationError:
 
 
 def _read(tokens: Sequence[str], at: int, latex: str) -> int:
-    """Return where a sequence of letters with scripts ends: at a closing brace or behind the last token."""
+    """Return the end of a sequence of letters with scripts: a closing brace or the end of the tokens."""
     while at < len(tokens) and tokens[at] != "}":
         at, seen = _atom(tokens, at, latex), set()
         while at < len(tokens) and tokens[at] in _SCRIPTS:
@@ -139,7 +140,7 @@ def _read(tokens: Sequence[str], at: int, latex: str) -> int:
 
 
 def _atom(tokens: Sequence[str], at: int, latex: str) -> int:
-    """Return where one letter, group or accented letter ends."""
+    """Return the end of one letter, group or accented letter."""
     if at >= len(tokens) or tokens[at] in ("}", *_SCRIPTS):
         raise _bad(latex)
     macro = tokens[at][1:] if tokens[at].startswith("\\") and tokens[at][1:].isalpha() else ""

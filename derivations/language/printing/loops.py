@@ -1,7 +1,8 @@
 """Results as Python source with plain loops: a function of sizes, indices and nested lists.
 
-A closed form in scalars has a shorter source (`exchange.python`); this one serves every other result whose right-hand
-side has a value: sums become `sum(... for j in range(n))`, deltas and brackets comparisons, defined arrays functions.
+A closed form in scalars has a shorter source (`exchange.python`). This module prints every other result with a value on
+the right-hand side: sums become `sum(... for j in range(n))`, deltas and brackets comparisons, and defined arrays
+functions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["python_source"]
 def python_source(derivation: Derivation) -> str:
     """Return Python source for the right-hand side of the (first) claim; indices count from 0, arrays are nested lists.
 
-    Result       a function called after the id; for a statement without a value, the statement as SymPy's `srepr`
+    Result       a function named after the id; for a statement without a value, the statement as SymPy's `srepr`
     """
     try:
         return python(derivation)
@@ -39,7 +40,7 @@ def python_source(derivation: Derivation) -> str:
     places, entry = _general_entry(value)
     try:
         body, helpers = printer.doprint(without_conditions(entry)), _helpers(derivation.definitions, printer)
-    except NotImplementedError:  # such as the slope of a function of which nothing is known
+    except NotImplementedError:  # for example, the derivative of an uninterpreted function
         return f'"""{derivation.title}."""\n\n{name} = {srepr(value)!r}\n'
     used = [text for helper, text in helpers.items() if helper in printer.called]
     arguments = sorted(printer.free | {str(place) for place in places})
@@ -50,7 +51,7 @@ def python_source(derivation: Derivation) -> str:
 
 
 def _general_entry(value: Any) -> tuple[list[Symbol], Expr]:
-    """Return an entry at named places, a scalar as it is."""
+    """Return a scalar unchanged, or an entry of an array with its indices."""
     if not isinstance(value, Array):
         return [], value
     taken, places = set(free_symbols(value)), []
@@ -66,9 +67,9 @@ def _general_entry(value: Any) -> tuple[list[Symbol], Expr]:
 
 
 def _helpers(definitions: tuple[Equation, ...], printer: _Loops) -> dict[str, str]:
-    """Return the defined arrays as functions of their places, those that the value needs; later ones use earlier."""
+    """Return the source of the defined arrays that the value needs, as functions; later ones may use earlier ones."""
     texts: dict[str, str] = {}
-    for equation in reversed(definitions):
+    for equation in reversed(definitions):  # printing a later definition shows which earlier ones it calls
         variable = equation.variable
         if variable.name not in printer.called:
             continue
@@ -89,7 +90,7 @@ def _helpers(definitions: tuple[Equation, ...], printer: _Loops) -> dict[str, st
 
 
 class _Loops(PythonCodePrinter):
-    """Prints sums as loops; keeps the names of what is free and of the defined arrays that are asked for."""
+    """A printer of sums as loops, which records the free names and the defined arrays that are used."""
 
     def __init__(self, defined: set[str]) -> None:
         super().__init__({"fully_qualified_modules": False})
@@ -120,7 +121,7 @@ class _Loops(PythonCodePrinter):
         loops, names = [], [str(symbol) for symbol, _, _ in expr.limits]
         for symbol, low, high in reversed(expr.limits):
             last = self._print(high + 1)
-            last = f"int({last})" if "/" in last else last
+            last = f"int({last})" if "/" in last else last  # `range` takes integers, and n / 2 is a float in Python
             loops.append(f"for {symbol} in range({self._print(low)}, {last})")
             self.bound.append(str(symbol))
         body = self._print(expr.function)

@@ -1,6 +1,6 @@
-r"""The marks of printed mathematics: fractions, scripts, parentheses, names, relations, as LaTeX writes them.
+r"""The marks of printed mathematics in LaTeX: fractions, scripts, parentheses, names and relations.
 
-The layout of formulas is said in terms of these few methods; the text printer replaces them.
+The other printers lay out formulas by these few methods, and the text printer overrides them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _TEXT_SIGNS = {sign: f"\\{sign}" for sign in "_&%$#{}"} | {
 
 
 class Marks(SympyLatexPrinter):
-    """A printer in a notation; `scope` is the layer or topic whose names hold.
+    """A printer in a notation; `scope` is the layer or topic whose names it uses.
 
-    `first` overrides what indices count from, which is otherwise what the notation says.
+    `first` overrides the number that indices count from, which is otherwise that of the notation.
     """
 
     relations: ClassVar[dict[str, str]] = {
@@ -63,7 +63,7 @@ class Marks(SympyLatexPrinter):
         self._given_first = first
         self.first = self.notation.first_index if first is None else first
         self._inline = False
-        self._operands: dict[Symbol, tuple[str, int]] = {}  # texts that stand for the variables of a formula
+        self._operands: dict[Symbol, tuple[str, int]] = {}  # printed arguments of a formula, with their levels
         self._printed: dict[Any, str] = {}
 
     def doprint(self, expr: Any) -> str:
@@ -73,7 +73,7 @@ class Marks(SympyLatexPrinter):
         return Printer.doprint(self, expr)
 
     def counting(self, *exprs: Basic) -> int:
-        """Return what indices count from in these expressions: 0 where a zero-based symbol occurs."""
+        """Return the number that indices count from in these expressions: 0 if a zero-based symbol occurs."""
         names = {symbol.name for expr in exprs for symbol in symbols_in(expr)}
         return 0 if names & set(self.notation.zero_based) else self.notation.first_index
 
@@ -86,7 +86,7 @@ class Marks(SympyLatexPrinter):
         return rf"\sqrt[{degree}]{{{text}}}" if degree else rf"\sqrt{{{text}}}"
 
     def wrapped(self, text: str, brackets: str = "()") -> str:
-        """Return a text in brackets, as tall as it is."""
+        """Return a text in brackets that are as tall as the text."""
         tall = any(macro in text for macro in _TALL)
         left, right = brackets[0], brackets[1]
         return rf"\left{left}{text}\right{right}" if tall else left + text + right
@@ -108,7 +108,7 @@ class Marks(SympyLatexPrinter):
         return rf"\text{{{''.join(_TEXT_SIGNS.get(sign, sign) for sign in text)}}}"
 
     def function_name(self, name: str) -> str:
-        """Return a function that no notation names."""
+        """Return the name of a function that the notation does not list."""
         return f"\\{name}" if name in _FUNCTIONS else f"\\operatorname{{{name.replace('_', '-')}}}"
 
     def named(self, name: str, indices: Sequence[str] = (), *, member: bool = False, row: bool = False) -> str:
@@ -125,13 +125,13 @@ class Marks(SympyLatexPrinter):
         return product
 
     def cases(self, cases: Sequence[tuple[str, str]]) -> str:
-        """Return values by condition; an empty condition stands for all that is left."""
+        """Return values by condition; an empty condition means "otherwise"."""
         rows = (rf"{value} & " + (rf"\text{{if }} {when}" if when else r"\text{otherwise}") for value, when in cases)
         return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
 
 
 def _is_raised(text: str) -> bool:
-    """Say whether a text ends with a superscript, or has a prime: a second superscript would be an error in LaTeX."""
+    """Return whether a text ends with a superscript or has a prime: LaTeX rejects a second superscript."""
     if not text.endswith("}"):
         return "'" in text
     depth, place = 1, len(text) - 1

@@ -1,4 +1,4 @@
-r"""Notations: what our names, functions and layers are called in print, and how transposes and indices are written."""
+r"""Notations: the printed forms of our names, functions and layers, and the style of transposes and indices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,17 +8,17 @@ from derivations.language.printing.letters import Name, NotationError, parse_nam
 
 __all__ = ["NOTATIONS", "Notation", "NotationError", "notation"]
 
-_TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topics called otherwise
+_TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topic -> its layer
 
 
 @dataclass(frozen=True)
 class Notation:
-    """What names, functions and layers are called, and how transposes and indices are written.
+    """The printed forms of names, functions and layers, and the style of transposes and indices.
 
-    `names` maps our names to printed ones, `scoped` does so within one layer or topic; `functions` maps elementwise
-    functions and layers to LaTeX, an empty text standing for "print the formula". With `columns`, vectors are columns:
-    products are written in the reverse order. Printed indices count from `first_index`; where a symbol called as one
-    of `zero_based` occurs, they count from 0.
+    `names` maps our names to printed ones, `scoped` does so within one layer or topic. `functions` maps elementwise
+    functions and layers to LaTeX; an empty text means "print the formula". With `columns`, vectors are columns, so
+    products are written in the reverse order. Printed indices count from `first_index`, or from 0 in a formula with a
+    symbol named in `zero_based`.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Notation:
     zero_based: tuple[str, ...] = ("pos",)
 
     def of(self, name: str, scope: str = "") -> Name:
-        """Return the printed name of a symbol or array of ours, as it is called in the layer or topic `scope`."""
+        """Return the printed name of our symbol or array `name` in the layer or topic `scope`."""
         own = self.scoped.get(_TOPICS.get(scope, scope.removeprefix("masked_")), {})
         if name in own or name in self.names:
             return own.get(name) or self.names[name]
@@ -41,7 +41,7 @@ class Notation:
         if not path and name[:1] == "d" and {name[1:], stem[1:]} & listed:  # dW_Q: the gradient by W_Q
             of = self.of(name[1:], scope)
             return replace(of, base=rf"\mathrm{{d}}{of.base}", row="")
-        if not path and number.isdigit() and stem in listed:  # angle_2: the second of its name
+        if not path and number.isdigit() and stem in listed:  # angle_2: the second variable named angle
             of = self.of(stem, scope)
             return replace(of, sub=with_comma(of.sub, number))
         if not path:
@@ -54,7 +54,7 @@ class Notation:
         return str(int(part) + self.first_index) if part.isdigit() else f"\\text{{{part.replace('_', ' ')}}}"
 
     def function(self, name: str) -> str:
-        r"""Return the LaTeX of a function or layer, such as \operatorname{FFN}; empty where the formula is printed."""
+        r"""Return the LaTeX of a function or layer, such as \operatorname{FFN}; empty if the formula is printed."""
         plain = name.removeprefix("masked_")
         for known in (name, plain, plain.removesuffix("_with_biases")):
             if known in self.functions:
@@ -70,7 +70,7 @@ class Notation:
     ) -> "Notation":
         """Return the notation called `name`: this one with other names (our name -> LaTeX), overall and by layer.
 
-        Raises `NotationError` for LaTeX that is no name.
+        Raises `NotationError` for LaTeX that is not a name.
         """
         functions, letters = dict(self.functions), dict(self.names)
         for ours, latex in (names or {}).items():
@@ -114,7 +114,7 @@ _OURS = Notation(
         "sigmoid": r"\sigma",
         "silu": r"\operatorname{SiLU}",
         "softplus": r"\operatorname{softplus}",
-        "standardise": "",  # printed as the formula it stands for
+        "standardise": "",  # printed as its formula
         "square": "",
         "exp": "",
         "sin": "",
@@ -189,7 +189,7 @@ _CHAPTER_7 = _OURS.changed(
     },
     {
         "scaled_dot_product_attention": {"S": r"\text{score}", "A": r"\text{Attention Weight}", "O": r"\text{output}"},
-        "multi_head_attention": {"X_Q": "X", "X_K": "X", "X_V": "X"},  # the chapter speaks of self-attention alone
+        "multi_head_attention": {"X_Q": "X", "X_K": "X", "X_V": "X"},  # the chapter only has self-attention
     },
     transpose="T",
 )
@@ -234,7 +234,7 @@ NOTATIONS: Mapping[str, Notation] = {
 def notation(name: str | Notation) -> Notation:
     """Return the built-in notation of that name.
 
-    Raises `NotationError` when there is none.
+    Raises `NotationError` for an unknown name.
     """
     if isinstance(name, Notation):
         return name

@@ -1,17 +1,17 @@
-r"""A notation of one's own, from a TOML file.
+r"""User-defined notations, read from a TOML file.
 
 [names]                          # our name = the author's LaTeX; functions and layers too
-W_Q = "W_Q^{(#)}"                # the # is where the index of the head goes
+W_Q = "W_Q^{(#)}"                # the # is replaced by the index of the head
 n = "L"
 
 [layers.feed_forward]            # names that hold in one layer only
 H = "z_1"
 
-[options]                        # each may be left out
-base = "vaswani"                 # the notation that the file changes, "ours" when left out
+[options]                        # each is optional
+base = "vaswani"                 # the notation that the file changes, by default "ours"
 transpose = "T"                  # the superscript of a transpose
 columns = true                   # vectors are columns: products are written in the reverse order
-first_index = 1                  # what printed indices count from, 1 or 0
+first_index = 1                  # printed indices count from 1 or 0
 """
 
 import re
@@ -43,7 +43,7 @@ _IN_WORDS = {str: "a text in quotation marks", bool: "true or false", int: "a nu
 
 
 def read_notation(path: Path | str) -> Notation:
-    """Read a notation from a TOML file; it is called after the file.
+    """Read a notation from a TOML file; it is named after the file.
 
     Raises `NotationError`, one sentence, for a file that cannot be read, an unknown name or option, or a bad value.
     """
@@ -61,7 +61,7 @@ def read_notation(path: Path | str) -> Notation:
 def notation_called(name: str) -> Notation:
     """Return the built-in notation of that name, or the one in the TOML file of that name.
 
-    Raises `NotationError`, one sentence, when there is neither.
+    Raises `NotationError`, one sentence, if neither exists.
     """
     return read_notation(name) if name.endswith(".toml") or Path(name).is_file() else notation(name)
 

@@ -1,9 +1,9 @@
-"""The order in which sums and products are written: what a textbook would write first comes first.
+"""The order of the terms of sums and the factors of products in print, as in a textbook.
 
 Products   numbers, sizes, other letters, brackets of Iverson, entries, functions, right factors (weights, values),
            Kronecker deltas, parentheses, sums over an index:  (n - 1) e^{-g},  y_i (delta_ik - y_k),  2 n d_model d_ff
-Sums       positive terms before negative ones; polynomials in sizes by degree, their constant last; constants before
-           anything else:  delta_ik - y_k,  1 - y_i,  n - 1,  1 + e^{-g}
+Sums       positive terms before negative ones; polynomials in sizes by degree, their constant last; otherwise
+           constants first:  delta_ik - y_k,  1 - y_i,  n - 1,  1 + e^{-g}
 Written    a sum or product that its author left unevaluated keeps the author's order
 """
 
@@ -28,7 +28,7 @@ def natural(text: str) -> tuple[Any, ...]:
 
 
 def is_size_like(expr: Basic) -> bool:
-    """Say whether an expression is built from numbers and sizes alone."""
+    """Return whether an expression is built only from numbers and sizes."""
     symbols = expr.free_symbols
     return bool(symbols) and all(s.is_integer and s.is_positive for s in symbols) and not expr.has(Indexed, exp)
 
@@ -37,7 +37,7 @@ def factors(expr: Expr, text: Print) -> tuple[Expr, ...]:
     """Return the factors of a product in the order in which they are written."""
     given = Mul.make_args(expr)
     if Mul(*given).args != given:
-        return given
+        return given  # not in SymPy's order: the author left the product unevaluated, and chose this order
     return tuple(sorted(given, key=lambda f: (*_factor_rank(f), natural(text(f).replace("-", "")))))
 
 
@@ -65,7 +65,7 @@ def _is_letter(symbol: Symbol) -> bool:
 
 
 def _entry_rank(name: str) -> tuple[int, int]:
-    """Return the rank of an entry: queries and gains first; values, weights and embeddings, right factors, last."""
+    """Return the rank of an entry: queries and gains first, right factors (values, weights, embeddings) last."""
     return (6, 1) if name[0] in "WVvE" else (5, 0 if name in ("Q", "q", "gamma") else 1)
 
 

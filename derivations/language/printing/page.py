@@ -1,7 +1,7 @@
-r"""A printed page: what a result or a layer says, before it is set as LaTeX, Markdown or text.
+r"""A printed page: the content of a result or a layer, before it is set as LaTeX, Markdown or text.
 
-A page has a title, rows of formulas (left side, relation, right side, remark) and notes: where the arrays and indices
-come from, what is assumed, the source.
+A page has a title, rows of formulas (left side, relation, right side, remark) and notes: the definitions and ranges of
+arrays and indices, the assumptions, and the source.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Note", "Page", "Row", "TableRow", "claim_page", "display_ranges", "l
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a display: formulas, then a formula and words that stand beside it (a range, the name of a rule)."""
+    """One line of a display: an equation or relation, with a formula and words beside it (a range, a rule's name)."""
 
     left: str
     relation: str
@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Note:
-    """One sentence below a display: a word of the module `words`, then items of a formula and words."""
+    """One sentence below a display: a word of the module `words`, then items that are a formula with words."""
 
     lead: str
     items: tuple[tuple[str, str], ...]
@@ -54,7 +54,7 @@ class Page:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One array of a layer: our name, its print, its shape as LaTeX and as text, and what it is."""
+    """One array of a layer: our name, its LaTeX, its shape as LaTeX and as text, and its role."""
 
     name: str
     latex: str
@@ -67,7 +67,7 @@ Printers = type[LatexPrinter]
 
 
 def page(derivation: Derivation, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
-    """Return the page of a result; with `steps`, every link of its chains with the name of its rule."""
+    """Return the page of a result; with `steps`, every step of its claims with the name of its rule."""
     printer = _printer(derivation, printers, using)
     rows = tuple(row for claim in derivation.claims for row in _rows(claim, printer, steps))
     where = [(f"{line.left} = {line.right}", line.ranges) for e in derivation.definitions for line in printer.lines(e)]
@@ -79,13 +79,13 @@ def page(derivation: Derivation, printers: Printers, using: str | Notation, *, s
 
 
 def claim_page(claim: Claim, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
-    """Return the page of one claim alone."""
+    """Return the page of a single claim."""
     printer = printers(using, "", printers(using).counting(claim.lhs, *(s.expression for s in claim.steps)))
     return Page("", "", tuple(_rows(claim, printer, steps)))
 
 
 def display_ranges(derivation: Derivation, printers: Printers, using: str | Notation) -> str:
-    """Return over what the indices of a result run, for a display that stands alone."""
+    """Return the ranges of the indices of a result, for a display without notes."""
     return _printer(derivation, printers, using).ranges(dict(derivation.ranges))
 
 
@@ -112,7 +112,7 @@ def _rows(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
 
 
 def _decimal(number: Rational, decimals: int) -> str:
-    scaled = abs(number.p) * 10**decimals
+    scaled = abs(number.p) * 10**decimals  # integer arithmetic, because a float would round
     digits = str(scaled // number.q).rjust(decimals + 1, "0")
     if scaled % number.q:
         raise ValueError(f"{number} is not a number of {decimals} decimals")
@@ -131,7 +131,7 @@ def _with(formula: str, beside: str) -> str:
 
 
 def layer_page(layer: Layer, printers: Printers, using: str | Notation) -> Page:
-    """Return the page of a layer: its equations, and where its inputs and parameters live."""
+    """Return the page of a layer: its equations, and the domains of its inputs and parameters."""
     printer = printers(using, layer.name, printers(using).counting(*layer.equations))
     lines = [line for equation in layer.equations for line in printer.lines(equation)]
     rows = tuple(Row(line.left, "=", line.right, line.ranges) for line in lines)
@@ -141,7 +141,7 @@ def layer_page(layer: Layer, printers: Printers, using: str | Notation) -> Page:
 
 
 def _membership(variable: Variable, printer: LatexPrinter) -> str:
-    r"""Return where an array lives, such as X \in \mathbb{R}^{n \times d_{k}}."""
+    r"""Return the domain of an array, such as X \in \mathbb{R}^{n \times d_{k}}."""
     domain = {"real": r"\mathbb{R}", "boolean": r"\{0, 1\}", "integer": r"\mathbb{N}"}[variable.kind]
     name = Name(printer.notation.of(variable.name, printer.scope).latex())
     shape = _shape(variable, printer)

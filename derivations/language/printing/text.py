@@ -45,20 +45,20 @@ _SCRIPT = re.compile(r"([_^])\{(-?[A-Za-z0-9]+|\([^(){}]*\))\}")
 
 
 def plain(latex: str) -> str:
-    """Return LaTeX whose layout is that of one line as ASCII: letters and signs by name, scripts without braces."""
+    """Return LaTeX of one line as ASCII: letters and signs by name, scripts without braces."""
     text = re.sub(r"\\text(\w+) ", lambda macro: _TEXT_SIGNS.get(macro[1], macro[0]), latex)
     text = re.sub(r"\\[,;!]\s*", "", text).replace("\\ ", " ")
     while _ALPHABET.search(text) or _ACCENT.search(text):
         text = _ACCENT.sub(r"\2_\1", _ALPHABET.sub(r"\1", text))
     text = re.sub(r"\\[A-Za-z]+", lambda macro: _SIGNS.get(macro[0], macro[0][1:]), text)
     text = re.sub(r"\\([_&%$#{}])", r"\1", text)
-    while _SCRIPT.search(text):
+    while _SCRIPT.search(text):  # the innermost scripts first
         text = _SCRIPT.sub(r"\1\2", text)
     return text
 
 
 class TextPrinter(LatexPrinter):
-    """Prints arrays and scalars as ASCII text in a notation."""
+    """The printer of arrays and scalars as ASCII text in a notation."""
 
     differential = "d"
 
@@ -67,11 +67,11 @@ class TextPrinter(LatexPrinter):
         return plain(super().doprint(expr))
 
     def slashed(self) -> bool:
-        """Say that quotients are written on one line."""
+        """Return True: quotients are written on one line."""
         return True
 
     def fraction(self, top: str, bottom: str) -> str:
-        """Return a quotient, here only of differentials."""
+        """Return a quotient; only quotients of differentials are printed by this method."""
         return f"{top}/{bottom}"
 
     def root(self, text: str, degree: str) -> str:
@@ -83,7 +83,7 @@ class TextPrinter(LatexPrinter):
         return brackets[0] + text + brackets[1]
 
     def power(self, text: str, exponent: str) -> str:
-        """Return a power, its exponent in parentheses when it is no single sign."""
+        """Return a power, with its exponent in parentheses unless it is a single name or number."""
         return super().power(text, exponent if re.fullmatch(r"\\?\w+", exponent) else self._once(exponent))
 
     def _once(self, exponent: str) -> str:
@@ -97,7 +97,7 @@ class TextPrinter(LatexPrinter):
         return self._print(expr.args[0])
 
     def one_above_other(self, parts: Sequence[str]) -> str:
-        """Return matrices stacked: rows below rows, or in the notation of columns, side by side."""
+        """Return stacked matrices: one below the other or, in a notation with column vectors, side by side."""
         return "[" + (", " if self.notation.columns else "; ").join(parts) + "]"
 
     def _print_MatrixBase(self, expr: Any) -> str:

@@ -1,4 +1,4 @@
-"""The scalar half of the printers: ordinary SymPy expressions, indices counted from 1."""
+"""The printer of scalars: ordinary SymPy expressions, with indices counted from 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from derivations.language.printing.order import factors, is_size_like, natural, 
 
 __all__ = ["ATOM", "PRODUCT", "STATEMENT", "SUM", "ScalarPrinter"]
 
-STATEMENT, SUM, PRODUCT, ATOM = 0, 1, 2, 3  # how tightly a printed form holds together
+STATEMENT, SUM, PRODUCT, ATOM = 0, 1, 2, 3  # precedence levels of printed forms, from loose to tight
 
 _PLAIN_BASES = (Symbol, Indexed, Integer, KroneckerDelta, AppliedUndef, Expectation, Variance)
 _COMPARISONS = {"Equality": "=", "Unequality": "!=", "LessThan": "<=", "StrictLessThan": "<"}
@@ -24,12 +24,12 @@ _COMPARISONS |= {"GreaterThan": ">=", "StrictGreaterThan": ">"}
 
 
 class ScalarPrinter(Marks):
-    """Prints scalars in a notation."""
+    """The printer of scalars in a notation."""
 
     # How operands are put together
 
     def level(self, expr: Basic) -> int:
-        """Return how tightly the printed form of an expression holds together."""
+        """Return the precedence level of the printed form of an expression."""
         if expr in self._operands:
             return self._operands[expr][1]
         if self.first and is_index(expr):
@@ -55,18 +55,18 @@ class ScalarPrinter(Marks):
         return ATOM if whole else PRODUCT
 
     def operand(self, expr: Basic, least: int) -> str:
-        """Return the printed form, in parentheses when it holds together less tightly than `least`."""
+        """Return the printed form, in parentheses if its level is below `least`."""
         text = self._print(expr)
         return text if self.level(expr) >= least else self.wrapped(text)
 
     def place(self, place: Expr) -> str:
-        """Return a place on an axis, counted from the first index of the notation."""
+        """Return the printed form of an index, counted from the first index of the notation."""
         if isinstance(place, Indexed):  # a token number: the vocabulary counts from 0
             return self._print(place)
         return self._print(self.shifted(place))
 
     def shifted(self, place: Expr) -> Expr:
-        """Return a place as the expression that is printed for it."""
+        """Return the expression that is printed for an index."""
         return place if self.first == 0 else printed_sum(place, self.first, self.first)
 
     # Sums, products, powers
@@ -97,7 +97,7 @@ class ScalarPrinter(Marks):
         return text
 
     def _folded(self, expr: Add) -> Expr:
-        """Return a sum with its index terms as they are printed: j + 1 is the letter j."""
+        """Return a sum with its index terms as printed: j + 1 is the letter j."""
         folds = self.first and any(is_index(t) or is_index(-t) for t in expr.args)
         return printed_sum(expr, self.first, 0) if folds else expr
 
@@ -124,7 +124,7 @@ class ScalarPrinter(Marks):
         return f"{above} / {below}"
 
     def slashed(self) -> bool:
-        """Say whether quotients are written on one line, as in exponents."""
+        """Return whether quotients are written on one line, as in exponents."""
         return self._inline
 
     def product(self, parts: Sequence[Expr]) -> str:
@@ -192,6 +192,7 @@ class ScalarPrinter(Marks):
 
     def _print_ExpBase(self, expr: Expr, exp: Any = None) -> str:
         short = self.inline(expr.args[0])
+        # A long exponent, or one with sums, is easier to read as exp(...).
         if len(short) <= 28 and not any(macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")):
             return self.power("e", short)
         return self.applied(self.function_name("exp"), [self._print(expr.args[0])])
@@ -205,16 +206,18 @@ class ScalarPrinter(Marks):
         return self.named(str(expr.base.label), places, member=len(places) == 3)
 
     def _compared(self, *sides: Expr) -> list[str]:
+        # Both sides are shifted by `first`, so the comparison is the same (`counting`).
         indexed = self.first and any(map(has_index, sides))
         return [self.place(side) if indexed else self._print(side) for side in sides]
 
     def _print_KroneckerDelta(self, expr: Expr, exp: Any = None) -> str:
+        # delta_ij = delta_ji: letters are printed before numbers
         return rf"\delta_{{{joined(sorted(self._compared(*expr.args), key=lambda t: (t.isdigit(), natural(t))))}}}"
 
     def _print_Iverson(self, expr: Expr, exp: Any = None) -> str:
         condition = expr.args[0]
         if condition.func.__name__ == "Unequality" and condition.rhs == 0 and isinstance(condition.lhs, Indexed):
-            return self._print(condition.lhs)  # the entry of a mask, read as 1 or 0
+            return self._print(condition.lhs)  # [M_ij != 0] is the entry M_ij of a mask itself, 1 or 0
         return self.wrapped(self._print(condition), "[]")
 
     def _print_Relational(self, expr: Any) -> str:
@@ -255,6 +258,7 @@ class ScalarPrinter(Marks):
 
     def _print_Derivative(self, expr: Any) -> str:
         body, variables = expr.expr, expr.variables
+        # d for a function of one variable, the partial sign otherwise
         letter = "d" if len(body.free_symbols) == 1 and not body.atoms(Indexed) else self.differential
         order = len(variables)
         times = letter if order == 1 else self.power(letter.strip(), str(order)) + " "

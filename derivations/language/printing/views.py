@@ -1,7 +1,7 @@
 r"""Views: a result, a claim, a layer or an expression as LaTeX, Markdown or text.
 
-Without `math`, `latex` returns one formula without delimiters. With it, a fragment is returned: a title, the display,
-and sentences that say where the arrays come from, what is assumed, and the source. `math` says how formulas are marked:
+Without `math`, `latex` returns one formula without delimiters. With it, `latex` returns a fragment: a title, the
+display, and sentences with the definitions, the assumptions and the source. `math` chooses the delimiters of formulas:
 
     dollars     $$ ... $$ and $ ... $
     brackets    \[ ... \] and \( ... \)
@@ -33,6 +33,7 @@ MATH = {  # display and inline delimiters
     "equation": ("\\begin{{equation}}\n{}\n\\end{{equation}}", "${}$"),
     "fence": ("```math\n{}\n```", "$`{}`$"),
 }
+# the comma, the full stop and the space after the first word, by language
 _STOPS = {"en": (", ", ".", " "), "zh-Hant": ("，", "。", ""), "zh-Hans": ("，", "。", "")}
 
 
@@ -42,7 +43,7 @@ def latex(
 ) -> str:
     r"""Return one formula without delimiters, or with `math` a LaTeX fragment ready to `\input`.
 
-    Raises `ValueError` for other delimiters than dollars, brackets or equation.
+    Raises `ValueError` for delimiters other than dollars, brackets or equation.
     """
     if math is None:
         return _formula(shown, using, steps, lang)
@@ -68,7 +69,7 @@ def markdown(
 
 @view("text")
 def text(shown: Printable, using: str | Notation = "ours", *, steps: bool = False, lang: str = "en") -> str:
-    """Return plain ASCII text (but for titles and words), indices counted as in LaTeX."""
+    """Return plain ASCII text (except titles and words), with indices counted as in LaTeX."""
     if not isinstance(shown, Derivation | Claim | Layer):
         return TextPrinter(using).doprint(shown)
     printed = _page(shown, TextPrinter, using, steps)
@@ -97,7 +98,7 @@ def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) ->
 
 
 def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
-    """Return rows as one formula; several are aligned at their relations, remarks in columns to the right."""
+    """Return rows as one formula; several rows are aligned at their relations, with remarks to the right."""
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:
         row = rows[0]
@@ -114,7 +115,7 @@ def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
 
 
 def _fragment(printed: Page, heading: str, display: str, inline: str, escape: Callable[[str], str], lang: str) -> str:
-    """Return heading, display and notes, a blank line between them."""
+    """Return heading, display and notes, separated by blank lines."""
     parts = [heading.format(escape(printed.title)), display.format(_display(printed.rows, "", lang))]
     parts += [_sentence(note, inline.format, escape, lang) for note in printed.notes]
     return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""The few words that stand around printed formulas, in each language."""
+"""The few words around printed formulas, in each language."""
 
 from collections.abc import Mapping
 

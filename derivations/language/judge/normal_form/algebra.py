@@ -1,8 +1,8 @@
-"""Products, powers and functions of polynomials: the rules of the normal form, one function each.
+"""The rules of the normal form for products, powers and functions of polynomials, one function each.
 
 exp          exp(a + b) = exp(a) exp(b); exp(c log p) = p^c
 log          log of a product is the sum of the logs of its positive factors and of its even powers; log(exp(m)) = m
-power        (c a^e b^f)^r = c^r a^(er) b^(fr), the side condition kept when r is negative or no integer
+power        (c a^e b^f)^r = c^r a^(er) b^(fr); a side condition is kept when r is negative or not an integer
 relu         relu(c p) = c relu(p) for a factor c > 0; relu(-p) = relu(p) - p; relu(p)^2 = p relu(p)
 step         [c p > 0] = [p > 0] for a factor c > 0
 indicator    [c]^2 = [c]
@@ -59,7 +59,7 @@ _LARGEST_EXPONENT = 4096
 
 
 def require(kind: str, p: Poly, context: Context) -> None:
-    """Keep the side condition on p unless it is settled here."""
+    """Keep the side condition on p unless it is already proved."""
     settled = {"nonnegative": is_nonnegative, "nonzero": is_nonzero, "positive": is_positive}[kind]
     if not settled(p, context):
         context.keep(kind, p)
@@ -91,12 +91,12 @@ def multiply(p: Poly, q: Poly, context: Context) -> Poly:
 
 
 def over(p: Poly, exponents: Mapping[Atom, Number], context: Context) -> Poly:
-    """Return p / prod_a a^e; a sum that is left to a positive power is multiplied out."""
+    """Return p / prod_a a^e; positive whole powers of a sum are multiplied out."""
     return multiply(p, monomial(tuple(sorted((atom, -e) for atom, e in exponents.items()))), context)
 
 
 def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context) -> Poly:
-    """Return the polynomial of one term, given by its exponents, with every rule of a monomial applied."""
+    """Return one term, given by its exponents, as a polynomial with every rule for monomials applied."""
     powers = {atom: e for atom, e in exponents.items() if e}
     extra: list[Poly] = []
     for atom, e in list(powers.items()):
@@ -108,13 +108,13 @@ def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context
             powers[atom] = e % 2
         elif kind == "prime":
             coefficient *= Fraction(atom[1]) ** floor(e)
-            powers[atom] = e - floor(e)
+            powers[atom] = e - floor(e)  # 2^(3/2) = 2 * 2^(1/2): the exponent of a root is in (0, 1)
         elif kind == "ipow" and atom[1] == ("minus",):
             powers[atom] = e % 2
-        elif kind == "poly" and e > 0 and e >= 1:
+        elif kind == "poly" and e > 0 and e >= 1:  # q^(5/2) = q^2 q^(1/2): the whole power is multiplied out
             powers[atom] = e - floor(e)
             extra.append(_expand(atom[1], floor(e), context))
-        elif kind == "relu" and isinstance(e, int) and e >= 2:
+        elif kind == "relu" and isinstance(e, int) and e >= 2:  # relu(q)^e = q^(e - 1) relu(q)
             powers[atom] = 1
             extra.append(_expand(atom[1], int(e) - 1, context))
     powers = {atom: e for atom, e in powers.items() if e}
@@ -132,7 +132,7 @@ def _expand(p: Poly, exponent: int, context: Context) -> Poly:
 
 
 def power(p: Poly, exponent: Number, context: Context) -> Poly:
-    """Return p to a rational power, keeping the side condition that the power needs."""
+    """Return p to a rational power, and keep the side condition that the power needs."""
     if exponent == 0:
         return ONE
     if not p:
@@ -171,6 +171,7 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
         return collect(exponents, Fraction(coefficient) ** int(exponent), context)
     if coefficient < 0:
         raise Undecided("a root of a term with a negative coefficient")
+    # Roots of numbers become roots of primes, so that sqrt(8) and 2 sqrt(2) have one form.
     for base, sign in ((Fraction(coefficient).numerator, 1), (Fraction(coefficient).denominator, -1)):
         for prime, count in _factors(base):
             exponents[("prime", prime)] = exponents.get(("prime", prime), 0) + sign * count * exponent
@@ -195,7 +196,7 @@ def _content(p: Poly, whole: bool, context: Context) -> tuple[Number, Mono, Poly
     """Return (c, m, q) with p = c m q, q without a common factor; where roots are taken, c and m are positive."""
     numbers = [Fraction(c) for _, c in p]
     common = numbers[0]
-    for number in numbers[1:]:
+    for number in numbers[1:]:  # gcd(a / b, c / d) = gcd(a d, c b) / (b d)
         common = Fraction(_gcd(common.numerator * number.denominator, number.numerator * common.denominator)) / (
             common.denominator * number.denominator
         )
@@ -228,7 +229,10 @@ def _tidy(value: Fraction) -> Number:
 
 
 def prefers_negative(p: Poly) -> bool:
-    """Say whether -p is the one to write of p and -p: a choice that does not depend on the names of indices."""
+    """Return whether -p rather than p is the canonical choice of sign.
+
+    The choice does not depend on the names of indices: renaming the index of a sum must not change the sign inside.
+    """
     return _erased(p) < _erased(negate(p))
 
 
@@ -238,7 +242,7 @@ def _erased(p: Poly) -> list[tuple[str, Number]]:
 
 @lru_cache(maxsize=1 << 14)
 def monomial_key(mono: Mono) -> str:
-    """Return a text to order monomials by that does not depend on the names of indices."""
+    """Return a sort key for monomials that does not depend on the names of indices."""
     return repr(sorted(((_nameless(atom), e) for atom, e in mono), key=repr))
 
 
@@ -259,6 +263,7 @@ def exponential(p: Poly, context: Context) -> Poly:
         if len(mono) == 1 and mono[0][0][0] == "log" and mono[0][1] == 1:
             result = multiply(result, power(mono[0][0][1], c, context), context)
         elif mono == tuple(sorted(((IMAGINARY, 1), (PI, 1)))) and (2 * Fraction(c)).denominator == 1:
+            # exp(c pi I) = I^(2 c) where 2 c is an integer
             result = multiply(result, collect({IMAGINARY: int(2 * c) % 4}, 1, context), context)
         else:
             result = multiply(result, collect({("exp", mono): c}, 1, context), context)
@@ -266,7 +271,7 @@ def exponential(p: Poly, context: Context) -> Poly:
 
 
 def logarithm(p: Poly, context: Context) -> Poly:
-    """Return log(p) for a positive p, each factor that is seen to be positive, or squared, on its own."""
+    """Return log(p) for a positive p: one logarithm for each factor that is positive or an even power."""
     require("positive", p, context)
     if not p:
         raise Undecided("the logarithm of zero")
@@ -277,7 +282,10 @@ def logarithm(p: Poly, context: Context) -> Poly:
 
 
 def _log_of_term(mono: Mono, coefficient: Number, context: Context) -> Poly:
-    """Return the log of a positive term; its even powers of real factors are positive, for the term is not 0."""
+    """Return the log of a positive term.
+
+    Even powers of its real factors are positive, because no factor is 0.
+    """
     terms: list[Poly] = [_log_of_number(max(coefficient, -coefficient))]
     left: dict[Atom, Number] = {}
     for atom, e in mono:
@@ -314,7 +322,7 @@ def sine(p: Poly, context: Context) -> Poly:
     """Return sin(p) = (exp(I p) - exp(-I p)) / (2 I)."""
     angle = multiply(single(IMAGINARY), p, context)
     double = subtract(exponential(angle, context), exponential(negate(angle), context))
-    return multiply(scale(double, Fraction(-1, 2)), single(IMAGINARY), context)
+    return multiply(scale(double, Fraction(-1, 2)), single(IMAGINARY), context)  # 1 / (2 I) = -I / 2
 
 
 def odd_function(kind: str, p: Poly) -> Poly:
@@ -335,7 +343,7 @@ def positive_part(p: Poly, context: Context) -> Poly:
         return ()
     coefficient, mono, rest = _content(p, False, context)
     part = single(("relu", rest))
-    if prefers_negative(rest):
+    if prefers_negative(rest):  # relu(q) = relu(-q) + q
         part = add(single(("relu", negate(rest))), rest)
     return multiply(monomial(mono, coefficient), part, context)
 

@@ -1,12 +1,13 @@
-"""Laws that hold almost everywhere hold everywhere, where both sides are continuous.
+"""Continuity: a law that holds almost everywhere holds everywhere, when both sides are continuous.
 
 Law          two functions of real variables that are continuous on a set, and equal on a dense part of it, are equal
-Dense        what is left of an open set, or of a box with an inside, without the zeros of a polynomial in variables
-             and exponentials of them that is not the polynomial 0: such zeros fill no open set
+Dense        an open set, or a box with an interior, without the zeros of a polynomial in variables and exponentials
+             of them that is not the polynomial 0: such zeros fill no open set
 Continuous   sums, products, powers with an exponent free of the variables, exp, log, sin, cos, tanh, erf, max, min
-             and absolute values, wherever they are defined; a derivative, where what it is taken of is smooth
+             and absolute values, wherever they are defined; the derivative of a smooth function
 
-The variables are real scalar symbols. What must be defined is kept as side conditions, which are settled without it.
+The variables are real scalar symbols. The conditions under which the sides are defined are kept as side conditions,
+which are settled without this law.
 """
 
 from collections.abc import Iterable
@@ -23,9 +24,9 @@ _KINKED = (sympy.Max, sympy.Min, sympy.Abs)
 
 
 def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
-    """Return the variables of polynomials whose zeros fill no open set, or None where one is not proved to be such.
+    """Return the variables of polynomials whose zeros fill no open set, or None if this is not proved for one of them.
 
-    Of a polynomial in the number e alone, which is transcendental, there are none: it is not 0.
+    A polynomial in the number e alone has no variables and is not 0, because e is transcendental.
     """
     found: set[Atom] = set()
     for p in polys:
@@ -47,9 +48,9 @@ def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
 def extends_everywhere(
     sides: Iterable[Basic], variables: frozenset[Symbol], statements: Iterable[Basic], others: Iterable[Basic]
 ) -> bool:
-    """Say whether an equality of the sides that holds for almost all values of the variables holds for all.
+    """Return whether an equality of the sides that holds for almost all values of the variables holds for all.
 
-    `statements` are what is assumed, `others` is what the variables must not occur in at all.
+    `statements` are the assumptions. `others` are expressions in which the variables must not occur.
     """
     if any(part.free_symbols & variables for part in others):
         return False
@@ -57,7 +58,7 @@ def extends_everywhere(
     for statement in statements:
         if not statement.free_symbols & variables:
             continue
-        if isinstance(statement, (Gt, Lt, Ne)):
+        if isinstance(statement, (Gt, Lt, Ne)):  # between continuous sides, these hold on an open set
             if not all(_continuous(side, variables, False) for side in statement.args):
                 return False
             continue
@@ -69,7 +70,7 @@ def extends_everywhere(
         lows = [value for kind, value in own if kind is Ge] + ([sympy.Integer(0)] if symbol.is_nonnegative else [])
         highs = [value for kind, value in own if kind is Le]
         if any(low >= high for low in lows for high in highs):
-            return False
+            return False  # a box without an interior: the zeros may fill it
     return all(_continuous(side, variables, False) for side in sides)
 
 
@@ -78,7 +79,7 @@ def _continuous(expression: Basic, variables: frozenset[Symbol], smooth: bool) -
         return True
     if isinstance(expression, sympy.Pow):
         base, exponent = expression.args
-        plain = exponent.is_integer or (exponent.is_Rational and not smooth)
+        plain = exponent.is_integer or (exponent.is_Rational and not smooth)  # sqrt(x) is not smooth at 0
         return bool(plain) and not exponent.free_symbols & variables and _continuous(base, variables, smooth)
     if isinstance(expression, (Sum, Product)):
         inside = not any(end.free_symbols & variables for limit in expression.limits for end in limit)

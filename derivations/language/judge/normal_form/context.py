@@ -15,8 +15,8 @@ from derivations.language.judge.normal_form.terms import Atom, Poly
 
 __all__ = ["ALLOWANCE", "COMPLEX", "INTEGER", "NONNEGATIVE", "POSITIVE", "Condition", "Context", "Undecided"]
 
-POSITIVE, NONNEGATIVE = f"{MARK}positive", f"{MARK}nonnegative"  # follow the names of arrays and functions so declared
-INTEGER, COMPLEX = f"{MARK}integer", f"{MARK}complex"  # ends the names of those declared integer, and not even real
+POSITIVE, NONNEGATIVE = f"{MARK}positive", f"{MARK}nonnegative"  # suffixes of the names of arrays and functions
+INTEGER, COMPLEX = f"{MARK}integer", f"{MARK}complex"  # last suffix: declared integer; not declared real
 ALLOWANCE: ContextVar[int] = ContextVar("allowance", default=200_000)  # terms that one decision may write down
 
 
@@ -43,29 +43,29 @@ class Context:
     """The state of one decision."""
 
     ranges: dict[Atom, tuple[Poly, Poly]] = field(default_factory=dict)
-    minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 where nothing is said
+    minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 by default
     inverses: dict[str, str] = field(default_factory=dict)  # bijections of an index range, with their inverses
     facts: list[Condition] = field(default_factory=list)
-    by_form: list[Condition] = field(default_factory=list)  # facts that hold for all values, seen by the form alone
+    by_form: list[Condition] = field(default_factory=list)  # facts that hold for all values, proved by the form alone
     derived: list[Condition] = field(default_factory=list)  # facts that follow from the conditions kept so far
-    deriving: bool = False  # whether these may be used: never where the conditions themselves are settled
+    deriving: bool = False  # whether `derived` may be used: never to settle the conditions themselves
     bounds: list[Any] = field(default_factory=list)  # assumed inequalities: kind, value and limits of their indices
-    equations: list[Any] = field(default_factory=list)  # assumed equations: what is 0, and limits of its indices
-    consult: Callable[..., bool] | None = None  # asked for signs that no single fact shows, where a step needs more
-    generic: list[Poly] | None = None  # what is taken not to be 0, a statement being continuous where it is
-    almost: bool = False  # whether such are added now
-    was_read: bool = False  # whether both sides were read: what is met from now on is no condition of theirs
+    equations: list[Any] = field(default_factory=list)  # assumed equations: difference of the sides, limits of indices
+    consult: Callable[..., bool] | None = None  # decides signs that no single fact shows, in the second look only
+    generic: list[Poly] | None = None  # taken to be nonzero: by continuity the step holds at their zeros too
+    almost: bool = False  # whether polynomials are added to `generic` now
+    was_read: bool = False  # whether both sides were read: conditions kept from now on are not theirs
     conditions: list[Condition] = field(default_factory=list)
     definitions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     booleans: set[str] = field(default_factory=set)  # defined arrays whose entries are 0 or 1
     features: frozenset[str] = frozenset()
-    budget: int = field(default_factory=ALLOWANCE.get)  # terms that are left before the answer is "undecided"
+    budget: int = field(default_factory=ALLOWANCE.get)  # terms that may still be written before "undecided"
     serial: int = 0
     symbols: dict[Any, Atom] = field(default_factory=dict)
-    memory: dict[Any, Poly] = field(default_factory=dict)  # what was read already, its conditions being in `owner`
+    memory: dict[Any, Poly] = field(default_factory=dict)  # normal forms read before, with their conditions in `owner`
     owner: list[Condition] = field(default_factory=list)
-    kept: int = 0  # how many conditions there were when something was last read
+    kept: int = 0  # the number of conditions at the last reading
 
     def open_index(self, low: Poly, high: Poly) -> Atom:
         """Return a new bound index with the given range."""
@@ -76,7 +76,7 @@ class Context:
 
     @contextmanager
     def generically(self) -> Iterator[None]:
-        """Accept inside the block what holds almost everywhere, where the step allows that."""
+        """Accept statements that hold almost everywhere inside the block, if the step allows it."""
         before, self.almost = self.almost, self.generic is not None
         try:
             yield
@@ -85,7 +85,7 @@ class Context:
 
     @contextmanager
     def after_reading(self) -> Iterator[None]:
-        """Let what is taken not to be 0 be used inside the block: never for the conditions of the two sides."""
+        """Allow the use of `generic` inside the block: never for the conditions of the two sides."""
         self.was_read = True
         try:
             yield
@@ -93,7 +93,7 @@ class Context:
             self.was_read = False
 
     def is_generic(self, p: Poly) -> bool:
-        """Say whether p is among what is taken not to be 0, both sides being read."""
+        """Return whether both sides were read and p is proportional to a polynomial in `generic`."""
         return self.was_read and any(_proportional(p, q) for q in self.generic or ())
 
     def keep(self, kind: str, p: Poly) -> None:
@@ -109,14 +109,14 @@ class Context:
             self.conditions.append(condition)
 
     def spend(self, terms: int) -> None:
-        """Take terms off the budget."""
+        """Subtract a number of terms from the budget."""
         self.budget -= terms
         if self.budget < 0:
             raise Undecided("the normal form grew beyond its budget")
 
     @contextmanager
     def naming(self, names: dict[Any, Atom]) -> Iterator[None]:
-        """Let SymPy symbols stand for bound indices inside the block."""
+        """Read SymPy symbols as bound indices inside the block."""
         before = self.symbols
         self.symbols = before | names
         try:
@@ -126,7 +126,7 @@ class Context:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Keep no condition of what is looked at inside the block: it will be read for itself."""
+        """Drop the conditions that are kept inside the block: the expressions are read again elsewhere."""
         before, memory = self.conditions, self.remembered()
         self.conditions = list(before)
         self.memory, self.owner = dict(memory), self.conditions
@@ -138,9 +138,10 @@ class Context:
 
     @contextmanager
     def supposing(self, admitted: Callable[[str, Poly], bool]) -> Iterator[list[Condition]]:
-        """Let only the admitted facts and assumed inequalities be used inside the block; what it keeps stands apart.
+        """Allow only the admitted facts and assumed inequalities inside the block, and yield the conditions kept there.
 
-        What is read inside is read anew, and what was read inside is forgotten: other facts held there.
+        The memory of normal forms is empty at the start of the block and dropped at its end, because other facts hold
+        inside.
         """
         before = (self.facts, self.derived, self.bounds, self.equations, self.conditions, self.remembered(), self.kept)
         self.facts = [fact for fact in self.facts if admitted(fact.kind, fact.of)]
@@ -158,7 +159,7 @@ class Context:
 
     @contextmanager
     def derivation(self) -> Iterator[None]:
-        """Let what follows from kept conditions be used inside the block."""
+        """Allow the facts that follow from kept conditions inside the block."""
         before = self.deriving
         self.deriving = True
         try:
@@ -167,14 +168,14 @@ class Context:
             self.deriving = before
 
     def remembered(self) -> dict[Any, Poly]:
-        """Return what was read already; it starts anew where conditions were dropped or are kept in another list."""
+        """Return the normal forms read before; the table starts empty after conditions were dropped or moved."""
         if self.owner is not self.conditions or len(self.conditions) < self.kept:
             self.memory, self.owner = {}, self.conditions
         self.kept = len(self.conditions)
         return self.memory
 
     def knows(self, kind: str, p: Poly) -> bool:
-        """Say whether a condition is a fact that may be used."""
+        """Return whether a condition is a fact that may be used."""
         condition = Condition(kind, p)
         known = condition in self.facts or condition in self.by_form
         return known or (self.deriving and condition in self.derived)
@@ -184,7 +185,7 @@ class Context:
         return [*self.by_form, *self.facts, *(self.derived if self.deriving else ())]
 
     def range_of(self, atom: Atom) -> tuple[Poly, Poly] | None:
-        """Return the least and the greatest value of an index, None where no range is stated."""
+        """Return the least and the greatest value of an index, if a range is stated."""
         if atom[0] == "fun" and atom[1] in self.inverses:
             return self.ranges.get(("fun", atom[1]))
         return self.ranges.get(atom)

@@ -1,8 +1,8 @@
-"""Assumed equations of matrices, used inside larger sums.
+"""Contraction: assumed matrix equations, used inside larger sums.
 
 part         sum_k A_ik B_kj = C_ij gives sum_{k, ...} A_ik B_kj f = sum_{...} C_ij f where f is free of k
 square       for square matrices A B = I gives B A = I
-symmetry     A_ij = s A_ji with s = 1 or -1 gives A_ij = (A_ij + s A_ji) / 2, in which both orders are one term
+symmetry     A_ij = s A_ji with s = 1 or -1 gives A_ij = (A_ij + s A_ji) / 2, so both index orders have one form
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Limits = tuple[tuple[Atom, tuple[Poly, Poly]], ...]
 
 
 def contracted(pattern: Atom, value: Poly, limits: Limits, atom: Atom, context: Context) -> Poly | None:
-    """Return a sum with the factors of the pattern replaced by its value, or None where they are not in it."""
+    """Return a sum with the factors of the pattern replaced by its value, if it holds these factors."""
     names = {factor[:2] for factor, _ in pattern[2] if factor[0] == "x"}
     if not names <= {factor[:2] for factor, _ in atom[2]} or len(names) == 0:
         return None
@@ -35,6 +35,7 @@ def contracted(pattern: Atom, value: Poly, limits: Limits, atom: Atom, context: 
         others = [index for index in indices if index not in used]
         bound = {index: place for index, place in binding.items() if index not in summed}
         left = (rest, tuple(bound.values()), tuple(context.ranges[other] for other in others))
+        # sum_k may be replaced only if k occurs nowhere but in the pattern's factors.
         apart = None not in used and len(set(used)) == len(used) and not any(i and contains(left, i) for i in used)
         same = all(i is not None and context.ranges[i] == context.ranges[s] for i, s in zip(used, summed, strict=True))
         if apart and same and fits(bound, dict(limits), context):
@@ -44,7 +45,7 @@ def contracted(pattern: Atom, value: Poly, limits: Limits, atom: Atom, context: 
 
 
 def _parts(pattern: Mono, mono: Mono, free: Free, binding: Binding) -> Iterator[tuple[Binding, Mono]]:
-    """Yield how the pattern's factors are found among those of a monomial, and what is left of it."""
+    """Yield every way to find the pattern's factors in a monomial, as a binding and the remaining factors."""
     if not pattern:
         yield binding, mono
         return
@@ -59,7 +60,8 @@ def _parts(pattern: Mono, mono: Mono, free: Free, binding: Binding) -> Iterator[
 
 
 def flipped(pattern: Atom, value: Poly, limits: Limits, context: Context) -> tuple[Atom, Poly] | None:
-    """Return the equation B A = I for square matrices with A B = I, or None for any other equation."""
+    """Return the equation B A = I for an equation A B = I of square matrices."""
+    # Three equal ranges mean square matrices: only there is a right inverse also a left inverse.
     if pattern[0] != "sum" or len(pattern[1]) != 1 or len(limits) != 2 or any(e != pattern[1][0] for _, e in limits):
         return None
     (i, _), (j, _) = limits
@@ -88,7 +90,7 @@ def flipped(pattern: Atom, value: Poly, limits: Limits, context: Context) -> tup
 
 
 def _places(atom: Atom) -> set[Atom]:
-    """Return the indices that stand alone at the two places of a matrix entry, nothing for anything else."""
+    """Return the two indices of a matrix entry A_ij, or the empty set for any other atom."""
     if atom[0] != "x" or len(atom[2]) != 2:
         return set()
     alone = [p[0][0][0][0] for p in atom[2] if len(p) == 1 and p[0][1] == 1 and len(p[0][0]) == 1]
@@ -96,7 +98,7 @@ def _places(atom: Atom) -> set[Atom]:
 
 
 def permutes(pattern: Atom, value: Poly, limits: Limits) -> bool:
-    """Say whether an equation exchanges two places of an array, with a sign maybe."""
+    """Return whether an equation exchanges two indices of an array, up to a sign."""
     if pattern[0] != "x" or len(value) != 1 or value[0][1] not in (1, -1) or len(value[0][0]) != 1:
         return False
     ((other, exponent),) = value[0][0]
@@ -113,7 +115,7 @@ def permutes(pattern: Atom, value: Poly, limits: Limits) -> bool:
 
 
 def averaged(pattern: Atom, value: Poly, limits: Limits, atom: Atom, context: Context) -> Poly | None:
-    """Return (A_ij + s A_ji) / 2 for an entry A_ij of which A_ij = s A_ji is assumed."""
+    """Return (A_ij + s A_ji) / 2 for an entry A_ij, where A_ij = s A_ji is assumed."""
     for binding in match(pattern, atom, dict(limits), {}):
         if fits(binding, dict(limits), context):
             return scale(add(single(atom), substitute(value, binding, context)), Fraction(1, 2))

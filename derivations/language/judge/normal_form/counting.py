@@ -1,6 +1,6 @@
-"""Sums that count: brackets and powers of the index alone.
+"""Closed forms of sums whose terms are brackets and powers of the index.
 
-bracket      sum_{j=a}^{b} [j <= v] j^k = sum_{j=a}^{v} j^k for a - 1 <= v <= b, and the like for [j >= v]
+bracket      sum_{j=a}^{b} [j <= v] j^k = sum_{j=a}^{v} j^k for a - 1 <= v <= b, and likewise for [j >= v]
 powers       sum_{j=a}^{b} j^k is a polynomial in a and b (Faulhaber), for b >= a - 1
 """
 
@@ -28,7 +28,7 @@ _LARGEST_POWER = 8
 
 
 def counted(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Poly] | None:
-    """Return (rest, sum) when the index stands in brackets and powers of itself alone, else None."""
+    """Return (rest, sum) if the index occurs only in brackets and powers of itself."""
     own = [(atom, e) for atom, e in mono if contains(atom, index)]
     if any(atom[0] != "ge" and atom != index for atom, _ in own):
         return None
@@ -44,9 +44,10 @@ def counted(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Poly] | No
 
 
 def shown_part(brackets: list[Atom], index: Atom, context: Context) -> tuple[Poly, Poly] | None:
-    """Return the range in which all brackets hold, when each is [j >= v] or [j <= v] and the order of all ends is seen.
+    """Return the range in which all brackets hold, if it can be determined.
 
-    The range that is left may be empty, but its length is never negative.
+    Each bracket must be [j >= v] or [j <= v], and the order of all ends must be proved. The range may be empty, but its
+    length is never negative.
     """
     start, end = context.ranges[index]
     lows, highs = [start], [end]
@@ -63,6 +64,7 @@ def shown_part(brackets: list[Atom], index: Atom, context: Context) -> tuple[Pol
     high = next((v for v in highs if all(always_nonnegative(subtract(u, v), context) for u in highs)), None)
     if low is None or high is None:
         return None
+    # Without brackets the range is that of the sum, whose length `close` requires to be nonnegative.
     empty_at_worst = not brackets or always_nonnegative(add(subtract(high, low), ONE), context)
     return (low, high) if empty_at_worst else None
 

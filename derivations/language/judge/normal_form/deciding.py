@@ -1,14 +1,14 @@
-"""Signs and zeros decided by cases and by linear arithmetic, where no single rule shows them.
+"""Decisions about signs and zeros, by cases and by linear arithmetic, where no single rule is enough.
 
 cases        max(0, q) and [q > 0] inside p, q free of bound indices: where q > 0 they are q and 1, where q <= 0 both
-             are 0; p has a sign, or is 0, when it is so in both cases, or when a case contradicts what is known
+             are 0; p has a sign, or is 0, if this holds in each case that does not contradict the known facts
 quotient     p / m has the sign of p for m > 0: positive factors are taken out and positive denominators cleared
 logarithm    sum_i c_i log(q_i) + r >= 0 when prod_{c_i > 0} q_i^c_i exp(r) >= prod_{c_i < 0} q_i^-c_i
-sums         sum_j f_j - sum_j g_j >= 0 when f_j >= g_j at every place; > 0 when the range is not empty
+sums         sum_j f_j - sum_j g_j >= 0 when f_j >= g_j for every j; > 0 when f_j > g_j and the range is not empty
 combination  a nonnegative combination of facts is nonnegative (`linear`, `facts`)
 zero         p = 0 when p >= 0 and p <= 0
 
-The number of cases is bounded, and every step is taken off the budget of the decision.
+The number of cases is bounded, and every step spends from the budget of the decision.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ from derivations.language.judge.normal_form.zero import vanishes
 
 __all__ = ["consult", "has_sign", "is_zero", "settles"]
 
-_MOST_CASES = 7  # one inside another
+_MOST_CASES = 7  # depth of nested case distinctions
 _DEPTH = 2
 
 
 def consult(p: Poly, strict: bool, context: Context) -> bool:
-    """Say whether the sign of p follows from what is stated by linear arithmetic alone."""
+    """Return whether the sign of p follows from the assumptions by linear arithmetic alone."""
     assumed = hypotheses(p, context)
     monos = {mono for mono, _ in p if mono}
     if not any(mono in monos for fact in assumed for mono, _ in fact.value):
-        return False
+        return False  # no assumption can cancel a term of p
     with _silent(context):
         mentioned = add_all([p, *(fact.value for fact in assumed)])
         signs = ((monomial(mono), term_sign(mono, 1, context)) for mono, _ in mentioned)
@@ -65,7 +65,7 @@ def consult(p: Poly, strict: bool, context: Context) -> bool:
 
 @contextmanager
 def _silent(context: Context) -> Iterator[None]:
-    """Ask no further inside: a sign that linear arithmetic needs is seen at once or not at all."""
+    """Switch `consult` off inside the block: linear arithmetic would otherwise call itself without end."""
     before, context.consult = context.consult, None
     try:
         yield
@@ -75,7 +75,7 @@ def _silent(context: Context) -> Iterator[None]:
 
 @contextmanager
 def _supposing(fact: Condition, context: Context) -> Iterator[None]:
-    """Let a fact hold inside the block; what follows from conditions settled by them is forgotten behind it."""
+    """Assume a fact inside the block; facts derived with its help are dropped at the end."""
     stated, derived = list(context.facts), list(context.derived)
     context.facts.append(fact)
     try:
@@ -85,7 +85,7 @@ def _supposing(fact: Condition, context: Context) -> Iterator[None]:
 
 
 def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
-    """Say whether p is 0 in every case of its brackets and maxima."""
+    """Return whether p is 0 in every case of its brackets and maxima."""
     p = settle(p, context)
     if not p:
         return True
@@ -100,7 +100,7 @@ def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
 
 
 def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) -> bool:
-    """Say whether p >= 0, or p > 0, in every case of its brackets and maxima."""
+    """Return whether p >= 0, or p > 0, in every case of its brackets and maxima."""
     p = _without_positive_factors(settle(p, context), context)
     if (is_positive if strict else is_nonnegative)(p, context):
         return True
@@ -116,7 +116,7 @@ def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) 
 
 
 def settles(condition: Condition, context: Context) -> bool:
-    """Say whether a side condition holds; logarithms of what is not proved to be positive show nothing here."""
+    """Return whether a side condition holds, without using logarithms whose argument is not proved to be positive."""
     p = condition.of
     if condition.kind in ("positive", "nonnegative"):
         return has_sign(p, condition.kind == "positive", context)
@@ -129,7 +129,7 @@ def _by_combination(p: Poly, strict: bool, context: Context, depth: int) -> bool
 
 
 def _undecided_part(p: Poly, context: Context) -> Atom | None:
-    """Return an innermost max(0, q) or [q > 0] of which q is free of bound indices."""
+    """Return an innermost max(0, q) or [q > 0] whose q is free of bound indices."""
     found = sorted(
         (atom for atom in walk(p) if atom[0] in ("relu", "step") and not unbound(atom) and not atoms_of(atom, "E")),
         key=lambda atom: (len(atoms_of(atom[1], "relu")) + len(atoms_of(atom[1], "step")), len(walk(atom)), atom),
@@ -139,7 +139,7 @@ def _undecided_part(p: Poly, context: Context) -> Atom | None:
 
 @lru_cache(maxsize=1 << 12)
 def unbound(part: tuple[Any, ...]) -> frozenset[Atom]:
-    """Return the bound indices in a term that a sum or product outside of it binds."""
+    """Return the indices in a term that are bound by a sum or product outside it."""
     if part and part[0] in ("sum", "prod"):
         _, ranges, mono = part
         own = {("b", own_level(mono), number) for number in range(len(ranges))}
@@ -150,14 +150,14 @@ def unbound(part: tuple[Any, ...]) -> frozenset[Atom]:
 
 
 def _is_random(atom: Atom, p: Poly) -> bool:
-    """Say whether an expectation holds the atom: inside it, it is no one number."""
+    """Return whether an expectation holds the atom: its value differs between outcomes, so cases do not apply."""
     return any(contains(outer, atom) for outer in atoms_of(p, "E"))
 
 
 def _in_cases(p: Poly, atom: Atom, context: Context, holds: Callable[[Poly], bool]) -> bool:
-    """Say whether something holds of p where q > 0 and where q <= 0, q being what the atom asks about.
+    """Return whether a property of p holds both where q > 0 and where q <= 0, for the argument q of the atom.
 
-    A case that contradicts what is known needs no proof.
+    A case that contradicts the known facts needs no proof.
     """
     q = atom[1]
     for sign, fact in (("positive", q), ("nonnegative", negate(q))):
@@ -176,7 +176,7 @@ def _impossible(p: Poly, context: Context) -> bool:
 
 
 def _without_positive_factors(p: Poly, context: Context) -> Poly:
-    """Return p without positive factors of one term, its positive denominators cleared."""
+    """Return p divided by the positive atoms that all its terms share, with positive denominators cleared."""
     for _ in range(4):
         powers = [dict(mono) for mono, _ in p]
         atoms = sorted({atom for own in powers for atom in own})
@@ -189,14 +189,14 @@ def _without_positive_factors(p: Poly, context: Context) -> Poly:
 
 
 def _exponentiated(p: Poly, context: Context) -> Poly | None:
-    """Return prod q_i^c_i exp(r) - prod q_i^-c_i for p = sum_i c_i log(q_i) + r, or None."""
+    """Return prod q_i^c_i exp(r) - prod q_i^-c_i for p = sum_i c_i log(q_i) + r, if p has this form."""
     logs = [(mono, Fraction(c)) for mono, c in p if len(mono) == 1 and mono[0][0][0] == "log" and mono[0][1] == 1]
     rest = tuple((mono, c) for mono, c in p if not any(mono == own for own, _ in logs))
     if not (context.deriving or all(is_positive(mono[0][0][1], context) for mono, _ in logs)):
         return None
     if not logs or atoms_of(rest, "log"):
         return None
-    factor = lcm(*(c.denominator for _, c in logs))
+    factor = lcm(*(c.denominator for _, c in logs))  # a positive multiple has the same sign, and integer exponents
     above, below = exponential(scale(rest, factor), context), ONE
     for mono, c in logs:
         for _ in range(min(abs(int(c * factor)), 9)):
@@ -210,7 +210,7 @@ def _exponentiated(p: Poly, context: Context) -> Poly | None:
 
 
 def _by_places(p: Poly, strict: bool, context: Context) -> bool:
-    """Say whether the sum of all sums over one range has the sign at every place of it."""
+    """Return whether p has the sign, shown term by term after the sums over one range are joined."""
     bodies = joined_by_range(p)
     if set(bodies) <= {None}:
         return False
@@ -224,7 +224,7 @@ def _by_places(p: Poly, strict: bool, context: Context) -> bool:
             continue
         index = context.open_index(*limits)
         body = tuple((rename_mono(mono, {("b", 1, 0): index}), c) for mono, c in body)
-        filled = always_nonnegative(add(limits[1], negate(limits[0])), context)
+        filled = always_nonnegative(add(limits[1], negate(limits[0])), context)  # an empty sum is 0, not > 0
         if not has_sign(from_terms(body), False, context, 3):
             return False
         seen |= strict and filled and has_sign(from_terms(body), True, context, 3)

@@ -6,9 +6,9 @@ log p             p' / p                        erf p        2 exp(-p^2) p' / sq
 tanh p            (1 - tanh(p)^2) p'            relu p       [p > 0] p', off p = 0
 f(p, q)           f_1(p, q) p' + f_2(p, q) q'   [p > 0]      0, off p = 0
 
-A derivative needs the function on all sides of a place. So of what is assumed about the variable only what then holds
-nearby, too, may be used before the derivative is taken: p > 0 and p != 0 for a continuous p, never p >= 0 or p = 0.
-What the function needs in order to be defined must hold nearby as well: a root needs p > 0.
+A derivative depends on the function in a neighbourhood of a point. Before it is taken, an assumption about the variable
+may be used only if it also holds nearby: p > 0 and p != 0 for a continuous p, never p >= 0 or p = 0.
+The conditions under which the function is defined must hold nearby as well: a root needs p > 0.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ _JUMPS = ("step", "ge", "delta", "true")
 
 @contextmanager
 def around(variables: list[Atom], context: Context) -> Iterator[None]:
-    """Use inside the block only what holds in a neighbourhood, and keep what the function needs for one."""
+    """Use only facts that hold in a neighbourhood inside the block, and keep the conditions that the function needs."""
 
     def nearby(kind: str, of: Poly) -> bool:
         continuous = not any(_moves(atom) for atom in walk(of) if atom[0] in _JUMPS)
@@ -71,7 +71,8 @@ def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
             if not isinstance(exponent, int) and atom[0] not in ("exp", "prime", "pi"):
                 base = atom[1] if atom[0] == "poly" else single(atom)
                 if exponent < 1 or not is_nonnegative(base, context):
-                    require("positive", base, context)  # no slope at 0, or nothing on one side of it
+                    require("positive", base, context)  # at 0 the slope is infinite, or one side is undefined
+            # The product rule with (a^e)' = e a^(e - 1) a'; exp(2 m) is (exp m)^2, so this covers exponentials too.
             rest = collect({**dict(mono), atom: exponent - 1}, c * exponent, context)
             terms.append(times(rest, inner, context))
     return settle(add(*terms), context)

@@ -1,6 +1,6 @@
-"""Facts for linear arithmetic: what holds of the monomials of a polynomial, beside what is assumed.
+"""Facts for linear arithmetic: inequalities between the monomials of a polynomial, besides the assumptions.
 
-hypotheses   what is stated, at the places that the polynomial speaks of; products of two of them
+hypotheses   the assumptions at the indices that the polynomial mentions; products of two of them
 multiple     f >= 0 and a monomial m >= 0 give m f >= 0; an equation e = 0 gives m e = 0 for every m
 monomial     a product of nonnegative factors is nonnegative
 function     relu(q) >= q; [c] <= 1; -1 < tanh(q), erf(q) < 1
@@ -10,7 +10,7 @@ square       (c u + d v)^2 >= 0 for real u, v, and the squares of Gauss's reduct
 sum          sum_j f_j >= f_k and sum_j f_j >= 0 where every f_j >= 0
 Lagrange     sum_i sum_j (u_i v_j - u_j v_i)^2 >= 0
 
-A fact whose statement would need a side condition of its own is left out.
+A fact that needs a side condition of its own is not used.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Scope = frozenset[Atom]
 
 
 def hypotheses(p: Poly, context: Context) -> list[Fact]:
-    """Return what is stated >= 0 or > 0, at the places that p speaks of and at the first ones of filled ranges."""
+    """Return the assumed inequalities at the indices that p mentions, and at the first index of nonempty ranges."""
     found = [Fact(f.of, f.kind == "positive") for f in context.facts if f.kind in ("positive", "nonnegative")]
     for bound in context.bounds:
         if bound.kind in ("positive", "nonnegative"):
@@ -64,7 +64,7 @@ def hypotheses(p: Poly, context: Context) -> list[Fact]:
 
 
 def stated_equations(p: Poly, context: Context) -> list[Poly]:
-    """Return what is stated to be 0, at the places that p speaks of and at the first ones of filled ranges."""
+    """Return the assumed equations at the indices that p mentions, and at the first index of nonempty ranges."""
     return [value for gap, limits in context.equations for value in _instances(gap, limits, p, context)]
 
 
@@ -78,13 +78,13 @@ def _instances(
     places = [single(a) for a in sorted(walk(p)) if a[0] in ("t", "sym") and context.ranges.get(a) == ends]
     places += [ends[0]] if filled else []
     if not contains(value, index) and not filled:
-        places = []  # of an empty range nothing is said
+        places = []  # "for all j in an empty range" holds always, so it implies nothing
     found = (substitute(value, {index: place}, context) for place in places)
     return [each for one in found for each in _instances(one, tuple(rest), p, context)]
 
 
 def facts_about(p: Poly, context: Context, depth: int = 1) -> list[Fact]:
-    """Return facts over the monomials of p; `depth` says how many sums are opened, one inside another."""
+    """Return facts about the monomials of p; `depth` is the number of nested sums that are opened."""
     assumed = hypotheses(p, context)
     equations = stated_equations(p, context)
     found = list(assumed)
@@ -107,7 +107,7 @@ def facts_about(p: Poly, context: Context, depth: int = 1) -> list[Fact]:
 
 
 def _unconditional(found: Iterator[Fact], context: Context) -> list[Fact]:
-    """Return the facts that needed no side condition of their own."""
+    """Return the facts that need no side condition of their own."""
     kept: list[Fact] = []
     before, derived = len(context.conditions), len(context.derived)
     while True:
@@ -128,7 +128,7 @@ def _equal_to_0(equations: list[Poly], p: Poly, context: Context) -> Iterator[Fa
     for gap in equations:
         for factor in [ONE, *_quotients(gap, p, context)]:
             value = times(gap, factor, context)
-            yield Fact(value)
+            yield Fact(value)  # an equation is two inequalities
             yield Fact(negate(value))
 
 
@@ -144,7 +144,7 @@ def _products(assumed: list[Fact], context: Context) -> Iterator[Fact]:
 
 
 def _quotients(f: Poly, p: Poly, context: Context) -> list[Poly]:
-    """Return the monomials m other than 1 for which m f has a term of p; m never divides by what may be 0."""
+    """Return the monomials m other than 1 for which m f has a term of p; the denominators of m are positive."""
     found = {_over(t, s) for t, _ in p for s, _ in f}
     return [monomial(mono) for mono in sorted(found) if mono and _defined(mono, context)]
 
@@ -189,12 +189,12 @@ def _of_atoms(p: Poly, context: Context) -> Iterator[Fact]:
 
 
 def _exponents(mono: Mono) -> Poly:
-    """Return u where a monomial is exp(u) times what holds no exponential outside."""
+    """Return u, where a monomial is exp(u) times factors other than exponentials."""
     return add(*(monomial(atom[1], e) for atom, e in mono if atom[0] == "exp" and is_real(atom)))
 
 
 def _of_exponentials(p: Poly, assumed: list[Fact], context: Context) -> Iterator[Fact]:
-    """exp(u) >= 1 + u for the quotient exp(u) of two exponentials; exp(u) >= 1 where u >= 0."""
+    """Yield exp(v) >= exp(w) (1 + v - w) for pairs of exponents, and exp(v) >= exp(w) where v >= w."""
     exponents = sorted({_exponents(mono) for mono, _ in p} | {()})
     exponents += [inner for inner in sorted({_body_exponent(a) for a in atoms_of(p, "sum")}) if inner not in exponents]
     for v, w in islice(combinations(exponents, 2), _MOST):
@@ -218,7 +218,7 @@ def _relevant(p: Poly, assumed: list[Fact], context: Context) -> list[Fact]:
 
 
 def _of_logarithms(p: Poly, assumed: list[Fact], context: Context) -> Iterator[Fact]:
-    """log(u) - log(v) <= u / v - 1, the numbers 1 and log 1 = 0 among them; its sign by that of u - v."""
+    """Yield v (log u - log v) <= u - v for pairs of arguments, 1 among them, and log u <= log v where u <= v."""
     logs = sorted({atom for mono, _ in p for atom, _ in mono if atom[0] == "log" and is_real(atom)})
     logs = [atom for atom in logs if context.deriving or is_positive(atom[1], context)]
     arguments = [(ONE, ())] + [(atom[1], single(atom)) for atom in logs]
@@ -235,7 +235,7 @@ def _plain(p: Poly) -> bool:
 
 
 def _half(mono: Mono, context: Context) -> Mono | None:
-    """Return the root of a monomial that is a real square, None where it is not proved to be one."""
+    """Return the square root of a monomial, or None if the monomial is not proved to be a real square."""
     parts: list[tuple[Atom, Number]] = []
     for atom, e in mono:
         half = Fraction(e) / 2
@@ -268,6 +268,7 @@ def _squares(p: Poly, context: Context) -> Iterator[Fact]:
     products = {mono for mono, _ in p}
     for (u, c), (v, d) in combinations(halves, 2):
         if _joined(u, v) in products:
+            # c u^2 + d v^2 +- 2 sqrt(c d) u v = c (u +- sqrt(d / c) v)^2
             ratio = _root(d / c) if c > 0 and d > 0 else None
             for factor in {Fraction(1), ratio or Fraction(1)}:
                 yield Fact(_square_of([(u, Fraction(1)), (v, factor)], context))
@@ -281,7 +282,7 @@ def _root(value: Fraction) -> Fraction | None:
 
 
 def _reduced(bases: list[Mono], p: Poly, context: Context) -> Iterator[Fact]:
-    """Gauss's reduction of the quadratic form of p in some monomials, as far as its pivots are positive."""
+    """Yield the squares of Gauss's reduction of the quadratic form of p in some monomials, for positive pivots."""
     coefficients = dict(p)
     form = {(u, v): Fraction(coefficients.get(_joined(u, v), 0)) / (1 if u == v else 2) for u in bases for v in bases}
     left = list(bases)
@@ -312,15 +313,16 @@ def _of_range(ends: tuple[Poly, Poly], sums: list[Atom], p: Poly, context: Conte
     body = add_all([*bodies, *outside])
     filled = always_nonnegative(subtract(ends[1], ends[0]), context)
     for fact in facts_about(body, context, depth - 1):
-        if contains(fact.value, index):
+        if contains(fact.value, index):  # f_j >= 0 for every j gives sum_j f_j >= 0; > 0 only over a nonempty range
             yield Fact(close(fact.value, [index], context), fact.strict and filled)
     for atom, inner in zip(sums, bodies, strict=True):
+        # A sum of nonnegative terms is at least each of its terms.
         if len(inner) == 1 and inner[0][1] > 0 and term_sign(inner[0][0], 1, context):
             for place in _known_places(p, ends, context):
                 yield Fact(subtract(single(atom), substitute(inner, {index: place}, context)))
     halves = [half for q in bodies for mono, _ in q if (half := _half(mono, context)) is not None]
     for u, v in combinations(list(dict.fromkeys([*halves, ()]))[:_MOST_BASES], 2):
-        yield Fact(_lagrange(u, v, index, ends, context))
+        yield Fact(_lagrange(u, v, index, ends, context))  # the Cauchy-Schwarz inequality
 
 
 def _free(mono: Mono) -> Mono:

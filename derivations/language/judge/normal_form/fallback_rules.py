@@ -1,16 +1,16 @@
 """Fallback rules: the zero test tries them only where the two sides are not equal yet.
 
-ends         sum_{j=a}^{b} f_j = sum_{j=0}^{b} f_j - f_0 - ... - f_{a-1}, and the like at the upper end;
+ends         sum_{j=a}^{b} f_j = sum_{j=0}^{b} f_j - f_0 - ... - f_{a-1}, and likewise at the upper end;
              sum_{j=m}^{m+n-1} f_j = sum_{j=0}^{n-1} f_{j+m}
 parts        sum_{j=0}^{m+n-1} f_j = sum_{j=0}^{m-1} f_j + sum_{j=0}^{n-1} f_{j+m}
 reindexing   sum_j f(sigma(j), j) = sum_j f(j, sigma^-1(j)), sigma a bijection of the range, such as j -> a + b - j
-neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and the like for c < 0; [q >= 0] = 1 - [-q - 1 >= 0]
+neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and likewise for c < 0; [q >= 0] = 1 - [-q - 1 >= 0]
 relu         relu(p) = p [p > 0]
 tanh         tanh(p) = 1 - 2 / (1 + exp(2 p)) for real p
 division     under a sum, M / (M + r) = 1 - r / (M + r)
 antidifference   sum_{j=a}^{b} f_j = F_{b+1} - F_a (`telescoping`)
 
-Each rule yields what it makes of a polynomial: nothing where it does not apply, several where there is a choice.
+Each rule yields rewritten polynomials: none if it does not apply, several if it has a choice.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ SumRule = Callable[[Poly, list[Atom], Context], Poly | None]
 
 
 def _in_sums(p: Poly, rule: SumRule, context: Context) -> Poly:
-    """Return p with the rule used on every sum, given its body and its open indices."""
+    """Return p with the rule applied to every sum, given its body and its open indices."""
 
     def visit(atom: Atom) -> Poly | None:
         return rule(*open_sum(atom, context), context) if atom[0] == "sum" else None
@@ -68,7 +68,7 @@ def _free_of_others(index: Atom, indices: list[Atom], context: Context) -> bool:
 
 
 def ends(p: Poly, context: Context) -> Iterator[Poly]:
-    """Let every range start at 0 and have a length without a number in it."""
+    """Rewrite every sum so that its range starts at 0 and its length has no constant term."""
     yield _in_sums(p, _ends_of_sum, context)
 
 
@@ -83,7 +83,7 @@ def _ends_of_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
         body = substitute(body, {index: subtract(single(index), shift)}, context)
         first = _number_in(low)
         start = subtract(low, constant(first))
-        if start:  # the part of the lower end that is no number: the index is shifted
+        if start:  # the lower end without its constant term: the index is shifted by it
             high = subtract(high, start)
             body = substitute(body, {index: add(single(index), start)}, context)
         tail = _number_in(add(high, ONE))
@@ -105,7 +105,7 @@ def _ends_of_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
 
 
 def _least_offset(body: Poly, index: Atom) -> int:
-    """Return the least number c for which an array has the place j + c."""
+    """Return the least number c for which an array is indexed by j + c."""
     places = {place for mono, _ in body for atom, _ in mono for a in walk(atom) if a[0] == "x" for place in a[2]}
     offsets = {constant_value(subtract(place, single(index))) for place in places}
     return min((c for c in offsets if isinstance(c, int)), default=0)
@@ -116,7 +116,7 @@ def _number_in(p: Poly) -> Number:
 
 
 def parts(p: Poly, context: Context) -> Iterator[Poly]:
-    """Cut every range of length m + n in two, either way round."""
+    """Split every range of length m + n into two, in both orders."""
     yield _in_sums(p, partial(_parts_of_sum, order=1), context)
     yield _in_sums(p, partial(_parts_of_sum, order=-1), context)
 
@@ -140,7 +140,7 @@ def _parts_of_sum(body: Poly, indices: list[Atom], context: Context, order: int)
 
 
 def reindexing(p: Poly, context: Context) -> Iterator[Poly]:
-    """Let every index run through its range in the order that makes the simplest term."""
+    """Reindex every sum by the bijection of its range that gives the simplest term."""
     yield _in_sums(p, _reindexed_sum, context)
 
 
@@ -168,7 +168,7 @@ def _simplicity(p: Poly) -> tuple[int, int, list[tuple[str, Number]]]:
 
 
 def neighbours(p: Poly, context: Context) -> Iterator[Poly]:
-    """Write every order of integers with no number in it, one way round."""
+    """Rewrite every bracket [q + c >= 0] of integers without its constant c, with one choice of sign for q."""
 
     def visit(atom: Atom) -> Poly | None:
         return _neighbour(atom[1], context) if atom[0] == "ge" else None
@@ -191,7 +191,7 @@ def _neighbour(p: Poly, context: Context) -> Poly | None:
 
 
 def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
-    """Write relu(q) as q [q > 0] where such brackets occur."""
+    """Write relu(q) as q [q > 0] if p has brackets [r > 0] too."""
 
     def visit(atom: Atom) -> Poly | None:
         return times(atom[1], single(("step", atom[1])), context) if atom[0] == "relu" else None
@@ -214,7 +214,7 @@ def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
 
 
 def division(p: Poly, context: Context) -> Iterator[Poly]:
-    """Divide under every sum by the denominators of several terms."""
+    """Divide inside every sum by the denominators that have several terms."""
     if any(_denominators(atom[2]) for atom in atoms_of(p, "sum")):
         yield _in_sums(p, _divided_sum, context)
 
@@ -240,7 +240,7 @@ def _divided_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
 
 
 def _divided(mono: Mono, coefficient: Number, indices: list[Atom], context: Context) -> Poly | None:
-    """Return M R / (M + r)^k = R / (M + r)^(k-1) - r R / (M + r)^k for the largest term M that the numerator holds."""
+    """Return M R / (M + r)^k as R / (M + r)^(k-1) - r R / (M + r)^k, for the largest M if it divides the numerator."""
     for atom, _ in _denominators(mono):
         moving = [(m, c) for m, c in atom[1] if any(contains(m, index) for index in indices)]
         if not moving:

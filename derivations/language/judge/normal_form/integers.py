@@ -1,8 +1,8 @@
-"""Facts about integers: sizes are at least 1 (or a stated minimum), indices lie in their ranges.
+"""Facts about integers: sizes are at least 1 (or a stated minimum), and indices are in their ranges.
 
-One rule carries everything. A polynomial in indices and sizes, of degree one in each index, takes its least value
-where every index is at an end of its range; what is left is a polynomial in sizes, and with every size s written as
-its minimum plus s', s' >= 0, it is nonnegative when no coefficient is negative.
+All facts follow from one rule. A polynomial in indices and sizes, of degree one in each index, takes its least value
+where every index is at an end of its range. This value is a polynomial in sizes. With every size s written as its
+minimum plus s', s' >= 0, it is nonnegative when no coefficient is negative.
 """
 
 from fractions import Fraction
@@ -54,7 +54,7 @@ def _join(a: Mono, b: Mono) -> Mono:
 
 
 def linear_part(p: Poly, atom: Atom) -> tuple[Poly, Poly] | None:
-    """Return (a, b) with p = a * atom + b and the atom in neither, or None."""
+    """Return (a, b) with p = a * atom + b and the atom in neither a nor b, if p is linear in the atom."""
     slope: list[tuple[Mono, Number]] = []
     rest: list[tuple[Mono, Number]] = []
     for mono, c in p:
@@ -67,7 +67,7 @@ def linear_part(p: Poly, atom: Atom) -> tuple[Poly, Poly] | None:
 
 
 def always_nonnegative(p: Poly, context: Context) -> bool:
-    """Say whether an integer polynomial is proved to be >= 0 wherever its indices are in range."""
+    """Return whether an integer polynomial is proved to be >= 0 wherever its indices are in range."""
     value = constant_value(p)
     if value is not None:
         return value >= 0
@@ -76,7 +76,7 @@ def always_nonnegative(p: Poly, context: Context) -> bool:
 
 
 def least_value(p: Poly, context: Context) -> Poly | None:
-    """Return a lower bound of p that holds no index with a range: p where every index is at an end of its range."""
+    """Return a lower bound of p without indices that have a range: p with every such index at an end of its range."""
     for _ in range(20):
         indices = [atom for atom in _atoms(p) if context.range_of(atom)]
         if not indices:
@@ -85,7 +85,7 @@ def least_value(p: Poly, context: Context) -> Poly | None:
             parts = linear_part(p, atom)
             others = (context.range_of(other) for other in indices if other != atom)
             if parts is None or any(contains(limits, atom) for limits in others):
-                continue  # the ranges of other indices depend on it: those come first
+                continue  # the ranges of other indices depend on it: those are replaced first
             slope, rest = parts
             low, high = context.range_of(atom) or ((), ())
             end = (
@@ -118,13 +118,13 @@ def _sizes_nonnegative(p: Poly, context: Context) -> bool:
 
 
 def fits(binding: Binding, free: Free, context: Context) -> bool:
-    """Say whether every free index of a pattern was bound to a value in its range."""
+    """Return whether every free index of a pattern was bound to a value in its range."""
     ends = ((subtract(binding[i], low), subtract(high, binding[i])) for i, (low, high) in free.items() if i in binding)
     return set(binding) == set(free) and all(always_nonnegative(end, context) for pair in ends for end in pair)
 
 
 def is_stated(kind: str, p: Poly, context: Context) -> bool:
-    """Say whether a condition is a fact, or an assumed inequality at some values of its indices."""
+    """Return whether a condition is a fact, or an assumed inequality at some values of its indices."""
     if context.knows(kind, p):
         return True
     for bound in context.bounds:
@@ -135,7 +135,11 @@ def is_stated(kind: str, p: Poly, context: Context) -> bool:
 
 
 def is_integer(p: Poly, context: Context) -> bool:
-    """Say whether p takes integer values only: integer coefficients, or an assumed multiple taken off first."""
+    """Return whether p takes integer values only.
+
+    Each term is an integer by its coefficient and its atoms, or by an assumption. An integer multiple of an assumed
+    integer may be subtracted first.
+    """
     if all(_integral_term(mono, c, context) or _multiple_of_fact(mono, c, context) for mono, c in p):
         return True
     for fact in context.facts:
@@ -153,7 +157,7 @@ def _integral_term(mono: Mono, coefficient: Number, context: Context) -> bool:
 
 
 def _multiple_of_fact(mono: Mono, coefficient: Number, context: Context) -> bool:
-    """Say whether a term is an integer times a term that is stated to be one."""
+    """Return whether a term is an integer times a term that is assumed to be an integer."""
     for fact in context.facts:
         if fact.kind == "integer" and len(fact.of) == 1:
             ((known, c),) = fact.of
@@ -179,12 +183,12 @@ def _integral(atom: Atom, exponent: Number, context: Context) -> bool:
 
 
 def difference_indicator(p: Poly, context: Context) -> Poly:
-    """Return [p = 0] for an integer p: 0 or 1 where that is certain, else a delta atom or a product of them."""
+    """Return [p = 0] for an integer p: 0 or 1 if this is proved, else a delta atom or a product of them."""
     value = constant_value(p)
     if value is not None:
         return ONE if value == 0 else ()
     if always_nonnegative(subtract(p, ONE), context) or always_nonnegative(subtract(negate(p), ONE), context):
-        return ()
+        return ()  # p >= 1 or p <= -1
     p = signed(_primitive(p))
     if any(c.denominator != 1 for _, c in p):
         return single(("delta", p))
@@ -200,13 +204,14 @@ def difference_indicator(p: Poly, context: Context) -> Poly:
 
 
 def order_indicator(p: Poly, context: Context) -> Poly:
-    """Return [p >= 0] for an integer p; of [p >= 0] and 1 - [-p - 1 >= 0] always the same one is written."""
+    """Return [p >= 0] for an integer p, in one form for the equal brackets [p >= 0] and 1 - [-p - 1 >= 0]."""
     if always_nonnegative(p, context) or is_stated("nonnegative", p, context):
         return ONE
     complement = subtract(negate(p), ONE)
     if always_nonnegative(complement, context) or is_stated("nonnegative", complement, context):
         return ()
-    lead = subtract(_without_indices(p), _without_indices(complement))  # never 0: it is odd
+    # p - (-p - 1) = 2 p + 1 has an odd constant if p has integer coefficients, so it is not 0.
+    lead = subtract(_without_indices(p), _without_indices(complement))
     if lead[-1][1] > 0:
         return single(("ge", p))
     return subtract(ONE, single(("ge", complement)))
@@ -217,7 +222,7 @@ def _without_indices(p: Poly) -> Poly:
 
 
 def _primitive(p: Poly) -> Poly:
-    """Divide by the common content, numeric and of sizes (never zero)."""
+    """Divide by the common factor, numeric and of sizes: it is never 0, so the zeros stay the same."""
     if all(isinstance(c, int) for _, c in p):
         common = gcd(*(int(c) for _, c in p))
         p = tuple((m, int(c) // common) for m, c in p)

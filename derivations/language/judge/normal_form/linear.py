@@ -1,14 +1,14 @@
-"""Linear arithmetic: what follows from inequalities by adding nonnegative multiples of them.
+"""Linear arithmetic: consequences of inequalities by adding nonnegative multiples of them (Farkas' lemma).
 
-Definition   facts f_i >= 0 or f_i > 0 over monomials, each monomial taken as an unknown of its own
+Definition   facts f_i >= 0 or f_i > 0 over monomials, where each monomial is an independent unknown
 Result       they contradict one another when numbers c_i >= 0 make sum_i c_i f_i vanish identically, one c_i of a
              strict fact not being 0 (Farkas; the fact 1 > 0 is always among them)
              p >= 0 follows when the facts and -p > 0 contradict one another; p > 0 when they and -p >= 0 do
-Assumes      every fact is real where it is stated; a monomial of no fact but one is dropped with it
+Assumes      every fact is real where it is stated
 
-The numbers c_i are found by the simplex method over exact fractions, with Bland's rule, so it comes to an end. Finding
-none says nothing of the facts; but then its prices are numbers for the monomials with which all of them hold, as long
-as each monomial is a number of its own.
+The numbers c_i are found by the simplex method over exact fractions, which terminates by Bland's rule. If there are
+none, the facts may still contradict one another, because monomials are not independent. The prices of the simplex
+method are then values of the monomials, taken as independent unknowns, for which all facts hold.
 """
 
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ class Fact(NamedTuple):
 
 
 def follows(p: Poly, strict: bool, facts: Iterable[Fact], context: Context) -> bool:
-    """Say whether p >= 0, or p > 0, follows from the facts by a nonnegative combination."""
+    """Return whether p >= 0, or p > 0, follows from the facts by a nonnegative combination."""
     return contradictory([*facts, Fact(negate(p), not strict)], context)
 
 
 def contradictory(facts: Iterable[Fact], context: Context) -> bool:
-    """Say whether a nonnegative combination of facts, a strict one among them, is 0."""
+    """Return whether a nonnegative combination of facts, with a strict fact among them, is 0."""
     every = list(dict.fromkeys([*facts, Fact(ONE, True)]))
     kept = _balanced([fact for fact in every if fact.value or fact.strict], context)
     if any(fact.strict and not fact.value for fact in kept):
@@ -49,10 +49,10 @@ def contradictory(facts: Iterable[Fact], context: Context) -> bool:
 
 
 def point(facts: Iterable[Fact], context: Context) -> dict[Mono, Fraction] | None:
-    """Return numbers for the monomials with which all facts hold; None where the facts contradict one another.
+    """Return values of the monomials for which all facts hold, unless the facts contradict one another.
 
-    By Farkas it is always one of both: the numbers are the prices of the simplex method, read off one further column
-    for each row. Where the pivots run out, the table is empty.
+    By Farkas' lemma exactly one of the two is possible. The values are the prices of the simplex method, read from one
+    additional column for each row. The table is empty when the number of pivots reaches its bound.
     """
     every = list(dict.fromkeys([*facts, Fact(ONE, True)]))
     rows, monos = _rows(every)
@@ -62,11 +62,12 @@ def point(facts: Iterable[Fact], context: Context) -> dict[Mono, Fraction] | Non
     if solved or prices is None:
         return None if solved else {}
     values = {mono: prices.get(len(every) + number, Fraction(0)) for number, mono in enumerate(monos)}
+    # A fact has a price <= 0, the strict fact 1 > 0 a price < 0: division by the price of 1 turns the signs around.
     return {mono: value / values[()] for mono, value in values.items() if mono}
 
 
 def _rows(facts: list[Fact]) -> tuple[list[dict[int, Fraction]], list[Mono]]:
-    """Return a row of coefficients for each monomial, one that counts the strict facts, and the monomials."""
+    """Return a row of coefficients for each monomial, a last row that counts the strict facts, and the monomials."""
     monos = sorted({mono for fact in facts for mono, _ in fact.value})
     rows: list[dict[int, Fraction]] = [{} for _ in monos]
     where = {mono: row for row, mono in enumerate(monos)}
@@ -77,7 +78,7 @@ def _rows(facts: list[Fact]) -> tuple[list[dict[int, Fraction]], list[Mono]]:
 
 
 def _balanced(facts: list[Fact], context: Context) -> list[Fact]:
-    """Drop every fact with a monomial that no other fact can cancel, until none is left."""
+    """Drop facts with a monomial that no other fact can cancel, until no such fact remains."""
     while True:
         context.spend(sum(len(fact.value) for fact in facts))
         signs: dict[Mono, set[bool]] = {}
@@ -93,10 +94,10 @@ def _balanced(facts: list[Fact], context: Context) -> list[Fact]:
 def _simplex(
     rows: list[dict[int, Fraction]], columns: int, context: Context
 ) -> tuple[bool, dict[int, Fraction] | None]:
-    """Say whether A c = (0, ..., 0, 1) has a solution c >= 0, and return the prices where it has none.
+    """Return whether A c = (0, ..., 0, 1) has a solution c >= 0, and the prices if it has no solution.
 
-    The first phase alone: row r begins with an artificial unknown of its own in the basis, and their sum is to become
-    0. Columns behind the first ones never enter; they only show what became of the rows.
+    This is phase one of the simplex method: row r starts with an artificial unknown in the basis, and the sum of these
+    unknowns is minimised to 0. Columns after the first `columns` never enter the basis; they record the row operations.
     """
     right = [Fraction(0)] * (len(rows) - 1) + [Fraction(1)]
     basis = [columns + row for row in range(len(rows))]
@@ -108,6 +109,7 @@ def _simplex(
             if own >= columns:
                 for column, c in row.items():
                     gain[column] = gain.get(column, Fraction(0)) + c
+        # Bland's rule excludes cycles: the least column that gains, and the least basis column among equal ratios.
         entering = min((column for column, c in gain.items() if c > 0 and column < columns), default=None)
         if entering is None:
             return False, gain

@@ -1,6 +1,6 @@
-"""Matching: for which values of its free indices a pattern is a given term.
+"""Matching: the values of its free indices for which a pattern equals a given term.
 
-A pattern binds an index only where it stands alone as a place; everything else must be equal as it is written.
+A pattern binds an index only where the index alone is a subscript; all other parts must be equal as written.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ Free = dict[Atom, tuple[Poly, Poly]]
 
 
 def match(pattern: Atom, atom: Atom, free: Free, binding: Binding) -> Iterator[Binding]:
-    """Yield every binding of the free indices under which the pattern is the atom."""
+    """Yield every binding of the free indices under which the pattern equals the atom."""
     if pattern == atom and not free:
         yield binding
     elif pattern[0] != atom[0]:
@@ -26,7 +26,7 @@ def match(pattern: Atom, atom: Atom, free: Free, binding: Binding) -> Iterator[B
     elif pattern[0] == "E":
         for found in _match_factors(pattern[1], atom[1], free, binding):
             if not any(is_random(place) and contains(pattern, index) for index, place in found.items()):
-                yield found  # an index of an expectation stands for a place that is no outcome itself
+                yield found  # an index inside an expectation is a constant, so it is not bound to a random value
     elif pattern[0] == "sum" and pattern[1] == atom[1]:
         yield from _match_factors(pattern[2], atom[2], free, binding)
     elif pattern[0] in ("relu", "step", "log", "erf", "tanh", "poly"):

@@ -1,7 +1,7 @@
-"""Canonical names of bound indices: two sums that differ in the names of their indices alone become equal.
+"""Canonical names of bound indices: two sums that differ only in the names of their indices become equal.
 
-Colour refinement tells indices apart by where they occur; what is left tied is tried in every order, and the least
-term is kept. A search that grows too large is given up: the answer is then "undecided".
+Colour refinement tells indices apart by where they occur. Indices that remain tied are tried in every order, and the
+least term is kept. If the search grows too large, the answer is "undecided".
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _LARGEST_SEARCH = 2_000
 
 
 def named_sum(indices: list[Atom], mono: Mono, context: Context) -> Atom:
-    """Return the sum of a connected monomial with its bound indices in canonical order under canonical names."""
+    """Return the sum of a connected monomial, with canonical names and order of its bound indices."""
     if any(level_of(end) > 0 for i in indices for end in context.ranges[i]):
         raise Undecided("a range that holds a sum: the levels of bound indices count those of the terms alone")
     level = 1 + level_of(mono)
@@ -59,7 +59,7 @@ def _orders(indices: list[Atom], mono: Mono, context: Context) -> Iterable[list[
         if tied is None:
             yield _outermost_first(sorted(indices, key=lambda i: colours[i]), context)
             continue
-        for index in tied:
+        for index in tied:  # individualise one index: it gets a colour of its own before those it was tied with
             stack.append(_refined({i: 2 * c + (i != index) for i, c in colours.items()}, mono, context))
 
 
@@ -75,7 +75,7 @@ def _refined(colours: dict[Atom, int], mono: Mono, context: Context) -> dict[Ato
             marks[index] = (colours[index], rename_poly(low, own), rename_poly(high, own), seen)
         ranks = {mark: rank for rank, mark in enumerate(sorted(set(marks.values())))}
         finer = {index: ranks[marks[index]] for index in colours}
-        if len(set(finer.values())) == len(set(colours.values())):
+        if len(set(finer.values())) == len(set(colours.values())):  # a round only splits classes: none was split
             return finer
         colours = finer
 

@@ -2,8 +2,7 @@
 
 positive     b^e = exp(e log b) for b > 0, and exp(z)^e = exp(e z)
 factors      (c a^k p)^e = c^e a^(k e) p^e
-exponent     b^(e + c) = b^e b^c for a number c; where an exponent may be negative or a number is taken off it,
-             b must not be 0
+exponent     b^(e + c) = b^e b^c for a number c; b must not be 0 if an exponent may be negative or c < 0
 sign         (-1)^(2 e) = 1
 zero         0^e = [e = 0] for e >= 0
 
@@ -42,7 +41,7 @@ MINUS: Atom = ("minus",)
 
 
 def integer_power(base: Poly, exponent: Poly, context: Context) -> Poly:
-    """Return base^exponent for an exponent that is an integer."""
+    """Return base^exponent for an integer exponent."""
     number = constant_value(exponent)
     if isinstance(number, int):
         return power(base, number, context)
@@ -65,6 +64,7 @@ def _of_number(coefficient: Number, exponent: Poly, context: Context) -> Poly:
     size = exponential(
         multiply(exponent, logarithm(constant(max(coefficient, -coefficient)), context), context), context
     )
+    # (-c)^n = (-1)^n c^n
     return multiply(size, _raised(MINUS, exponent, context), context) if coefficient < 0 else size
 
 
@@ -74,6 +74,7 @@ def _of_atom(atom: Atom, exponent: Poly, context: Context) -> Poly:
     base = atom[1] if atom[0] == "poly" else single(atom)
     if is_positive(base, context):
         return exponential(multiply(exponent, logarithm(base, context), context), context)
+    # b^(n + 1) = b^n b for every b, but b^(n - 1) = b^n / b only for b != 0.
     if not all(c > 0 and always_nonnegative(monomial(mono), context) for mono, c in exponent):
         if always_nonnegative(exponent, context):
             with context.generically():  # both sides of such a law are continuous in the base, also where it is 0

@@ -1,8 +1,8 @@
-"""From SymPy to the normal form.
+"""Reading: from SymPy expressions to the normal form.
 
-Every kind of SymPy node that the judge understands is listed in one table; any other node is `Undecided`. Nothing is
-simplified by SymPy on the way. What SymPy did by itself when the expression was built (collecting equal terms and
-factors, exact arithmetic on numbers) is trusted.
+One table lists every kind of SymPy node that the judge understands; any other node is `Undecided`. SymPy simplifies
+nothing while an expression is read. The judge trusts what SymPy did when the expression was built: it collected equal
+terms and factors, and computed exactly with numbers.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 def read(expression: Basic, context: Context) -> Poly:
     """Return the normal form of a SymPy expression.
 
-    Raises `Undecided` for anything that the table does not list.
+    Raises `Undecided` for a node that the table does not list.
     """
     if not context.deriving:
         with context.derivation():
@@ -108,7 +108,7 @@ def _rule_for(kind: type[Basic]) -> Callable[[Any, Context], Poly] | None:
 
 @lru_cache(maxsize=1 << 12)
 def symbol_atom(symbol: Symbol) -> Atom:
-    """Return the atom of a symbol; the signature keeps what was declared of it."""
+    """Return the atom of a symbol; its signature holds the declared assumptions."""
     if isinstance(symbol, OnlyEntry):
         return ("x", _marked(symbol.name, symbol), ())
     if isinstance(symbol, Dummy | Wild):
@@ -125,14 +125,14 @@ def symbol_atom(symbol: Symbol) -> Atom:
 
 
 def _plain(name: str) -> str:
-    """Return a name that a person has written, which must not be one of the judge's own."""
+    """Return a name that a user chose, which must not hold the mark of the judge's own names."""
     if MARK in name:
         raise Undecided(f"the name {name!r} holds the control character {MARK!r}: choose another name")
     return name
 
 
 def _marked(name: str, declared: Any) -> str:
-    """Return the name of an array or a function with marks for what was declared of it."""
+    """Return the name of an array or a function with marks for its declared assumptions."""
     sign = POSITIVE if declared.is_positive else NONNEGATIVE if declared.is_nonnegative else ""
     kind = INTEGER if declared.is_integer else "" if declared.is_real else COMPLEX
     return f"{_plain(name)}{sign}{kind}"
@@ -199,7 +199,10 @@ def _product(expression: Product, context: Context) -> Poly:
 
 
 def _note_sign(base: Expr, value: Poly, context: Context) -> None:
-    """State that a base is positive when its form shows it, before the normal form hides it (a square plus epsilon)."""
+    """Record that a base is positive if its form shows it.
+
+    The normal form may hide it: (x - 1)^2 + epsilon is multiplied out.
+    """
     if structurally_positive(base, context):
         fact = Condition("positive", value)
         if fact not in context.by_form:
@@ -207,7 +210,7 @@ def _note_sign(base: Expr, value: Poly, context: Context) -> None:
 
 
 def structurally_positive(expression: Expr, context: Context) -> bool:
-    """Say whether an expression, as written, is a sum of nonnegative terms of which one is positive."""
+    """Return whether an expression, as written, is a sum of nonnegative terms with a positive one among them."""
     if isinstance(expression, Deferred):
         return structurally_positive(expression.now(), context)
     if isinstance(expression, sympy.Add):
@@ -244,7 +247,10 @@ def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
 
 
 def _deferred(expression: Deferred, context: Context) -> Poly:
-    """Return an entry, which every place of it must name: this is where all entries of arrays are read."""
+    """Return an entry of an array, and keep the condition that each index is in range.
+
+    All entries of arrays are read here.
+    """
     array, *places = expression.args
     at = tuple(
         tuple(read(p, context) for p in (place if isinstance(place, Sequence) else (place,))) for place in places
@@ -260,7 +266,7 @@ def _deferred(expression: Deferred, context: Context) -> Poly:
 
 
 def _once(what: Any, at: tuple[Any, ...], value: Callable[[], Expr], context: Context) -> Poly:
-    """Return what `value` reads as, read once for each thing, its places and the meaning of its symbols."""
+    """Return the normal form of `value()`, cached by an array, its indices and the meaning of its symbols."""
     bound = frozenset((s, context.symbols[s]) for s in free_symbols(what) if s in context.symbols)
     key = (what, at, bound, context.features)
     found = context.remembered().get(key)
@@ -304,7 +310,7 @@ def _sum(expression: Sum, context: Context) -> Poly:
 
 @lru_cache(maxsize=1 << 10)
 def _least_declared(symbol: Symbol) -> int | None:
-    """Return the least value that the declaration of an index admits; a declaration of anything else is refused."""
+    """Return the least value that the declaration of an index admits, if any; refuse other declarations."""
     for least, declared in _INDICES:
         if symbol.assumptions0 == declared.assumptions0:
             return least
@@ -319,7 +325,7 @@ _INDICES = (
 
 
 def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
-    """Keep the side condition 0 <= place < size, as far as it is not certain."""
+    """Keep the side condition 0 <= place < size, unless it is proved."""
     seen = (place, size)
     if seen in context.remembered():
         return
@@ -330,7 +336,7 @@ def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
 
 
 def limit(expression: Any, context: Context) -> Poly:
-    """Return a limit of a sum or a number of places, which must be an integer: else that is a side condition."""
+    """Return a limit of a sum or a size; that it is an integer is proved or kept as a side condition."""
     p = read(expression, context)
     if not is_integer(p, context):
         context.keep("integer", p)
@@ -363,8 +369,9 @@ def _iverson(expression: Iverson, context: Context) -> Poly:
         raise Undecided(f"a bracket of something other than an order of reals or a relation of integers: {expression}")
     low, high, strict = _ORDERS[type(condition)](a, b)
     gap = subtract(high, low)
-    if integer:
+    if integer:  # [low < high] = [high - low - 1 >= 0] for integers
         return order_indicator(subtract(gap, ONE) if strict else gap, context)
+    # [g >= 0] = 1 - [-g > 0]
     return unit_step(gap, context) if strict else subtract(ONE, unit_step(negate(gap), context))
 
 
@@ -389,7 +396,7 @@ def _admitted(expression: Admitted, context: Context) -> Poly:
 
 
 def _demand(kind: str, p: Poly, context: Context) -> None:
-    """Keep what was declared of a variable as a condition on what is put in for it."""
+    """Keep the declared assumption of a variable as a condition on the value substituted for it."""
     if kind != "integer":
         require(kind, p, context)
     elif not is_integer(p, context):
@@ -422,7 +429,7 @@ def _derivative(expression: Derivative, context: Context) -> Poly:
 
 
 def _evaluated(expression: Subs, context: Context) -> Poly:
-    """Return what an expression is at given values of its variables, as SymPy writes partial derivatives."""
+    """Return the value of an expression at given values of its variables: SymPy's `Subs`, as in partial derivatives."""
     inner, variables, values = expression.args
     if any(not variable.is_Symbol or variable.is_integer for variable in variables) or not declared_real(values):
         raise Undecided(f"a value put in for something that is no real scalar: {expression}")
@@ -443,7 +450,7 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
 
 
 def _variable(variable: Any, context: Context) -> Atom:
-    """Return the atom that a derivative is taken by: a scalar that is no integer, or an entry, not a defined name."""
+    """Return the atom to differentiate by: a scalar that is not an integer, or an entry, but not a defined name."""
     defined = isinstance(variable, Indexed) and variable.base.label.name in context.definitions
     if not defined and variable not in context.scalar_definitions and not variable.is_integer:
         p = read(variable, context)
@@ -468,7 +475,7 @@ def _variance(expression: Variance, context: Context) -> Poly:
     value = expression.args[0]
     mean = expectation_of(lambda: read(value, context), context)
     square = expectation_of(lambda: power(read(value, context), 2, context), context)
-    return subtract(square, times(mean, mean, context))
+    return subtract(square, times(mean, mean, context))  # Var X = E[X^2] - E[X]^2
 
 
 def _need(feature: str, expression: Basic, context: Context) -> None:
@@ -480,7 +487,7 @@ def _maximum(expression: Any, context: Context) -> Poly:
     _need_real(expression)
     first, *others = (read(term, context) for term in expression.args)
     for other in others:
-        first = add(other, positive_part(subtract(first, other), context))
+        first = add(other, positive_part(subtract(first, other), context))  # max(a, b) = b + relu(a - b)
     return first
 
 
@@ -488,14 +495,14 @@ def _minimum(expression: Any, context: Context) -> Poly:
     _need_real(expression)
     first, *others = (read(term, context) for term in expression.args)
     for other in others:
-        first = subtract(first, positive_part(subtract(first, other), context))
+        first = subtract(first, positive_part(subtract(first, other), context))  # min(a, b) = a - relu(a - b)
     return first
 
 
 def _absolute(expression: Any, context: Context) -> Poly:
     _need_real(expression)
     value = read(expression.args[0], context)
-    return add(positive_part(value, context), positive_part(negate(value), context))
+    return add(positive_part(value, context), positive_part(negate(value), context))  # |a| = relu(a) + relu(-a)
 
 
 def _need_real(expression: Basic) -> None:
@@ -524,7 +531,7 @@ def _piecewise(expression: Any, context: Context) -> Poly:
         return read(first, context)
     if not rest:
         raise Undecided(f"a case distinction without a last case: {expression}")
-    holds = read(Iverson(condition), context)
+    holds = read(Iverson(condition), context)  # [c] f + (1 - [c]) g: the conditions of both cases are kept
     other = _piecewise(sympy.Piecewise(*rest, evaluate=False), context) if len(rest) > 1 else read(rest[0][0], context)
     return add(times(holds, read(first, context), context), times(subtract(ONE, holds), other, context))
 

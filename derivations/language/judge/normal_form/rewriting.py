@@ -1,4 +1,4 @@
-"""Assumed equations, used from left to right: one atom, for all values of its indices, is another expression."""
+"""Rewriting by assumed equations, from left to right: an atom is replaced for all values of its indices."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +25,7 @@ class Rewrite:
 
 
 def rewrite_rule(left: Poly, right: Poly, limits: dict[Atom, tuple[Poly, Poly]]) -> Rewrite:
-    """Return the rule for an assumed equation, solved for its left-hand side, which must be a single atom."""
+    """Return the rule for an assumed equation, solved for its left-hand side, a single atom."""
     if len(left) != 1 or left[0][1] != 1 or len(left[0][0]) != 1 or left[0][0][0][1] != 1:
         raise Undecided("the left-hand side of an assumed equation must be one entry, expectation or sum")
     ((atom, _),) = left[0][0]
@@ -38,14 +38,15 @@ def rewrite_rule(left: Poly, right: Poly, limits: dict[Atom, tuple[Poly, Poly]])
 
 
 def rewrite_rules(left: Poly, right: Poly, limits: dict[Atom, tuple[Poly, Poly]], context: Context) -> list[Rewrite]:
-    """Return the rule for an assumed equation, and that of the product the other way round for square matrices."""
+    """Return the rule for an assumed equation; for A B = I with square matrices, also the rule for B A = I."""
     rule = rewrite_rule(left, right, limits)
     other = flipped(rule.pattern, rule.value, rule.limits, context)
     return [rule] if other is None else [rule, Rewrite(*other, rule.limits)]
 
 
 def rewrite(p: Poly, rules: list[Rewrite], context: Context) -> Poly:
-    """Return p with the rules used until none applies."""
+    """Return p with the rules applied until no rule changes it."""
+    # As a rewrite, A_ij -> A_ji would never end; both orders are averaged instead, once.
     symmetries = [rule for rule in rules if permutes(rule.pattern, rule.value, rule.limits)]
     rules = [rule for rule in rules if rule not in symmetries]
     p = _rewritten(p, rules, context)

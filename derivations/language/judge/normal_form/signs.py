@@ -1,6 +1,6 @@
-"""Signs read off a normal form: sums of positive terms, even powers, facts that the context states.
+"""Signs of normal forms, from sums of positive terms, even powers and stated facts.
 
-The answer "no" means "not seen here", never "negative".
+The answer "no" means "not proved here", never "negative".
 """
 
 from fractions import Fraction
@@ -37,12 +37,12 @@ _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
 _INDICATORS = ("delta", "ge", "true", "step")
 _MOST_CASES = 3
-_UNPLAIN = (*_INDICATORS, "prime", "poly")  # what has rules of its own for its powers
+_UNPLAIN = (*_INDICATORS, "prime", "poly")  # atoms with their own rules for powers
 _NONNEGATIVE_KINDS = (*_INDICATORS, "relu")
 
 
 def is_positive(p: Poly, context: Context) -> bool:
-    """Say whether p is seen to be > 0: all terms nonnegative, one of them positive, or a stated fact."""
+    """Return whether p is proved to be > 0, for example because no term is negative and one is positive."""
     if _stated("positive", p, context):
         return True
     if _sign(p, context) == "positive" or _sign_by_cases(p, context) == "positive":
@@ -53,7 +53,7 @@ def is_positive(p: Poly, context: Context) -> bool:
 
 
 def is_nonnegative(p: Poly, context: Context) -> bool:
-    """Say whether p is seen to be >= 0."""
+    """Return whether p is proved to be >= 0."""
     if not p or any(_stated(kind, p, context) for kind in ("positive", "nonnegative")):
         return True
     if _sign(p, context) or _sign_by_cases(p, context):
@@ -64,13 +64,13 @@ def is_nonnegative(p: Poly, context: Context) -> bool:
 
 
 def _sign(p: Poly, context: Context) -> str | None:
-    """Return "positive" where all terms are nonnegative and one is positive, "nonnegative" where all are, or None."""
+    """Return "positive" or "nonnegative" if all terms are nonnegative; "positive" if one term is positive."""
     seen = [term_sign(mono, c, context) for mono, c in p]
     return None if None in seen else "positive" if "positive" in seen else "nonnegative"
 
 
 def _sign_by_cases(p: Poly, context: Context) -> str | None:
-    """Return the sign that p has whether an indicator in it is 0 or 1; sums over one same range are joined first."""
+    """Return the sign that p has for all values 0 or 1 of its indicators; sums over one range are joined first."""
     if all(c > 0 for _, c in p) or not any(c > 0 for _, c in p):
         return None
     signs = []
@@ -101,7 +101,7 @@ def _both(p: Poly, indicator: Atom) -> tuple[Poly, Poly]:
 
 
 def joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
-    """Return the terms of p by the range that they are sums over, with the factors outside put in; None for no sum."""
+    """Return the terms of p by the range that they sum over (None: no sum), with outer factors moved inside."""
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
         sums = [(atom, e) for atom, e in mono if atom[0] == "sum"]
@@ -119,7 +119,7 @@ def _integer_term(mono: Mono) -> bool:
 
 
 def is_nonzero(p: Poly, context: Context) -> bool:
-    """Say whether p is seen to be nonzero: it has a sign, or is one term of factors that are never 0."""
+    """Return whether p is proved to be nonzero: it has a sign, or it is one term whose factors are never 0."""
     if is_positive(p, context) or is_positive(negate(p), context) or _stated("nonzero", p, context):
         return True
     return context.is_generic(p) or (len(p) == 1 and all(_never_0(atom, context) for atom, _ in p[0][0]))
@@ -134,7 +134,7 @@ def _never_0(atom: Atom, context: Context) -> bool:
 
 
 def _stated(kind: str, p: Poly, context: Context) -> bool:
-    """Say whether a stated fact is p up to a positive factor of one term."""
+    """Return whether p is a stated fact, up to a positive factor of one term."""
     if is_stated(kind, p, context):
         return True
     alike = [fact.of for fact in context.known() if fact.kind == kind and len(fact.of) == len(p) > 1]
@@ -153,7 +153,7 @@ def _stated(kind: str, p: Poly, context: Context) -> bool:
 
 
 def _primitive(p: Poly, context: Context) -> Poly:
-    """Return p without its positive factors of one term, numeric and of plain atoms."""
+    """Return p divided by the positive factor that all terms share, numeric and of plain atoms."""
     powers = [dict(mono) for mono, _ in p]
     atoms = {atom for own in powers for atom in own if atom[0] not in _UNPLAIN and _atom(atom, context) == "positive"}
     least = {atom: min(own.get(atom, 0) for own in powers) for atom in atoms}
@@ -167,7 +167,7 @@ def _primitive(p: Poly, context: Context) -> Poly:
 
 
 def term_sign(mono: Mono, coefficient: Number, context: Context) -> str | None:
-    """Return "positive" or "nonnegative" where a term is seen to be so, else None."""
+    """Return "positive" or "nonnegative" if this is proved of a term."""
     if coefficient < 0:
         return None
     sign = "positive"
@@ -189,7 +189,7 @@ def _even_power_of_nonzero(atom: Atom, exponent: Number, context: Context) -> bo
 
 
 def is_real(atom: Atom) -> bool:
-    """Say whether an atom holds neither I nor anything that was not declared real."""
+    """Return whether an atom is real: it holds neither I nor a symbol, array or function that was not declared real."""
     return not contains(atom, ("I",)) and not any(_complex(a) for a in walk(atom))
 
 
@@ -217,7 +217,7 @@ def _atom(atom: Atom, context: Context) -> str | None:
         )
     if kind == "sum":
         return _sum(atom, context)
-    if kind == "E":
+    if kind == "E":  # the expectation of a square is nonnegative
         even = all(isinstance(e, int) and e % 2 == 0 and is_real(a) for a, e in atom[1])
         return "nonnegative" if even else None
     declared = _declared(atom)
@@ -232,17 +232,17 @@ def _atom(atom: Atom, context: Context) -> str | None:
 
 
 def _declared(atom: Atom) -> str | None:
-    """Return the sign that was declared of an array or of a function, whose derivatives have none."""
+    """Return the declared sign of an array entry or a function value, but not of a derivative of the function."""
     if atom[0] == "x" or (atom[0] == "fun" and atom[2] in (0, (0,) * len(atom[3]))):
         return "positive" if POSITIVE in atom[1] else "nonnegative" if NONNEGATIVE in atom[1] else None
     return None
 
 
 def _sum(atom: Atom, context: Context) -> str | None:
-    """A sum of nonnegative terms is nonnegative; of positive terms over a range that is never empty, positive.
+    """Return the sign of a sum: nonnegative for nonnegative terms, positive for positive terms over a nonempty range.
 
-    Where indicators hide some of the terms, one term that is surely shown makes it positive: the first, the one at a
-    free index of the same range, or any where the sum of the indicators alone is a stated positive fact.
+    If indicators make some terms 0, one term whose indicators are 1 makes the sum positive: the first, the last, or the
+    one at a free index of the same range. A stated fact that the sum of the indicators is positive also suffices.
     """
     _, ranges, mono = atom
     sign = term_sign(mono, 1, context)
@@ -272,7 +272,7 @@ def _shown(ranges: tuple[tuple[Poly, Poly], ...], mono: Mono, context: Context) 
 
 
 def _all_shown(indicators: Mono, places: dict[Atom, Poly], context: Context) -> bool:
-    """Say whether every indicator, an order of integers, holds at the given places of the bound indices."""
+    """Return whether every indicator, an order of integers, is 1 at the given values of the bound indices."""
     for atom, _ in indicators:
         if atom[0] != "ge":
             return False

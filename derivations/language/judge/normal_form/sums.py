@@ -1,17 +1,17 @@
-"""Sums over indices, substitution, and what indicators do: the index calculus of the normal form.
+"""The index calculus of the normal form: sums over indices, substitution and indicators.
 
-linearity      the sum of a polynomial is taken term by term; factors without the index stand outside
+linearity      the sum of a polynomial is taken term by term; factors without the index are moved outside
 dependence     sum_{j=0}^{i} f_j = sum_{j=0}^{n-1} [j <= i] f_j where i <= n - 1: ranges depend on no other index
-count          sum_{j=a}^{b} 1 = b - a + 1, and what else counts (`counting`)
+count          sum_{j=a}^{b} 1 = b - a + 1, and sums of brackets and powers (`counting`)
 delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
 bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
-numbers        a sum over at most 16 numbered places is written out
+numbers        a sum over at most 16 numbers is written out
 nesting        sums inside a sum are joined to it; a product of sums over different indices is split
 naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
 indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
                elsewhere f([c]) = [c] f(1) + (1 - [c]) f(0)
-expectation    E binds the entries inside it: nothing is put in for them there that holds outside, no entry is put in
-               from outside, and no assumption about them is used; only an identity may rewrite them
+expectation    E binds the entries inside it: they are not replaced by values from outside, no entry from outside is
+               substituted inside, and no assumption about them is used; only an identity may rewrite them
 """
 
 from collections.abc import Callable
@@ -76,12 +76,12 @@ Visit = Callable[[Atom], Poly | None]
 
 
 def times(p: Poly, q: Poly, context: Context) -> Poly:
-    """Return the product, indicators used up."""
+    """Return the product, with its indicators applied to the other factors."""
     return settle(multiply(p, q, context), context)
 
 
 def settle(p: Poly, context: Context) -> Poly:
-    """Use the indicators of every monomial on its other factors, until nothing changes."""
+    """Apply the indicators of every monomial to its other factors, until no factor changes."""
     done: list[Poly] = []
     for mono, c in p:
         changed = _use_indicator(mono, c, context)
@@ -114,20 +114,20 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
 
 
 def _may_enter(key: Atom, value: Poly, other: Atom) -> bool:
-    """Say whether a factor holds the key where the value may replace it: inside E only where neither is random."""
+    """Return whether a factor holds the key where the value may replace it; inside E neither may be random."""
     if is_random(key):
         return key in outside_expectations(other)
     return contains(other, key) and not _would_enter_expectation(key, value, other)
 
 
 def _would_enter_expectation(key: Atom, value: Poly, part: Any) -> bool:
-    """Say whether a random value would replace a key inside an expectation."""
+    """Return whether a random value would replace a key inside an expectation."""
     return is_random(value) and any(contains(atom, key) for atom in atoms_of(part, "E"))
 
 
 @lru_cache(maxsize=1 << 16)
 def _inner_indicator(atom: Atom) -> Atom | None:
-    """Return the first indicator inside an atom that speaks of no index bound there."""
+    """Return the first indicator inside an atom, if any, without an index bound there."""
     if atom[0] == "E" or atoms_of(atom, "E"):
         return None
     found = (a for a in walk(atom) if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
@@ -135,7 +135,7 @@ def _inner_indicator(atom: Atom) -> Atom | None:
 
 
 def _two_cases(mono: Mono, coefficient: Number, inner: Atom, context: Context) -> Poly | None:
-    """f([c]) = [c] f(1) + (1 - [c]) f(0)."""
+    """Return f([c]) as [c] f(1) + (1 - [c]) f(0)."""
     context.spend(1)
     try:
         shown, hidden = (
@@ -159,15 +159,15 @@ def _pivot(p: Poly, context: Context) -> tuple[Atom, Poly] | None:
 
 
 def substitute(p: Poly, values: dict[Atom, Poly], context: Context) -> Poly:
-    """Return p with atoms replaced by polynomials, everything built again."""
+    """Return p with atoms replaced by polynomials; every term is built anew."""
     return transform(p, values.get, context)
 
 
 def transform(p: Poly, visit: Visit, context: Context, identity: bool = False) -> Poly:
-    """Return p built again with every atom replaced by `visit(atom)` where that is not None.
+    """Return p built anew, with every atom replaced by `visit(atom)` if that is a polynomial.
 
-    `identity` says that an atom and what replaces it are equal for all values: only then may it rewrite what is
-    random inside an expectation.
+    `identity` says that an atom and its replacement are equal for all values. Only then may random atoms inside an
+    expectation be replaced.
     """
     result: list[Poly] = []
     for mono, c in p:
@@ -217,7 +217,7 @@ def _transform_atom(atom: Atom, visit: Visit, context: Context, identity: bool) 
 
 
 def _for_constants(visit: Visit) -> Visit:
-    """Return what a visit does inside an expectation: it replaces constants by constants."""
+    """Return the visit to use inside an expectation: it replaces constants by constants only."""
 
     def inside(atom: Atom) -> Poly | None:
         new = None if is_random(atom) else visit(atom)
@@ -241,17 +241,17 @@ _BUILD: dict[str, Callable[[Poly, Context], Poly]] = {
 
 
 def function(name: str, order: int | tuple[int, ...], places: tuple[Poly, ...], context: Context) -> Poly:
-    """Return the value of an unknown function, or of a bijection of an index range, at the given places."""
+    """Return the value of an unknown function, or of a bijection of an index range, at the given arguments."""
     inverse = context.inverses.get(name)
     if inverse and len(places[0]) == 1:
         ((mono, c),) = places[0]
         if c == 1 and len(mono) == 1 and mono[0][1] == 1 and mono[0][0][:2] == ("fun", inverse):
-            return mono[0][0][3][0]
+            return mono[0][0][3][0]  # sigma(sigma^-1(j)) = j
     return single(("fun", name, order, places))
 
 
 def open_sum(atom: Atom, context: Context, change: Callable[[Poly], Poly] | None = None) -> tuple[Poly, list[Atom]]:
-    """Return the body of a sum over new bound indices, and these indices, the outermost first."""
+    """Return the body of a sum with new open indices, and these indices, outermost first."""
     _, ranges, mono = atom
     level = own_level(mono)
     names: dict[Atom, Atom] = {}
@@ -266,7 +266,7 @@ def open_sum(atom: Atom, context: Context, change: Callable[[Poly], Poly] | None
 
 
 def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
-    """Return the sum of p over open indices, the outermost first; short numbered ranges are written out."""
+    """Return the sum of p over open indices, outermost first; short ranges of numbers are written out."""
     for position, index in enumerate(indices):
         inside = indices[position + 1 :]
         dependent = any(contains(context.ranges[other], index) for other in inside)
@@ -322,20 +322,23 @@ def product_over(p: Poly, index: Atom, context: Context) -> Poly:
 
 
 def _made_independent(p: Poly, index: Atom, context: Context) -> Poly:
-    """Let an index run over all that it can reach, with brackets for the ends that depend on other indices."""
+    """Widen the range of an index until it depends on no other index, with brackets for the former ends.
+
+    Sums over independent ranges can be exchanged and split.
+    """
     low, high = context.ranges[index]
     if not any(context.range_of(atom) for limit in (low, high) for mono, _ in limit for atom, _ in mono):
         return p
     first, last = least_value(low, context), least_value(negate(high), context)
     if first is None or last is None or not always_nonnegative(subtract(ONE, add(first, last)), context):
-        return p  # where the ranges of the other indices are empty, the length of this one must not be negative
+        return p  # the widened range must not have negative length, even where the ranges of other indices are empty
     context.ranges[index] = (first, negate(last))
     ends = (subtract(single(index), low), subtract(high, single(index)))
     return product(p, *(order_indicator(end, context) for end in ends), context=context)
 
 
 def _written_out(p: Poly, outside: list[Atom], index: Atom, inside: list[Atom], context: Context) -> Poly:
-    """Return the sum with one numbered index written out, on which the ranges of those inside it depend."""
+    """Return the sum with one index of a range of numbers written out, on which inner ranges depend."""
     low, high = context.ranges[index]
     terms = []
     for step in range(int(constant_value(subtract(high, low)) or 0) + 1):
@@ -354,7 +357,7 @@ def _sum(indices: list[Atom], p: Poly, context: Context) -> Poly:
 
 
 def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: Context) -> Poly:
-    """Return the sum of one term over open indices: each rule takes one index away or opens one nested sum."""
+    """Return the sum of one term over open indices: each rule removes one index or opens one nested sum."""
     context.spend(1)
     if not indices:
         return monomial(mono, coefficient)
@@ -388,7 +391,7 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
 
 
 def _in_turn(indices: list[Atom], mono: Mono, context: Context) -> list[Atom]:
-    """Return the indices, where a delta links them in an order that does not depend on how the sums are written."""
+    """Return the indices; those that a delta links, in an order that does not depend on how the sums are written."""
     if not any(atom[0] == "delta" and sum(contains(atom, index) for index in indices) > 1 for atom, _ in mono):
         return indices
     marked: Atom = ("sym", "", "index")
@@ -420,7 +423,7 @@ def _undo_bijections(mono: Mono, indices: list[Atom], context: Context) -> Mono:
 
 
 def _undo_bijection(mono: Mono, index: Atom, context: Context) -> Mono:
-    """sum_j f(sigma(j)) = sum_j f(j) when j occurs only as sigma(j), sigma a bijection of the range of j."""
+    """Return f(j) for f(sigma(j)), if j occurs only as sigma(j) and sigma is a bijection of the range of j."""
     for name in sorted(context.inverses):
         image: Atom = ("fun", name, 0, (single(index),))
         if not contains(mono, image) or context.range_of(image) != context.ranges[index]:
@@ -433,7 +436,7 @@ def _undo_bijection(mono: Mono, index: Atom, context: Context) -> Mono:
 
 
 def _sum_with_delta(mono: Mono, index: Atom, context: Context) -> Poly | None:
-    """sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]."""
+    """Return f(v) [a <= v <= b] for sum_j delta_{j,v} f(j), if the term has such a delta."""
     low, high = context.ranges[index]
     for atom, _ in mono:
         if atom[0] != "delta" or not contains(atom, index):
@@ -488,7 +491,10 @@ def _split(indices: list[Atom], mono: Mono, coefficient: Number, context: Contex
 
 
 def expectation_of(build: Callable[[], Poly], context: Context) -> Poly:
-    """Return E[p] of what is built while nothing is assumed of what is random: an assumption speaks of one outcome."""
+    """Return E[p] for a polynomial p that is built without assumptions about random values.
+
+    An assumption about an entry holds for one outcome, not for all outcomes that the expectation runs over.
+    """
     with context.supposing(lambda kind, of: not is_random(of)) as conditions:
         value = _expectation(build(), context)
     for condition in conditions:
@@ -499,7 +505,7 @@ def expectation_of(build: Callable[[], Poly], context: Context) -> Poly:
 
 
 def _expectation(p: Poly, context: Context) -> Poly:
-    """Return E[p]: linear; array entries are random, everything else is constant; no random range leaves it."""
+    """Return E[p] by linearity: array entries are random, other atoms are constant; random ranges stay inside."""
     terms: list[Poly] = []
     for mono, c in p:
         constants = tuple(pair for pair in mono if not is_random(pair[0]))

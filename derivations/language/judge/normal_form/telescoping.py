@@ -1,6 +1,6 @@
-"""Sums by an antidifference: sum_{j=a}^{b} f_j = F_{b+1} - F_a where F_{j+1} - F_j = f_j, for b >= a - 1.
+"""Telescoping: sum_{j=a}^{b} f_j = F_{b+1} - F_a for an antidifference, F_{j+1} - F_j = f_j, and b >= a - 1.
 
-Form         f_j = j^k e_j with e_{j+1} = r e_j, r free of j: powers and exponentials of what is linear in j
+Form         f_j = j^k e_j with e_{j+1} = r e_j, r free of j: powers and exponentials whose exponent is linear in j
 Result       F_j = (q_0 + q_1 j + ... + q_k j^k) e_j, where (r - 1) q_k = 1 and, for i < k,
              (r - 1) q_i = -r sum_{m > i} C(m, i) q_m: the coefficients of j^i in r q(j + 1) - q(j) = j^k
 Assumes      r is not 1, which is a side condition
@@ -33,7 +33,7 @@ _LARGEST_POWER = 6
 
 
 def telescoped(p: Poly, context: Context) -> Iterator[Poly]:
-    """Yield p with every sum that has such an antidifference written without it."""
+    """Yield p with every sum that has such an antidifference replaced by its closed form."""
 
     def visit(atom: Atom) -> Poly | None:
         return _sum_of(atom, context) if atom[0] == "sum" else None
@@ -66,7 +66,7 @@ def _sum_of(atom: Atom, context: Context) -> Poly | None:
 
 
 def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
-    """Return F, times what is free of the index."""
+    """Return F times the factors that are free of the index, if the term has an antidifference of this form."""
     own = tuple((atom, e) for atom, e in mono if contains(atom, index) and atom != index)
     degree = dict(mono).get(index, 0)
     if not own or not isinstance(degree, int) or not 0 <= degree <= _LARGEST_POWER:
@@ -77,7 +77,7 @@ def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
     ratio = multiply(moved, monomial(tuple((atom, -e) for atom, e in own)), context)
     less = subtract(ratio, ONE)
     if contains(ratio, index) or constant_value(less) == 0:
-        return None
+        return None  # (r - 1) q_k = 1 has no solution for r = 1
     with context.generically():
         inverse = power(less, -1, context)
         if len(less) > 1:
@@ -92,6 +92,6 @@ def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
 
 
 def _linear(atom: Atom, index: Atom) -> bool:
-    """Say whether the index stands in the exponent once, as a factor of degree 1."""
+    """Return whether the exponent is linear in the index, which occurs there once."""
     inner = dict(atom[-1])
     return inner.pop(index, 0) == 1 and not contains((tuple(inner), atom[1] if atom[0] == "ipow" else ()), index)

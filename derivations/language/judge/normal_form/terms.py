@@ -2,12 +2,12 @@
 
     polynomial   ((monomial, coefficient), ...)   sorted, no zero coefficient; () is 0
     monomial     ((atom, exponent), ...)          sorted, no zero exponent; () is 1
-    atom         (kind, ...), one of
+    atom         (kind, ...), where the kinds and their arguments are
 
-    sym name signature      a scalar symbol; its signature tells what was declared of it
+    sym name signature      a scalar symbol; its signature holds the declared assumptions
     b level number          a bound index of a sum, named by its nesting level
     t serial                a bound index while its sum is open
-    x name places           an entry of a real array, with polynomials as places
+    x name places           an entry of an array, with polynomials as indices
     true name places        1 where an entry of an array is nonzero, else 0
     delta p                 1 where the integer p is 0, else 0
     ge p                    1 where the integer p is >= 0, else 0
@@ -16,12 +16,12 @@
     prime p, pi, I          a prime under a root, the circle number, the imaginary unit
     poly p                  a sum of several terms to a power that does not expand
     log p, erf p, tanh p, relu p
-    fun name order places   the derivative of that order (one number for each place where there are several) of a
-                            function of which nothing is known
+    fun name order places   the derivative of that order (one number for each argument if there are several) of an
+                            unknown function
     sum ranges m            a sum over bound indices of one connected monomial
     prod ranges m           a product over one bound index of an atom
     ipow atom m             the atom to the power m, an integer; also of ("minus",), which is -1
-    E m                     the expectation of a monomial; the entries inside are bound: no entry outside is the same
+    E m                     the expectation of a monomial; the entries inside are bound and differ from those outside
 
 Coefficients and exponents are integers or fractions, so equal terms are equal tuples and tuples of one kind compare.
 """
@@ -133,19 +133,19 @@ def _tidy(value: Number) -> Number:
 
 @lru_cache(maxsize=1 << 16)
 def walk(part: Any) -> frozenset[Atom]:
-    """Return every atom inside a term, at any depth, the term itself included when it is one."""
+    """Return every atom inside a term, at any depth; a term that is an atom is included."""
     found = []
     stack = [part]
     while stack:
         top = stack.pop()
-        if top and type(top[0]) is str:
+        if top and type(top[0]) is str:  # only an atom starts with a text, its kind
             found.append(top)
         stack.extend([inner for inner in top if type(inner) is tuple])
     return frozenset(found)
 
 
 def contains(part: Any, wanted: Atom) -> bool:
-    """Say whether an atom occurs anywhere inside a term."""
+    """Return whether an atom occurs anywhere inside a term."""
     return wanted in walk(part)
 
 
@@ -156,7 +156,7 @@ def atoms_of(part: Any, kind: str) -> set[Atom]:
 
 @lru_cache(maxsize=1 << 16)
 def outside_expectations(part: Any) -> frozenset[Atom]:
-    """Return every atom inside a term, at any depth, that stands in no expectation."""
+    """Return every atom inside a term, at any depth, that is not inside an expectation."""
     found = []
     stack = [part]
     while stack:
@@ -170,29 +170,29 @@ def outside_expectations(part: Any) -> frozenset[Atom]:
 
 
 def is_random(part: Any) -> bool:
-    """Say whether a term has a value for each outcome: entries of arrays have, expectations and all else have not."""
+    """Return whether a term is random: it holds an entry of an array outside expectations."""
     return any(atom[0] == "x" for atom in outside_expectations(part))
 
 
 @lru_cache(maxsize=1 << 16)
 def level_of(part: Any) -> int:
-    """Return the highest nesting level of the bound indices inside a term, 0 where there are none."""
+    """Return the highest nesting level of the bound indices inside a term, 0 without bound indices."""
     return max((atom[1] for atom in walk(part) if atom[0] == "b"), default=0)
 
 
 @lru_cache(maxsize=1 << 16)
 def own_level(mono: Mono) -> int:
-    """Return the level that a sum with this body gives its own indices: one above the sums inside."""
+    """Return the nesting level of the indices of a sum with this body: one above the sums inside."""
     return 1 + max((own_level(atom[2]) for atom in walk(mono) if atom[0] in ("sum", "prod")), default=0)
 
 
 def rename_poly(p: Poly, names: dict[Atom, Atom]) -> Poly:
-    """Return the polynomial with index atoms renamed, sorted again, nothing else changed."""
+    """Return the polynomial with index atoms renamed and its terms sorted again."""
     return tuple(sorted((rename_mono(mono, names), c) for mono, c in p))
 
 
 def rename_mono(mono: Mono, names: dict[Atom, Atom]) -> Mono:
-    """Return the monomial with index atoms renamed, sorted again, nothing else changed."""
+    """Return the monomial with index atoms renamed and its factors sorted again."""
     return tuple(sorted((_rename_atom(atom, names), e) for atom, e in mono))
 
 
@@ -229,7 +229,7 @@ def _rename_power(atom: Atom, names: dict[Atom, Atom]) -> Atom:
 
 
 def signed(p: Poly) -> Poly:
-    """Return p or -p, whichever has the larger first coefficient: the two have the same zeros."""
+    """Return p or -p, whichever has a positive last coefficient: both have the same zeros."""
     return p if not p or p[-1][1] > 0 else negate(p)
 
 

@@ -1,4 +1,4 @@
-"""From the normal form back to SymPy, for messages that a person reads."""
+"""Writing: from the normal form back to SymPy, for messages to the user."""
 
 import sympy
 from sympy import Expr, IndexedBase, KroneckerDelta, Mul, Ne, Product, Sum, Symbol

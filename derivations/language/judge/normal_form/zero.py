@@ -1,8 +1,8 @@
 """The zero test: a polynomial vanishes when its normal form is 0.
 
-Denominators of several terms are cleared; then the fallback rules are tried, one at a time.
+Denominators of several terms are cleared. Then the fallback rules are tried, one at a time.
 
-A nonzero normal form is no refutation: the answer "not seen to vanish" is `unknown` until a counterexample is found.
+A nonzero normal form refutes nothing: the answer "not proved to vanish" is `unknown` until a counterexample is found.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _ROUNDS = 8
 
 
 def vanishes(p: Poly, context: Context, rounds: int = _ROUNDS) -> bool:
-    """Say whether p is proved to be 0, for all values, under the conditions that the context has kept."""
+    """Return whether p is proved to be 0 for all values that satisfy the conditions kept in the context."""
     if not context.deriving:
         with context.derivation():
             return vanishes(p, context, rounds)
@@ -47,7 +47,7 @@ def _further(p: Poly, context: Context) -> Iterator[Poly]:
 
 
 def _denominators(p: Poly) -> dict[Atom, Number]:
-    """Return the atoms that stand for sums of several terms, with the most negative exponent of each."""
+    """Return the sums of several terms in denominators, with the most negative exponent of each."""
     lowest: dict[Atom, Number] = {}
     for mono, _ in p:
         for atom, exponent in mono:
