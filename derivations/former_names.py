@@ -1,4 +1,4 @@
-"""Names that changed, by the module that holds them: a former name works and warns. For one release.
+"""Former names of objects, by the modules that define them: a former name works and warns, for one release.
 
 `from derivations.language.judge.goal import Case` gives the class `Goal` itself. A name with a dot belongs to a class
 or to a function: `Rule.method` is the attribute `method`, and the argument `method` where the call takes one. The

@@ -1,7 +1,7 @@
-"""Modules by the paths that they had before they lay in rooms; an import by one works and warns. For one release.
+"""Former paths of modules that moved: an import by such a path works and warns, for one release.
 
 `from derivations.rotary import rotary_embedding` imports `derivations.positions.rotary`: the module itself, not a copy.
-What lies in a package that moved moved with it. A path that is in no table here fails as it always did.
+The modules of a package that moved are found in its new place. An unknown path raises `ModuleNotFoundError` as usual.
 """
 
 import sys
@@ -247,13 +247,13 @@ class _Finder:
 
 
 def _found_by_others(name: str, path: Any, target: Any) -> ModuleSpec | None:
-    """Return how Python itself finds a module; its former names will be added to it."""
+    """Return the spec that Python itself finds for a module, so that its former names can be added."""
     others = (finder for finder in sys.meta_path if finder is not _Finder and hasattr(finder, "find_spec"))
     spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
     return spec and with_former_names(spec)
 
 
 def install() -> None:
-    """Let imports find the modules by their former paths, and what is in them by former names."""
+    """Let imports find the modules by their former paths, and their objects by former names."""
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
