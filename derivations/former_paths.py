@@ -179,7 +179,7 @@ MOVED = {
 
 
 def new_path(name: str) -> str | None:
-    """Return where a module lies whose former path is given; None for a path that is none of these."""
+    """Return the present path of a module whose former path is given, or None if the path is not a former one."""
     former, rest = name, ""
     while former:
         if former in MOVED:
@@ -199,13 +199,13 @@ class _Package(RenamedModule):
 
 
 class _Loader:
-    """Gives a module that is there to whoever imports it by its former path."""
+    """Loads an existing module for an import by its former path."""
 
     def __init__(self, former: str, module: ModuleType) -> None:
         self.former, self.module, self.spec = former, module, module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module, and say where it lies now."""
+        """Return the module, and warn with its present path."""
         self._warn()
         package, _, name = self.former.rpartition(".")
         if name in vars(sys.modules[package]):  # the import system is about to bind the module there
@@ -213,7 +213,7 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module as it is: it has run; but the import system gave it the spec of the former path."""
+        """Restore the module's own spec, which the import system replaced; the module has run already."""
         module.__spec__ = self.spec
 
     def get_code(self, name: str) -> CodeType | None:

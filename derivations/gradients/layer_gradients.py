@@ -270,7 +270,7 @@ def rms_norm_gradient_by_equations() -> Derivation:
 
 
 XIONG = "Xiong et al. (2020), section 3"
-states, branches = array("dX", N + 1, n, d), array("R", N, n, d)  # gradients after each layer, and terms of the branches
+states, branches = array("dX", N + 1, n, d), array("R", N, n, d)  # gradients after each layer, terms of the branches
 
 
 def past_the_norm(called: str) -> Derivation:

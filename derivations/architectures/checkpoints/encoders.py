@@ -50,7 +50,7 @@ BERT = Family(
     same={
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.bias": "cls.predictions.decoder.bias",
-        **instead("classifier", "cls.seq_relationship"),  # of a model that scores nothing but the next sentence
+        **instead("classifier", "cls.seq_relationship"),  # of a model that scores only the next sentence
         **instead("classifier", "qa_outputs"),  # of one that scores where an answer begins and ends
     },
     ignored=(  # heads that the model does not have; beside the biases of the scores a copy, which is not added
