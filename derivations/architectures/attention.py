@@ -184,7 +184,7 @@ class _Projections:
         return self._projected("V", rows, self.a.d_v, self.a.biases[2])
 
     def sinks(self) -> list[Variable]:
-        """Return the scores of the sinks, which take a share of the weights, one for every head, if there are any."""
+        """Write the scores of the sinks, one for every head, which take a share of the weights."""
         found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
         self.parameters += found
         return found

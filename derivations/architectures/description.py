@@ -108,7 +108,7 @@ class Latent:
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention: as many heads as keys and values (`groups` None), or `groups` of `heads` query heads each.
+    """Attention with a key and a value for each head (`groups` None), or with `groups` of `heads` query heads each.
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that

@@ -2,8 +2,8 @@ r"""FLOPs of the matrix products of the layers and of the whole Transformer, in 
 
 Result       encoder layer 4 n d_model (n + 2 d_model + d_ff); the part 4 n^2 d_model is quadratic in n, and is half of
              the total when n = 2 d_model + d_ff; decoder layer and Transformer likewise
-Assumes      heads of width d_k = d_v = d_model / h; all products of causal attention counted; one pass over one example with
-             m source and n target positions
+Assumes      heads of width d_k = d_v = d_model / h; all products of causal attention counted; one pass over one example
+             with m source and n target positions
 Units        FLOPs, one multiply-add being 2; without softmax, norms, activations and sums
 Source       Vaswani et al. (2017), section 3 and table 1
 """

@@ -41,7 +41,7 @@ LATENT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class _Held:
-    """The cache of equal layers: their number, the entries of one position, the window or None, the source's entries."""
+    """The cache of equal layers: their number, the entries of one position, the window or None, the source entries."""
 
     layers: Expr
     each: Expr
@@ -53,7 +53,7 @@ def key_value_cache(model: Model, latent: str = "absorbed") -> Expr:
     """Return the number of entries of a cache for each position of one sequence: keys and values of all layers.
 
     Definition   0 for a model that does not decode; for a layer with a window, the entries of a position inside it
-    Raises       ValueError for an unknown machine of latent attention
+    Raises       ValueError for an unknown form of latent attention
     """
     return expand(sum((held.layers * held.each for held in _held(model, latent)), Integer(0)))
 
@@ -62,7 +62,7 @@ def cached_numbers(model: Model, latent: str = "absorbed") -> Expr:
     """Return the number of entries of a cache of keys and values after n positions of one sequence.
 
     Definition   for each layer, the entries of one position times n, or times the window if n is longer
-    Raises       ValueError for an unknown machine of latent attention
+    Raises       ValueError for an unknown form of latent attention
     """
     reach = ((held, n if held.window is None else Min(n, held.window)) for held in _held(model, latent))
     return expand(sum((held.layers * held.each * positions for held, positions in reach), Integer(0)))

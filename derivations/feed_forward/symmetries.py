@@ -27,7 +27,7 @@ c = array("c", d_ff)
 
 
 def network(activation: Named, first: Expr, bias: Expr, second: Expr) -> Array:
-    """Return the network whose hidden unit u has the input weights `first`, the `bias` and the output weights `second`."""
+    """Return the network whose hidden unit u has the given input weights, bias and output weights."""
     weights = {
         "W_1": Tabulated(Lambda((l, u), first), d_model, d_ff),
         "b_1": Tabulated(Lambda((u,), bias), d_ff),

@@ -176,7 +176,7 @@ def _times(kinds: Sequence[int], start: int, period: int) -> int:
 
 
 def _labels(patterns: Sequence[tuple[Block, ...]]) -> list[str]:
-    """Return names for the counts of runs: N for one kind of layer, N_periods for one pattern, else by kind or number."""
+    """Return names for the counts of runs: N for one kind of layer, N_periods for one pattern, else kind or number."""
     if len(patterns) == 1:
         return ["N" if len(patterns[0]) == 1 else "N_periods"]
     sparse = any(isinstance(block.feed_forward, Experts) for pattern in patterns for block in pattern)

@@ -1,7 +1,7 @@
 """How a configuration states the storage of its numbers: `torch_dtype` and `quantization_config`.
 
-For an unknown layout only the bytes of the weights are refused, with the reason: parameters and operations do not depend
-on it.
+For an unknown layout only the bytes of the weights are refused, with the reason: parameters and operations do not
+depend on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GIVEN = ("quantization_config", "compression_config")
 
 
 def storage_of(f: Fields, family: str, inner: Mapping[str, object] | None = None) -> Storage:
-    """Read how numbers are stored; `inner` are the fields of the text model inside, used if the outer ones are missing."""
+    """Read how numbers are stored; `inner` are the fields of the text model, used if the outer ones are missing."""
     dtype = _dtype(f, inner or {})
     given = [f.take(field, None) for field in GIVEN]
     config = next((each for each in (*given, (inner or {}).get(GIVEN[0])) if each), None)
