@@ -85,7 +85,7 @@ class RenamedModule(ModuleType):
     """A module whose names are found by their former ones as well."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return what a former name stands for now; asked only for names that the module does not have."""
+        """Return the object of a former name; Python calls this only for names that the module does not have."""
         new = RENAMED.get(self.__name__, {}).get(name)
         if new is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

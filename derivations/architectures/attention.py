@@ -152,7 +152,7 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     return Layer("query_group", (X, *K, V, *mask, *weights), (), write.let, Y), weights
 
 
-# --- what is done to queries, keys and scores -----------------------------------------------------------------------
+# --- queries, keys and scores ---------------------------------------------------------------------------------------
 
 
 def _columns(a: Attention) -> tuple[tuple[str, Expr], ...]:

@@ -24,7 +24,7 @@ __all__ = [
     "parameters_with_experts",
 ]
 
-# the innermost part that is known names the component; {} stands for "weights" or "biases"
+# the innermost known part names the component; {} becomes "weights" or "biases"
 COMPONENTS: Mapping[str, str] = {
     "E": "token_embedding",
     "W_in": "embedding_projection",
@@ -99,7 +99,7 @@ def active_parameters(architecture: Architecture, layer: Layer) -> Expr:
 
 
 def parameters_with_experts(layer: Layer, used: Mapping[Expr, Expr]) -> Expr:
-    """Return the number of parameters if the experts of each size symbol are replaced by the given number.
+    """Return the number of parameters if only `used` of the experts count, by the size symbol of the experts.
 
     Units        parameters
     """

@@ -56,7 +56,7 @@ def complexity() -> Derivation:
 
 @result
 def decoding_cost() -> Derivation:
-    """With a cache, a step that reads m keys costs 2 m (d_k + d_v); all n steps cost half of n^2 such pairs.
+    """With a cache, the step that reads m keys costs 2 m (d_k + d_v); all n steps cost about half of n^2 such pairs.
 
     Attention over all positions at once also computes the products of hidden keys, which are the other half.
     """

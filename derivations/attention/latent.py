@@ -112,7 +112,7 @@ def latent_attention(
     return Layer(name, (X, *mask), parameters, let, Y)
 
 
-# --- what a head does -----------------------------------------------------------------------------------------------
+# --- one head -------------------------------------------------------------------------------------------------------
 
 DIRECT = renamed(latent_attention(latent_queries=False), "latent_attention_with_full_queries")
 plain, absorbed = latent_attention(), renamed(latent_attention(absorbed=True), "absorbed_latent_attention")
@@ -200,7 +200,7 @@ def latent_absorbed() -> Derivation:
     )
 
 
-# --- what it costs --------------------------------------------------------------------------------------------------
+# --- costs ----------------------------------------------------------------------------------------------------------
 
 
 def cached(layer: Layer, *names: str) -> Expr:

@@ -115,7 +115,7 @@ def _suffixes() -> tuple[str, ...]:
     return tuple(SUFFIXES)
 
 
-# --- what is printed ---
+# --- output ------------
 
 
 def _print_problems(judged: Sequence["Judged"]) -> None:

@@ -148,7 +148,7 @@ def mean_and_variance() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """Within a feature, the components along 1 and x^ are removed; different features do not interact."""
+    """Within a feature, the components along 1 and x^ are removed (x^ up to epsilon); features do not interact."""
     within = KroneckerDelta(i, l) - 1 / n - X_hat[i, k] * X_hat[l, k] / n
     return derivation(
         "Jacobian of batch normalisation within a feature, gamma/s (I - 1 1^T/n - x^ x^^T/n), and 0 between features",
