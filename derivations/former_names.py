@@ -74,7 +74,7 @@ TEXTS: Mapping[str, str] = {
 
 
 def current(name: str) -> str:
-    """Return what an id, a pass or a count is called now."""
+    """Return the present name of an id, a pass or a count."""
     new = TEXTS.get(name, name)
     if new != name:
         _warn(repr(name), repr(new))
@@ -82,7 +82,7 @@ def current(name: str) -> str:
 
 
 class RenamedModule(ModuleType):
-    """A module whose names are found by their former ones as well."""
+    """A module that also finds its objects by their former names."""
 
     def __getattr__(self, name: str) -> Any:
         """Return the object of a former name; Python calls this only for names that the module does not have."""
@@ -94,7 +94,7 @@ class RenamedModule(ModuleType):
 
 
 def with_former_names(spec: ModuleSpec) -> ModuleSpec:
-    """Return a module's spec, changed so that its former names are added once it has run."""
+    """Return a module's spec, changed so that its former names are added after it has run."""
     loader: Any = spec.loader
     run = loader.exec_module
 

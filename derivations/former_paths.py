@@ -217,7 +217,7 @@ class _Loader:
         module.__spec__ = self.spec
 
     def get_code(self, name: str) -> CodeType | None:
-        """Return the code, as `python -m` asks for it."""
+        """Return the code of the module, for `python -m`."""
         self._warn()
         code: CodeType | None = self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr]
         return code

@@ -182,6 +182,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     beside: dict[object, Array] = {}
     if stack.causal:
         windows = {block.attention.window for block in stack.blocks}
+        # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)

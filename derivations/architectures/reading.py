@@ -44,7 +44,7 @@ def read_json(path: str | Path) -> dict[str, object]:
 
 
 def _text(path: Path) -> str:
-    """Return the text of the file; read at most LARGEST_FILE bytes and one more."""
+    """Return the text of the file; one byte more than LARGEST_FILE is read, to see that a file is too large."""
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file")
     try:
@@ -55,6 +55,7 @@ def _text(path: Path) -> str:
     if len(data) > LARGEST_FILE:
         raise ConfigError(f"{path}: the file has more than {LARGEST_FILE} bytes, too many for a configuration")
     try:
+        # skips a byte order mark, which some editors write
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: the file is not UTF-8 text (byte {error.start})") from None

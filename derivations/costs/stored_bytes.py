@@ -46,6 +46,7 @@ def stored_bytes(model: Model) -> Expr:
     Assumes      the layers of the model are in order, because excluded names may contain the number of a layer
     Raises       ValueError, one sentence with the reason, if it is not known how they are stored
     """
+    # the bytes are a sum over the layers in any order, so equal layers are counted together
     storage, together = model.storage, by_kind(model)
     if storage.refused:
         raise ValueError(storage.refused)
@@ -57,6 +58,7 @@ def stored_bytes(model: Model) -> Expr:
         raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
     result = Integer(0)
     for module in _modules(model, together, family):
+        # unless an excluded name contains the number of a layer, all layers agree
         packed = Integer(module.packed_copies(storage)) if module.numbered(storage) else module.all_or_none(storage)
         result += packed * module.experts * storage.matrix(module.inputs, module.outputs)
         result += (module.copies - packed) * module.experts * base * module.inputs * module.outputs
@@ -73,7 +75,7 @@ class _Module:
     outputs: Expr
     experts: Expr
     copies: Expr
-    layers: tuple[int, ...] | None  # None where they are too many to look at
+    layers: tuple[int, ...] | None  # None if there are too many to list
     prefixes: tuple[str, ...]
 
     def numbered(self, storage: Storage) -> bool:
@@ -97,6 +99,7 @@ class _Module:
             return False
         if storage.packs == "experts" and "{e}" not in self.name:
             return False
+        # expert 0 represents all experts of a layer
         short = self.name.removesuffix(".weight").replace("{n}", str(number)).replace("{e}", "0")
         names = {f"{prefix}{short}" for prefix in (*self.prefixes, *OUTSIDE)}
         if self.weight in HEADS:
@@ -106,6 +109,7 @@ class _Module:
 
 @lru_cache(maxsize=4096)
 def _pattern(name: str) -> re.Pattern[str]:
+    # a star matches within one part of a dotted name; the match may end where an inner module begins
     return re.compile(re.sub(r"(\\\.)?(\\\*)+", lambda m: (m[1] or "") + r"[^.]*", re.escape(name)) + r"(?:\.|$)")
 
 

@@ -302,6 +302,7 @@ def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bo
     passed = projected(G, hat, centred=centred) / sqrt(statistic[i] + epsilon)
     mean = Sum(G[i, k], (k, 0, d - 1)) / d if centred else Integer(0)
     part = Sum(G[i, k] * hat[i, k], (k, 0, d - 1)) / d
+    # |G|^2 minus the squared length of the projected G, as |x^|^2 = d (1 - eps / (statistic + eps))
     lost = d * mean**2 + d * part**2 * (1 + epsilon / (statistic[i] + epsilon))
     longest = Sum(G[i, p] ** 2, (p, 0, d - 1)) / (statistic[i] + epsilon)
     return derivation(

@@ -56,6 +56,7 @@ def jacobian() -> Derivation:
         "Jacobian of a recurrent step by the state before it",
         claim(
             Derivative(after[l], before[k]),
+            # tanh' = 1 - tanh^2
             step("chain rule", (1 - tanh(a[l]) ** 2) * U[k, l]),
             step("definition", (1 - after[l] ** 2) * U[k, l]),
         ),

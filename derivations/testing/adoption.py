@@ -1,9 +1,9 @@
 """Adopt a user's expressions: symbols of the same name become one symbol, with its assumptions.
 
 A symbol without assumptions becomes our symbol of that name (`derivations.symbols`) if that is positive, as sizes are.
-Otherwise it is a size if it bounds a sum or a shape, an index if it is used as an index, and real elsewhere. The entries
-of an array are real. All these assumptions are returned in words. A symbol with assumptions keeps them. Scalars and
-arrays have separate names: an assumption about a scalar x does not apply to the entries x_i.
+Otherwise it is a size if it bounds a sum or a shape, an index if it is used as an index, and real elsewhere. The
+entries of an array are real. All these assumptions are returned in words. A symbol with assumptions keeps them. Scalars
+and arrays have separate names: an assumption about a scalar x does not apply to the entries x_i.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

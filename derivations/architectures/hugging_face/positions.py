@@ -57,6 +57,7 @@ def rotary_of(
         share = positive(f, "rope_parameters.partial_rotary_factor", given["partial_rotary_factor"])
     if share > 1:
         raise f.error("partial_rotary_factor", f"is {share}; at most 1 is needed")
+    # truncated in floating point, as the library `transformers` does
     count = int(f.values[width] * float(share))
     columns = turned_columns(f, count, width)
     return Rotary(columns, halves, base, _scaling(f, given, count, base, first))

@@ -101,6 +101,7 @@ def decode_intensity(
         return Rational(put(model, work, {n: length}), put(model, read(used), {n: length}))
 
     def expected(e: Experts) -> Expr:
+        # all tokens of the batch miss an expert with probability (1 - K/E)^batch
         return e.experts * (1 - (1 - e.chosen / e.experts) ** batch)
 
     value = intensity(expected)

@@ -23,7 +23,7 @@ LENGTH = 1024  # the number of positions for the numbers
 
 @dataclass(frozen=True)
 class Effect(Answer):
-    """The effect of the number of heads on one quantity; `changes` has the sizes that matter, heads `h` or groups `g`."""
+    """The effect of the number of heads on one quantity; `changes` has the sizes involved, heads `h` or groups `g`."""
 
     quantity: str = ""
     changes: tuple[str, ...] = ()

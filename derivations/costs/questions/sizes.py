@@ -58,6 +58,7 @@ def solve_size(
     if not fits(Rational(step)):
         least = total.eval(step)
         raise ValueError(f"{model.name} has {least} parameters at {x} = {step}; {parameters} are too few")
+    # all coefficients but the constant are >= 0: the count grows with x, so bisection finds the exact turn
     found, thousandths = (
         step * last_for_which(lambda k: fits(Rational(step * k))),
         last_for_which(lambda k: fits(Rational(k, 1000))),
