@@ -166,7 +166,7 @@ def gelu_slopes_reflect() -> Derivation:
 
 @result
 def gelu_tanh_is_a_gate() -> Derivation:
-    """The tanh form is the input times a sigmoid, as SiLU is, but of another argument."""
+    """The tanh form is the input times a sigmoid, as SiLU is: the sigmoid of twice the argument of tanh."""
     return derivation(
         "The tanh form of GELU is x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3)",
         claim(tanh(t), step("algebra", 2 * sigmoid.formula(2 * t) - 1)),

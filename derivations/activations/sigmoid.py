@@ -146,7 +146,7 @@ def sigmoid_inverse() -> Derivation:
 
 @result
 def silu_derivative() -> Derivation:
-    """By the product rule; the slope is 1/2 at 0, above 1 for some t and below 0 for others."""
+    """The slope, by the product rule, is 1/2 at 0, above 1 for some t and below 0 for others."""
     return derivation(
         "Derivative of SiLU: s + t s (1 - s)",
         claim(

@@ -121,7 +121,7 @@ class Counts:
 
     @cached_property
     def kinds_of_layers(self) -> tuple[KindOfLayer, ...]:
-        """The kinds of layers, stack by stack: how many there are of each, and the parameters of one."""
+        """The kinds of layers, stack by stack: the number of layers of each kind, and the parameters of one."""
         return tuple(_kinds_of_layers(self.layer))
 
     @property

@@ -118,7 +118,7 @@ def _fits(module: str, left_out: str) -> bool:
     return module.endswith(left_out) or _pattern(left_out).match(module) is not None
 
 
-# --- which weights there are ----------------------------------------------------------------------------------------
+# --- stored weights -------------------------------------------------------------------------------------------------
 
 
 def _modules(model: Model, together: Model, family: Family) -> Iterator[_Module]:

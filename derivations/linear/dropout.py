@@ -127,7 +127,7 @@ def composition() -> Derivation:
 
 @result
 def commutes_with_relu() -> Derivation:
-    """ReLU takes out factors that are 0 or positive: dropout may come before it or after it."""
+    """A factor that is 0 or positive commutes with ReLU, so dropout may come before it or after it."""
     return derivation(
         "ReLU after dropout is dropout after ReLU",
         claim(relu(scaled(D)), step("indicator", Hadamard(relu(X), D) / keep)),

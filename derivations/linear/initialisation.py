@@ -100,7 +100,7 @@ def outputs_are_uncorrelated() -> Derivation:
 
 @result
 def xavier() -> Derivation:
-    """Forward needs 1/d_in, backward 1/d_out: 2/(d_in + d_out) is between, and exact for both when they are equal.
+    """Forward needs 1/d_in, backward 1/d_out; 2/(d_in + d_out) is a compromise, exact for both when they are equal.
 
     Uniform weights between -a and a have that variance when a^2 = 6/(d_in + d_out).
     """

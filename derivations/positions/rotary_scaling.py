@@ -64,7 +64,7 @@ SCALINGS: Mapping[str, Callable[[Expr, Expr, Rule], Expr]] = {
 
 
 def amplitude(rule: Rule) -> Expr:
-    """Return the factor of the rotated entries: 1 except for YaRN and LongRoPE, given or computed from the factor.
+    """Return the number that multiplies the rotated entries: 1 except for YaRN and LongRoPE, given or from the factor.
 
     Definition   YaRN: 1 + log(f)/10, or the quotient of two such terms with the factors `mscale` and `mscale_all_dim`
                  of the logarithm; LongRoPE: sqrt(1 + log(f) / log(L)); 1 for a factor of at most 1
