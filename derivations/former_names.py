@@ -1,4 +1,4 @@
-"""Names that changed, by the module that holds them: a former name works and warns. For one release.
+"""Former names of objects, by the modules that define them: a former name works and warns, for one release.
 
 `from derivations.language.judge.goal import Case` gives the class `Goal` itself. A name with a dot belongs to a class
 or to a function: `Rule.method` is the attribute `method`, and the argument `method` where the call takes one. The
@@ -74,7 +74,7 @@ TEXTS: Mapping[str, str] = {
 
 
 def current(name: str) -> str:
-    """Return what an id, a pass or a count is called now."""
+    """Return the present name of an id, a pass or a count."""
     new = TEXTS.get(name, name)
     if new != name:
         _warn(repr(name), repr(new))
@@ -82,10 +82,10 @@ def current(name: str) -> str:
 
 
 class RenamedModule(ModuleType):
-    """A module whose names are found by their former ones as well."""
+    """A module that also finds its objects by their former names."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return what a former name stands for now; asked only for names that the module does not have."""
+        """Return the object of a former name; Python calls this only for names that the module does not have."""
         new = RENAMED.get(self.__name__, {}).get(name)
         if new is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
@@ -94,7 +94,7 @@ class RenamedModule(ModuleType):
 
 
 def with_former_names(spec: ModuleSpec) -> ModuleSpec:
-    """Return a module's spec, changed so that its former names are added once it has run."""
+    """Return a module's spec, changed so that its former names are added after it has run."""
     loader: Any = spec.loader
     run = loader.exec_module
 

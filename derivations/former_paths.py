@@ -1,7 +1,7 @@
-"""Modules by the paths that they had before they lay in rooms; an import by one works and warns. For one release.
+"""Former paths of modules that moved: an import by such a path works and warns, for one release.
 
 `from derivations.rotary import rotary_embedding` imports `derivations.positions.rotary`: the module itself, not a copy.
-What lies in a package that moved moved with it. A path that is in no table here fails as it always did.
+The modules of a package that moved are found in its new place. An unknown path raises `ModuleNotFoundError` as usual.
 """
 
 import sys
@@ -179,7 +179,7 @@ MOVED = {
 
 
 def new_path(name: str) -> str | None:
-    """Return where a module lies whose former path is given; None for a path that is none of these."""
+    """Return the present path of a module whose former path is given, or None if the path is not a former one."""
     former, rest = name, ""
     while former:
         if former in MOVED:
@@ -199,13 +199,13 @@ class _Package(RenamedModule):
 
 
 class _Loader:
-    """Gives a module that is there to whoever imports it by its former path."""
+    """Loads an existing module for an import by its former path."""
 
     def __init__(self, former: str, module: ModuleType) -> None:
         self.former, self.module, self.spec = former, module, module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module, and say where it lies now."""
+        """Return the module, and warn with its present path."""
         self._warn()
         package, _, name = self.former.rpartition(".")
         if name in vars(sys.modules[package]):  # the import system is about to bind the module there
@@ -213,11 +213,11 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module as it is: it has run; but the import system gave it the spec of the former path."""
+        """Restore the module's own spec, which the import system replaced; the module has run already."""
         module.__spec__ = self.spec
 
     def get_code(self, name: str) -> CodeType | None:
-        """Return the code, as `python -m` asks for it."""
+        """Return the code of the module, for `python -m`."""
         self._warn()
         code: CodeType | None = self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr]
         return code
@@ -247,13 +247,13 @@ class _Finder:
 
 
 def _found_by_others(name: str, path: Any, target: Any) -> ModuleSpec | None:
-    """Return how Python itself finds a module; its former names will be added to it."""
+    """Return the spec that Python itself finds for a module, so that its former names can be added."""
     others = (finder for finder in sys.meta_path if finder is not _Finder and hasattr(finder, "find_spec"))
     spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
     return spec and with_former_names(spec)
 
 
 def install() -> None:
-    """Let imports find the modules by their former paths, and what is in them by former names."""
+    """Let imports find the modules by their former paths, and their objects by former names."""
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)

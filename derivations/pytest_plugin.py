@@ -1,6 +1,6 @@
 """The pytest plugin: the fixture `derivation`, and the formulas of documents as test items (`--check-formulas`).
 
-Nothing but pytest is imported when pytest starts; SymPy is at the first use of the fixture, or with the first document.
+When pytest starts, this module imports only pytest; SymPy is imported at the first use of the fixture or of a document.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ __all__ = ["derivation"]
 
 @pytest.fixture(scope="session")
 def derivation() -> "Callable[[str], Derivation]":
-    """Return the function that gives a result by its id: `derivation("softmax.jacobian")`.
+    """Return the function that returns a result by its id: `derivation("softmax.jacobian")`.
 
-    The function raises `LookupError` with the nearest ids when there is none.
+    The function raises `LookupError` with the nearest ids when no result has this id.
     """
     from derivations.catalogue import get  # deferred: SymPy is not wanted by every test run
 
@@ -31,7 +31,7 @@ def derivation() -> "Callable[[str], Derivation]":
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--check-formulas`."""
+    """Add the option `--check-formulas`."""
     parser.getgroup("derivations").addoption(
         "--check-formulas",
         action="store_true",
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "FormulaFile | None":
-    """Collect a document, if formulas are asked for."""
+    """Collect a document if `--check-formulas` is given."""
     if not parent.config.getoption("--check-formulas"):
         return None
     from derivations.documents.readers import SUFFIXES  # deferred, as above
@@ -57,7 +57,7 @@ class FormulaFile(pytest.File):
     """A document whose formulas are tests."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Judge the document; yield an item for each formula, and one for each stretch that could not be read."""
+        """Judge the document; yield an item for each formula, and one for each passage that could not be read."""
         from derivations.documents.reports.judging import judge_file
         from derivations.documents.reports.plain import visible
         from derivations.documents.settings import settings_near
@@ -76,7 +76,7 @@ class FormulaFile(pytest.File):
 
 
 class FormulaItem(pytest.Item):
-    """A formula: fails if it is wrong, is skipped if it was not understood."""
+    """A formula as a test: it fails if the formula is wrong, and is skipped if it is not decided."""
 
     def __init__(self, place: "Place", what: str, failure: str, **options: Any) -> None:
         cell = "" if place.cell is None else f"cell {place.cell}:"
@@ -84,7 +84,7 @@ class FormulaItem(pytest.Item):
         self.place, self.what, self.failure = place, what, failure
 
     def runtest(self) -> None:
-        """Say what is wrong with the formula."""
+        """Raise `FormulaError` if the formula is wrong."""
         from derivations.documents.reports.plain import one_line, visible
 
         if self.failure:
@@ -95,7 +95,7 @@ class FormulaItem(pytest.Item):
         return self.path, self.place.line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:
-        """Return the reason alone for a formula, without frames of Python."""
+        """Return only the reason for a formula, without a Python traceback."""
         return str(excinfo.value if isinstance(excinfo.value, FormulaError) else super().repr_failure(excinfo))
 
 

@@ -1,4 +1,4 @@
-"""Activations: ReLU, GELU and its approximations, the sigmoid and what is made of it."""
+"""Activations: ReLU, GELU and its approximations, the sigmoid and the activations built from it."""
 
 from derivations.activations.activation import applied
 from derivations.activations.gelu import (

@@ -1,7 +1,7 @@
-r"""Activations: ReLU and what it is made of and makes, and the reflection that it shares with GELU.
+r"""Activations: ReLU, its identities, and the reflection that it shares with GELU.
 
 Definition   ReLU(x) = max(0, x)
-Result       ReLU(x) = x [x > 0]; ReLU'(x) = [x > 0] off the kink at 0; a positive factor comes out; maxima by ReLU
+Result       ReLU(x) = x [x > 0]; ReLU'(x) = [x > 0] off the kink at 0; ReLU(p x) = p ReLU(x) for p > 0; maxima by ReLU
 Shapes       scalars: an activation is applied entry by entry
 Assumes      x real; ReLU'(0) = 0 by convention
 Source       Nair and Hinton (2010)
@@ -33,7 +33,7 @@ def applied(activation: Named) -> tuple[Equation, ...]:
 
 @result
 def relu_definition() -> Derivation:
-    """ReLU keeps what is positive."""
+    """ReLU keeps the positive entries and sets the others to 0."""
     return derivation(
         "Definition of ReLU, entry by entry",
         claim(y[i], step("definition", Max(0, x[i]))),
@@ -45,7 +45,7 @@ def relu_definition() -> Derivation:
 
 @result
 def relu_not_linear() -> Derivation:
-    """The values at t and -t add up to |t|, but the value at t - t is 0: sums are not respected."""
+    """ReLU(t) + ReLU(-t) is |t|, but ReLU(t - t) is 0: ReLU does not respect sums."""
     return derivation(
         "ReLU is not linear: ReLU(t) + ReLU(-t) = |t|, and |t| is ReLU(t - t) = 0 only at t = 0",
         claim(relu.formula(t) + relu.formula(-t), step("algebra", Abs(t))),
@@ -56,7 +56,7 @@ def relu_not_linear() -> Derivation:
 
 @result
 def relu_switches() -> Derivation:
-    """What is negative becomes exactly 0, what is positive stays."""
+    """Negative numbers become exactly 0, positive numbers do not change."""
     return derivation(
         "ReLU sends every negative number to 0 and keeps every positive number",
         claim(Max(0, -p, evaluate=False), step("algebra", 0)),
@@ -82,7 +82,7 @@ def reflection() -> Derivation:
 
 @result
 def relu_is_a_gate() -> Derivation:
-    """The input times the bracket that says whether it is positive; twice is once."""
+    """ReLU is the input times the indicator of a positive input; applied twice it gives the same."""
     on = Iverson(Gt(t, 0))
     return derivation(
         "ReLU(t) = t [t > 0], and ReLU(ReLU(t)) = ReLU(t)",
@@ -94,7 +94,7 @@ def relu_is_a_gate() -> Derivation:
 
 @result
 def relu_gives_maxima() -> Derivation:
-    """With ReLU and affine maps a network has maxima, minima and distances of two numbers."""
+    """With ReLU and affine maps a network can compute the maximum, minimum and distance of two numbers."""
     a, b = scalar("a"), scalar("b")
     return derivation(
         "max(a, b) = a + ReLU(b - a), and |a - b| = ReLU(a - b) + ReLU(b - a)",
@@ -108,7 +108,7 @@ def relu_gives_maxima() -> Derivation:
 
 @result
 def relu_homogeneity() -> Derivation:
-    """A positive factor comes out of ReLU, and of leaky ReLU with any slope; out of |t| too."""
+    """A positive factor may be taken out of ReLU, and of leaky ReLU with any slope; |t| is a special case."""
     b = scalar("b")
     return derivation(
         "ReLU(p t) = p ReLU(t) for p > 0, and so for every combination of ReLU(t) and ReLU(-t)",
@@ -123,7 +123,7 @@ def relu_homogeneity() -> Derivation:
 
 @result
 def leaky_relu() -> Derivation:
-    """A slope 1 - p on the negative side, which is any slope below 1: the larger of two lines."""
+    """With slope 1 - p on the negative side, which is any slope below 1, leaky ReLU is the larger of two lines."""
     leaky, on = relu.formula(t) - (1 - p) * relu.formula(-t), Iverson(Gt(t, 0))
     return derivation(
         "Leaky ReLU: max((1 - p) t, t) = ReLU(t) - (1 - p) ReLU(-t) for p > 0, with slope 1 above 0 and 1 - p below",

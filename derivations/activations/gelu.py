@@ -1,4 +1,4 @@
-r"""GELU: its derivatives, what it lacks to ReLU, and its two approximations.
+r"""GELU: its derivatives, its difference from ReLU, and its two approximations.
 
 Definition   GELU(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt(2))) / 2
 Result       GELU'(x) = Phi(x) + x phi(x), phi(x) = exp(-x^2/2) / sqrt(2 pi); ReLU(x) - GELU(x) = |x| Phi(-|x|)
@@ -54,7 +54,7 @@ gelu_sigmoid = named("gelu_sigmoid", swish(SLOPE, t), t)
 
 @result
 def gelu_definition() -> Derivation:
-    """GELU weighs a number by the probability that a standard normal variable lies below it."""
+    """GELU multiplies a number by the probability that a standard normal variable is below it."""
     return derivation(
         "Definition of GELU, entry by entry: x Phi(x)",
         claim(y[i], step("definition", x[i] * normal_distribution(x[i]))),
@@ -66,7 +66,7 @@ def gelu_definition() -> Derivation:
 
 @result
 def gelu_of_one() -> Derivation:
-    """GELU makes the number -1 small where ReLU makes it 0."""
+    """GELU makes the number -1 small; ReLU makes it 0."""
     return derivation(
         "GELU at -1 and 1: the negative number is damped, not set to 0",
         claim(Rounded(gelu.formula(Integer(-1)), Integer(4)), step("rounding", Rational(-1587, 10**4))),
@@ -77,7 +77,7 @@ def gelu_of_one() -> Derivation:
 
 @result
 def normal_derivative() -> Derivation:
-    """The density is the derivative of the distribution."""
+    """The normal density is the derivative of the distribution function."""
     return derivation(
         "The derivative of Phi is the normal density",
         claim(
@@ -90,7 +90,7 @@ def normal_derivative() -> Derivation:
 
 @result
 def gelu_derivative() -> Derivation:
-    """By the product rule, Phi(t) + t phi(t): defined everywhere, also at 0."""
+    """By the product rule the slope is Phi(t) + t phi(t), which is defined everywhere, also at 0."""
     return derivation(
         "Derivative of GELU",
         claim(
@@ -104,7 +104,7 @@ def gelu_derivative() -> Derivation:
 
 @result
 def gelu_second_derivative() -> Derivation:
-    """Smooth where ReLU has a kink: the slope itself has a derivative."""
+    """GELU is smooth at 0, where ReLU has a kink: its slope has a derivative."""
     return derivation(
         "Second derivative of GELU",
         claim(
@@ -119,7 +119,7 @@ def gelu_second_derivative() -> Derivation:
 
 @result
 def gelu_below_relu() -> Derivation:
-    """GELU stays below ReLU, by |t| times the probability of what lies beyond |t|: the same on both sides of 0."""
+    """GELU is below ReLU by |t| times the probability of exceeding |t|, which is the same on both sides of 0."""
     missing = p * normal_distribution(-p)
     return derivation(
         "ReLU(t) - GELU(t) = |t| Phi(-|t|) > 0 for all t other than 0",
@@ -132,13 +132,14 @@ def gelu_below_relu() -> Derivation:
 
 @result
 def gelu_limit() -> Derivation:
-    """With a normal variable that hardly varies the gate is the bracket [t > 0], and GELU becomes ReLU."""
+    """As the variance of the normal variable shrinks, the gate becomes the indicator [t > 0], and GELU becomes ReLU."""
     a = g * p / sqrt(2)
     tail, reach = exp(-(a**2)), 1 - erf(a)
     return derivation(
         "t Phi(g t) tends to ReLU(t) as g grows: to p at p > 0, to 0 at -p, off by at most p exp(-(g p)^2 / 2) / 2",
         claim(
             Limit(p * normal_distribution(g * p), g, oo),
+            # 0 <= 1 - erf(a) <= exp(-a^2) for a >= 0
             step("squeeze", p, "=", p - p / 2 * tail, p, p / 2 * (tail - reach), p / 2 * reach),
         ),
         claim(
@@ -151,7 +152,7 @@ def gelu_limit() -> Derivation:
 
 @result
 def gelu_slopes_reflect() -> Derivation:
-    """The slopes at t and -t add up to 1, as those of every f with f(t) - f(-t) = t: the slope at 0 is 1/2."""
+    """The slopes at t and -t add up to 1, as for every f with f(t) - f(-t) = t: the slope at 0 is 1/2."""
     return derivation(
         "GELU'(t) + GELU'(-t) = 1",
         claim(
@@ -165,7 +166,7 @@ def gelu_slopes_reflect() -> Derivation:
 
 @result
 def gelu_tanh_is_a_gate() -> Derivation:
-    """The tanh form is the input times a sigmoid, as SiLU is, of twice the argument."""
+    """The tanh form is the input times a sigmoid, as SiLU is: the sigmoid of twice the argument of tanh."""
     return derivation(
         "The tanh form of GELU is x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3)",
         claim(tanh(t), step("algebra", 2 * sigmoid.formula(2 * t) - 1)),
@@ -176,10 +177,11 @@ def gelu_tanh_is_a_gate() -> Derivation:
 
 @result
 def gelu_sigmoid_error() -> Derivation:
-    """The sigmoid form of GELU is forty times further off than the tanh form."""
+    """The largest error of the sigmoid form of GELU, which is forty times that of the tanh form."""
     largest = Supremum(Lambda(t, Abs(gelu.formula(t) - gelu_sigmoid.formula(t))))
     tail_erf, tail_sigmoid = exp(-(t**2) / 2), exp(-SLOPE * t)
     below_erf, below_sigmoid = 1 - erf(t / sqrt(2)), tail_sigmoid / (1 + tail_sigmoid)
+    # far out, the bound h: over = h - (GELU - sigmoid form) and under = h + (GELU - sigmoid form), both >= 0
     far = exp(t * (1 - SLOPE)) + exp(t * (1 - t / 2)) / 2
     over = (exp(t) - t) * tail_sigmoid + t * tail_sigmoid * below_sigmoid + exp(t) * tail_erf / 2 + t / 2 * below_erf
     under = (exp(t) - t) * tail_erf / 2 + t / 2 * (tail_erf - below_erf) + exp(t) * tail_sigmoid + t * below_sigmoid

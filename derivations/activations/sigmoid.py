@@ -1,4 +1,4 @@
-r"""The sigmoid and the activations made of it: tanh, softplus, SiLU (Swish) with its slope b.
+r"""The sigmoid and the activations built from it: tanh, softplus, SiLU (Swish) with its slope b.
 
 Definition   sigmoid(x) = 1 / (1 + exp(-x));   softplus(x) = log(1 + exp(x));   SiLU(x) = x sigmoid(x)
 Result       sigmoid' = sigmoid (1 - sigmoid);   softplus' = sigmoid;   SiLU' = sigmoid + SiLU (1 - sigmoid)
@@ -28,7 +28,7 @@ silu = named("silu", t * sigmoid.formula(t), t)
 
 
 def swish(slope: Expr, at: Expr = t) -> Expr:
-    """Return Swish with a slope of its own inside the gate, t sigmoid(b t); SiLU is b = 1."""
+    """Return Swish, whose gate has a slope b: t sigmoid(b t). SiLU has b = 1."""
     return at * sigmoid.formula(slope * at)
 
 
@@ -37,7 +37,7 @@ s = sigmoid.formula(t)
 
 @result
 def sigmoid_derivative() -> Derivation:
-    """The slope is the product of the value and what it lacks to 1."""
+    """The slope is the value times 1 minus the value."""
     return derivation(
         "Derivative of the sigmoid: s (1 - s)",
         claim(
@@ -51,7 +51,7 @@ def sigmoid_derivative() -> Derivation:
 
 @result
 def sigmoid_second_derivative() -> Derivation:
-    """The slope grows below the middle, s = 1/2, and falls above it."""
+    """The slope grows while s < 1/2, and falls for s > 1/2."""
     return derivation(
         "Second derivative of the sigmoid: s (1 - s) (1 - 2 s)",
         claim(
@@ -66,12 +66,13 @@ def sigmoid_second_derivative() -> Derivation:
 
 @result
 def sigmoid_bounds() -> Derivation:
-    """A value strictly between 0 and 1, and a slope of at most 1/4, which is reached at 0."""
+    """The value is strictly between 0 and 1; the slope is at most 1/4, which is reached at 0."""
     return derivation(
         "The sigmoid lies between 0 and 1, and its derivative is at most 1/4",
         claim(s, step("bound", 0, ">")),
         claim(s, step("bound", 1, "<", exp(-t) / (1 + exp(-t)))),
         claim(Derivative(s, t), step("derivative", s * (1 - s))),
+        # 1/4 - s (1 - s) = (s - 1/2)^2
         claim(s * (1 - s), step("bound", Rational(1, 4), "<=", (s - Rational(1, 2)) ** 2)),
         source=GOODFELLOW,
     )
@@ -79,7 +80,7 @@ def sigmoid_bounds() -> Derivation:
 
 @result
 def sigmoid_reflection() -> Derivation:
-    """The two sides share 1 between them, as two classes do."""
+    """The values at t and -t add up to 1, like the probabilities of two classes."""
     return derivation(
         "sigmoid(t) + sigmoid(-t) = 1",
         claim(
@@ -93,7 +94,7 @@ def sigmoid_reflection() -> Derivation:
 
 @result
 def softplus_derivative() -> Derivation:
-    """Softplus is what the sigmoid adds up to; the second derivative is that of the sigmoid."""
+    """Softplus is an integral of the sigmoid; its second derivative is the derivative of the sigmoid."""
     return derivation(
         "Derivative of softplus: the sigmoid",
         claim(
@@ -122,7 +123,7 @@ def softplus_reflection() -> Derivation:
 
 @result
 def log_sigmoid() -> Derivation:
-    """The loss of a binary classifier, written so that nothing overflows for large positive t."""
+    """The loss of a binary classifier, in a form that does not overflow for large positive t."""
     return derivation(
         "log sigmoid(t) = -softplus(-t)",
         claim(log(s), step("exponent", -softplus.formula(-t))),
@@ -132,7 +133,7 @@ def log_sigmoid() -> Derivation:
 
 @result
 def sigmoid_inverse() -> Derivation:
-    """The logarithm of the odds brings the logit back."""
+    """The logarithm of the odds is the logit."""
     odds = s / sigmoid.formula(-t)
     return derivation(
         "log(sigmoid(t) / (1 - sigmoid(t))) = t",
@@ -145,7 +146,7 @@ def sigmoid_inverse() -> Derivation:
 
 @result
 def silu_derivative() -> Derivation:
-    """The product rule; the slope is 1/2 at 0 and may lie above 1 and below 0."""
+    """The slope, by the product rule, is 1/2 at 0, above 1 for some t and below 0 for others."""
     return derivation(
         "Derivative of SiLU: s + t s (1 - s)",
         claim(
@@ -159,7 +160,7 @@ def silu_derivative() -> Derivation:
 
 @result
 def silu_reflection() -> Derivation:
-    """Any gate with g(t) + g(-t) = 1 leaves the odd part t/2, as ReLU and GELU do."""
+    """Any gate with g(t) + g(-t) = 1 gives the odd part t/2, as for ReLU and GELU."""
     return derivation(
         "SiLU(t) - SiLU(-t) = t",
         claim(
@@ -173,7 +174,7 @@ def silu_reflection() -> Derivation:
 
 @result
 def swish_derivative() -> Derivation:
-    """The slope in terms of the value: near 0 half of the input passes, far out all of it or nothing."""
+    """The slope in terms of the value: 1/2 near 0; far from 0 it tends to 1 on one side and to 0 on the other."""
     value, gate = swish(b), sigmoid.formula(b * t)
     return derivation(
         "Derivative of Swish_b: b Swish_b(t) + sigmoid(b t) (1 - b Swish_b(t))",
@@ -189,7 +190,7 @@ def swish_derivative() -> Derivation:
 
 @result
 def swish_limit() -> Derivation:
-    """A steep gate is the bracket [t > 0], and Swish becomes ReLU."""
+    """As its slope grows, the gate becomes the indicator [t > 0], and Swish becomes ReLU."""
     lost = p * exp(-g * p) / (1 + exp(-g * p))
     return derivation(
         "Swish_g tends to ReLU as g grows: to p at p > 0, to 0 at -p, off by at most p exp(-g p)",
@@ -202,7 +203,8 @@ def swish_limit() -> Derivation:
 
 @result
 def softplus_bounds() -> Derivation:
-    """Above ReLU, by log 2 at most: as much as two equal numbers add to their maximum in log-sum-exp."""
+    """Softplus is above ReLU, by at most log 2: log-sum-exp of two equal numbers exceeds their maximum by as much."""
+    # log 2 - log(1 + exp(-p)), written as log(1 + u) with u >= 0
     gap = log(1 + (1 - exp(-p)) / (1 + exp(-p)))
     return derivation(
         "ReLU(t) < softplus(t) <= ReLU(t) + log 2",
@@ -216,7 +218,7 @@ def softplus_bounds() -> Derivation:
 
 @result
 def softplus_limit() -> Derivation:
-    """Softplus is a smooth ReLU, and the same in the limit of a large slope."""
+    """Softplus is a smooth ReLU, and tends to it as the slope grows."""
     return derivation(
         "softplus(g t)/g tends to ReLU(t) as g grows",
         claim(Limit(softplus.formula(g * p) / g, g, oo), step("limit laws", p)),

@@ -1,9 +1,9 @@
-"""The attention of a description as a layer: what may be done to queries, keys and scores, around the same three steps.
+"""The attention of a description as a layer: queries, keys and scores may vary, the three steps do not.
 
-Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed and turned where asked; S_i = Q_i K_i^T
+Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed and rotated if asked; S_i = Q_i K_i^T
              times the scale, capped, biased; A_i = softmax of the visible scores; Y = Concat(A_i V_i) W^O (plus b^O)
 Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); weights as in `multi_head` and
-             `grouped_query_attention`; where only some columns are turned, W_Q and W_K make those, W_Q_pass and
+             `grouped_query_attention`; if only some columns are rotated, W_Q and W_K compute these, W_Q_pass and
              W_K_pass the others
 Source       Vaswani et al. (2017), section 3.2; Ainslie et al. (2023), section 2.2; Su et al. (2021); for the scores
              Raffel et al. (2020), section 2.1, Press et al. (2022), section 3, Gemma Team (2024), section 2
@@ -43,9 +43,9 @@ def norm_layer(norm: Norm) -> Layer:
 
 
 def rotary_layer(rotary: Rotary) -> Layer:
-    """Return the rotary position embedding of a description, its frequencies changed by the rule that it names.
+    """Return the rotary position embedding of a description, with its frequencies changed by the named rule.
 
-    Assumes      a rule that lacks a number (`lacks`) leaves the frequencies as they are: it changes no count
+    Assumes      a rule that lacks a number (`lacks`) does not change the frequencies: counts do not depend on them
     """
     rule = dict(rotary.scaling)
     if not rule or "lacks" in rule:
@@ -77,7 +77,7 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
 
 
 def _plain(a: Attention, masked: bool, cross: bool) -> Layer:
-    """Multi-head attention as it is in the package, of X to itself or to a memory."""
+    """Return multi-head attention from the package, of X to itself or to a memory."""
     heads = multi_head_attention(masked=masked, biases=a.biases[0]).xreplace({h: a.heads, d_k: a.d_k, d_v: a.d_v})
     X, memory, M, _ = _inputs(a, cross)
     bound = {parameter.name: parameter for parameter in heads.parameters}
@@ -95,7 +95,7 @@ def _inputs(a: Attention, cross: bool) -> tuple[Variable, Variable, Variable, Va
 
 
 def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) -> Layer:
-    """Every head with queries, keys and values of its own."""
+    """Return attention in which every head has its own queries, keys and values."""
     X, memory, M, B = _inputs(a, cross)
     write = _Projections(a, (i, a.heads))
     queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
@@ -118,7 +118,7 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
 
 
 def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
-    """Groups of heads that share keys and values; the sum over the groups of what they write."""
+    """Return attention in which groups of heads share keys and values; the outputs of the groups are added."""
     if isinstance(a.positions, Alibi):
         raise ValueError("attention: a bias by distance for heads that share keys and values is not described yet")
     X, memory, M, _ = _inputs(a, cross)
@@ -137,7 +137,7 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
 
 
 def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable]]:
-    """The query heads of one group, with the keys and values that they share, and the weights, which are inputs."""
+    """Return the query heads of one group, with their shared keys and values, and the weights, which are inputs."""
     X, M, V = array("X", n, d_model), mask_array("M", n, keys), array("V", keys, a.d_v)
     write = _Projections(a, (head, a.heads))
     queries = write.queries(X)
@@ -152,11 +152,11 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     return Layer("query_group", (X, *K, V, *mask, *weights), (), write.let, Y), weights
 
 
-# --- what is done to queries, keys and scores -----------------------------------------------------------------------
+# --- queries, keys and scores ---------------------------------------------------------------------------------------
 
 
 def _columns(a: Attention) -> tuple[tuple[str, Expr], ...]:
-    """The columns of queries and keys by what is done to them: those that are turned, and the others, if any."""
+    """Return the columns of queries and keys: the rotated ones, then the others, if any."""
     if isinstance(a.positions, Rotary) and a.positions.columns is not None:
         return ("", a.positions.columns), ("_pass", a.d_k - a.positions.columns)
     return (("", a.d_k),)
@@ -172,11 +172,11 @@ class _Projections:
     parameters: list[Variable] = field(default_factory=list)
 
     def queries(self, rows: Array) -> list[Variable]:
-        """Write the queries, normed and turned: two arrays where only some columns are turned."""
+        """Write the queries, normed and rotated: two arrays if only some columns are rotated."""
         return self._turned("Q", "query_norm", rows, self.a.biases[0])
 
     def keys(self, rows: Array) -> list[Variable]:
-        """Write the keys, normed and turned as the queries are."""
+        """Write the keys, normed and rotated like the queries."""
         return self._turned("K", "key_norm", rows, self.a.biases[1])
 
     def values(self, rows: Array) -> Variable:
@@ -184,7 +184,7 @@ class _Projections:
         return self._projected("V", rows, self.a.d_v, self.a.biases[2])
 
     def sinks(self) -> list[Variable]:
-        """Return the scores that take a share of the weights, one for every head, if there are any."""
+        """Write the scores of the sinks, one for every head, which take a share of the weights."""
         found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
         self.parameters += found
         return found
@@ -219,7 +219,7 @@ def _scores_changed(a: Attention) -> bool:
 
 
 def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
-    """One head: scores from its queries and keys, weights, the weighted sum of the values."""
+    """Return one head: scores from its queries and keys, weights, and the weighted sum of the values."""
     columns = _columns(a)
     if not _scores_changed(a) and len(columns) == 1 and not biased:
         return scaled_dot_product_attention(masked=masked).xreplace({d_k: a.d_k, d_v: a.d_v, m: keys})
@@ -251,9 +251,10 @@ def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
 
 
 def _distances(a: Attention, alibi: Alibi, keys: Expr) -> Array:
-    """The biases of all heads by distance: the slope of each head, times j - i."""
+    """Return the biases of all heads by distance: the slope of each head, times j - i."""
     slope = Integer(2) ** (-8 * (head + 1) / (alibi.power or a.heads))
     if alibi.power is not None:
+        # the slopes that 2 p heads would have: every other one of them is new
         between = Integer(2) ** (-4 * (2 * (head - alibi.power) + 1) / alibi.power)
         late = Iverson(Ge(head, alibi.power))
         slope = (1 - late) * slope + late * between

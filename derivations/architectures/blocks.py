@@ -1,4 +1,4 @@
-"""One layer of a stack, from its description: sub-layers in the order and with the norms that it asks for.
+"""One layer of a stack, from its description: sub-layers in the given order and with the given norms.
 
 Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); parallel: attention and
              feed-forward network of the same x, added to it together
@@ -27,7 +27,7 @@ __all__ = ["Around", "block_layer", "feed_forward_layer"]
 
 @dataclass(frozen=True)
 class Around:
-    """What a block reads beside its rows: a memory, a mask, a bias of the scores."""
+    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores."""
 
     memory: bool = False
     masked: bool = False
@@ -51,7 +51,7 @@ def feed_forward_layer(network: FeedForward | Experts) -> Layer:
 
 
 def block_layer(block: Block, around: Around) -> Layer:
-    """Return one block: inputs are the rows X, then what it reads beside them."""
+    """Return one block: its inputs are the rows X, then the arrays of `around`."""
     X, given = array("X", n, d_model), around.arrays(block)
     beside = {variable.name: variable for variable in given}
     let = Equations()
@@ -98,7 +98,7 @@ _LETTERS = {"self_attention": ("U", "A", "Y"), "cross_attention": ("V", "C", "R"
 
 
 def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callable[[Array], Array]) -> Array:
-    """One sub-layer with its norms and its residual sum."""
+    """Write one sub-layer with its norms and its residual sum."""
     normed, result, total = _LETTERS[name]
     norm = norm_layer(block.norm)
     if block.order == "post":
@@ -112,7 +112,7 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
 
 
 def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable]) -> Array:
-    """Attention and feed-forward network of the same rows."""
+    """Write attention and feed-forward network of the same rows."""
     norm = norm_layer(block.norm)
     U = let("U")(part("self_attention_norm", norm)(X))
     A = let("A")(_self_attention(block, beside)(U))
@@ -122,7 +122,7 @@ def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable
 
 
 def _experts(network: Experts) -> Layer:
-    """The mixture of experts of a description."""
+    """Return the mixture of experts of a description."""
     layer = mixture_of_experts(
         network.activation,
         scoring=network.scoring,

@@ -1,7 +1,7 @@
 """The weights of a model by component, read off its equations.
 
-A component is what a weight is for: attention, feed-forward network, norms, embeddings, head. The name of a weight and
-of the parts around it say so; `COMPONENTS` is the table. A weight that the table does not know keeps its own name.
+A component is the purpose of a weight: attention, feed-forward network, norms, embeddings, head. The table
+`COMPONENTS` finds it from the names of the weight and of the parts that contain it. An unknown weight keeps its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "parameters_with_experts",
 ]
 
-# the innermost part that is known names the component; {} stands for "weights" or "biases"
+# the innermost known part names the component; {} becomes "weights" or "biases"
 COMPONENTS: Mapping[str, str] = {
     "E": "token_embedding",
     "W_in": "embedding_projection",
@@ -89,9 +89,9 @@ def parameters_by_component(layer: Layer) -> dict[str, Expr]:
 
 
 def active_parameters(architecture: Architecture, layer: Layer) -> Expr:
-    """Return the number of parameters that one token uses: of the routed experts those that it is sent to.
+    """Return the number of parameters that one token uses: of the routed experts only the chosen ones.
 
-    Definition   all parameters, with the chosen experts in place of all experts in the weights of routed experts;
+    Definition   all parameters, but of the weights of routed experts only those of the chosen number of experts;
                  embedding and head are counted
     Units        parameters
     """
@@ -99,7 +99,7 @@ def active_parameters(architecture: Architecture, layer: Layer) -> Expr:
 
 
 def parameters_with_experts(layer: Layer, used: Mapping[Expr, Expr]) -> Expr:
-    """Return the number of parameters with so many experts in the place of all of them, by the size that numbers them.
+    """Return the number of parameters if only `used` of the experts count, by the size symbol of the experts.
 
     Units        parameters
     """

@@ -1,9 +1,9 @@
 """Whole models from their descriptions: embeddings, stacks of blocks, the head.
 
-Definition   X = rows of the table (times a scale) plus positions and segments; Z = the stack of X; what the head makes
-             of Z. An encoder-decoder hands the encoder's rows to every layer of the decoder.
+Definition   X = rows of the table (times a scale) plus positions and segments; Z = stack(X); the output is head(Z). In
+             an encoder-decoder every layer of the decoder reads the rows of the encoder.
 Shapes       tokens (n,), or source (m,) and target (n,); Z (n, d_model); logits (n, vocab)
-Source       Vaswani et al. (2017), section 3; what a model adds is in its description
+Source       Vaswani et al. (2017), section 3; sources of variants are in the description of a model
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIDES = {"encoder": ("source", m), "decoder": ("target", n)}  # what each stack 
 
 @lru_cache(maxsize=64)
 def build(architecture: Architecture) -> Layer:
-    """Return the model as one layer, from tokens (patches, frames) to what its head puts out.
+    """Return the model as one layer, from tokens (patches, frames) to the output of its head.
 
     Shapes       tokens (n,), or source (m,) and target (n,); logits (n, vocab) of a language model
     """
@@ -60,7 +60,7 @@ class _Writer:
         self.inputs: list[Variable] = []
         self._parameters: dict[str, Variable] = {}
         self._pair = architecture.encoder is not None and architecture.decoder is not None
-        self._width: Expr | None = None  # of the rows of the table, where it is not d_model
+        self._width: Expr | None = None  # of the rows of the table, if it is not d_model
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
@@ -68,7 +68,7 @@ class _Writer:
         return tuple(self._parameters.values())
 
     def parameter(self, name: str, *shape: Expr) -> Variable:
-        """Return a parameter, one and the same for one name."""
+        """Return the parameter of a name; the same name gives the same parameter."""
         return self._parameters.setdefault(name, array(name, *shape))
 
     def input(self, variable: Variable) -> Variable:
@@ -103,7 +103,7 @@ class _Writer:
         return self.let(f"U{suffix}")(part(name, norm_layer(embedding.norm))(rows))
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
-        """The rows of tokens, patches or frames, and their number."""
+        """Return the rows of tokens, patches or frames, and their number."""
         name, length = SIDES[side] if self._pair else ("tokens", n)
         if isinstance(stack.stem, AudioStem):
             frames = self.input(array("frames", 2 * length, stack.stem.mel))
@@ -129,7 +129,7 @@ class _Writer:
         return logits if head.soft_cap is None else self.let("capped")(soft_cap(head.soft_cap)(logits))
 
     def narrowed(self, head: Head, Z: Array) -> Array:
-        """Return the rows at the width of the table, where it is not d_model."""
+        """Return the rows projected to the width of the table, if that is not d_model."""
         return Z if self._width is None else self.let("Z_out")(Z @ self.parameter("W_out", d_model, self._width))
 
     def scores_of_transformed(self, head: Head, Z: Array) -> Array:
@@ -139,7 +139,7 @@ class _Writer:
         return self.scores(head, self.let("V")(part("transform_norm", norm_layer(head.norm or Norm()))(G)))
 
     def pooled(self, head: Head, Z: Array) -> Array:
-        """Write the pooler: an affine map of the first row, bounded."""
+        """Write the pooler: an affine map of the first row and a bounded activation."""
         return self.let("pooled")((head.activation or bounded)(_affine("pooler", d_model)(RowRange(Z, 0, 1))))
 
     def classes(self, head: Head, rows: Array, name: str = "classifier", count: Expr | None = None) -> Array:
@@ -152,7 +152,7 @@ def _affine(name: str, width: Expr | None) -> Part:
 
 
 def _pretraining(write: _Writer, head: Head, Z: Array) -> tuple[Array, Array]:
-    """The scores of tokens, and whether the second segment follows the first."""
+    """Write the scores of tokens, and the scores of whether the second segment follows the first."""
     tanh_pooled = write.pooled(replace(head, activation=None), Z)
     return write.scores_of_transformed(head, Z), write.classes(head, tanh_pooled, "next_sentence", Integer(2))
 
@@ -182,6 +182,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     beside: dict[object, Array] = {}
     if stack.causal:
         windows = {block.attention.window for block in stack.blocks}
+        # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)
@@ -197,7 +198,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
-    """A run applied to rows: one block repeated, or a sequence of blocks repeated."""
+    """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
     masked, biased = any(key != "B" for key in beside), "B" in beside
     around = Around(memory is not None, masked, biased)
     shared = [*([memory] if memory is not None else [])]
@@ -211,7 +212,7 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
 
 
 def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
-    """Different blocks one after the other, as one layer."""
+    """Return different blocks in sequence as one layer."""
     X, memory = array("X", n, d_model), [array("memory", m, d_model)] if around.memory else []
     masks = {window: mask_array("M" if window is None else f"M_{window}", n, n) for window in windows}
     bias = [array("B", run.blocks[0].attention.heads, n, n)] if around.biased else []
@@ -224,6 +225,6 @@ def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
 
 
 def _bias(relative: RelativeBias, heads: Expr) -> Array:
-    """The bias of the scores of every head by distance, from the table of the stack."""
+    """Return the bias of the scores of every head by distance, from the table of the stack."""
     layer = relative_position_bias(n, n, bidirectional=relative.bidirectional, max_distance=relative.longest)
     return part("relative_position_bias", layer.xreplace({buckets: relative.buckets, h: heads}))()

@@ -1,8 +1,8 @@
-"""What a Transformer is made of, as data: which layers, in which order, with which sizes.
+"""The description of a Transformer as data: its layers, their order and their sizes.
 
-Nothing here is a formula. `composition` turns a description into a layer of the package; counts, code and gradients
-are read off that layer. A size is a symbol; sizes that do not follow from each other are different symbols. `values`
-of a model gives the numbers.
+This module has no formulas. `composition` turns a description into a layer of the package; counts, code and gradients
+are computed from that layer. A size is a symbol; sizes that do not follow from each other are different symbols.
+`values` of a model gives the numbers.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Norm:
 class Rotary:
     """Rotary position embedding of queries and keys (Su et al. 2021).
 
-    `columns` are turned, all of them when None; pairs are neighbouring columns, or column i and i + columns/2 when
-    `halves`; `base` is the base of the frequencies. `scaling` is a rule that changes the frequencies, by name and
-    numbers as the configuration gives them: it has no parameters and no products.
+    `columns` is the number of rotated columns, None for all. Pairs are neighbouring columns, or column i and
+    i + columns/2 when `halves`; `base` is the base of the frequencies. `scaling` is a rule that changes the
+    frequencies, with the name and numbers of the configuration: it has no parameters and no products.
     """
 
     columns: Expr | None = None
@@ -74,9 +74,9 @@ class Rotary:
 class Alibi:
     """A bias linear in the distance, one slope for each head (Press, Smith and Lewis 2022, section 3).
 
-    Slopes are 2^(-8 t / h) for t = 1, ..., h; where h is no power of two, `power` is the largest one p below it, and
-    they are 2^(-8 t / p) for p heads, then every other slope of 2 p heads. `scaled` where the scale of the scores
-    multiplies the bias too.
+    Slopes are 2^(-8 t / h) for t = 1, ..., h. If h is not a power of two, `power` is the largest power p below it, and
+    the slopes are 2^(-8 t / p) for p heads, then every other slope of 2 p heads. With `scaled` the scale of the scores
+    multiplies the bias, too.
     """
 
     power: Expr | None = None
@@ -97,7 +97,7 @@ class Latent:
     """Keys and values from a latent vector of width `key_value_rank`; queries from one of width `query_rank`, if any.
 
     Every head has `d_k` columns without position and shares `d_rotary` columns of rotary keys (DeepSeek-AI 2024).
-    When `absorbed`, the maps that make keys and values are applied to the queries and to the weighted sums instead.
+    When `absorbed`, the maps to keys and values are applied to the queries and to the weighted sums instead.
     """
 
     key_value_rank: Expr
@@ -108,12 +108,12 @@ class Latent:
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention: as many heads as keys and values (`groups` None), or `groups` of `heads` query heads each.
+    """Attention with a key and a value for each head (`groups` None), or with `groups` of `heads` query heads each.
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
     a position sees, itself included; `norm` is applied to every query and key. With `sinks` every head has a learned
-    score that takes its share of the weights, as that of a key without a value would.
+    score that takes a share of the weights, like the score of a key without a value.
     """
 
     heads: Expr  # of each group, or all of them
@@ -186,11 +186,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Embedding:
-    """What a stack takes in: rows of a table, and what is added to them.
+    """The input of a stack: rows of a table, and the rows that are added to them.
 
-    `positions` rows of a learned (or stored) table, read from row `first_position` on; `segments` rows of another one;
-    `sinusoidal` positions have no parameters; `scale` multiplies the token rows; `width` is that of the token rows
-    where a projection to d_model follows.
+    `positions` is the number of rows of a learned (or stored) table, read from row `first_position` on; `segments` is
+    that of another table. `sinusoidal` positions have no parameters; `scale` multiplies the token rows; `width` is the
+    width of the token rows if a projection to d_model follows.
     """
 
     positions: Expr | None = None
@@ -204,7 +204,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Patches:
-    """Pictures as `count` patches of `size` x `size` pixels in `channels` colours, behind a class token."""
+    """Images as `count` patches of `size` x `size` pixels in `channels` colours, after a class token."""
 
     size: Expr
     channels: Expr
@@ -220,7 +220,7 @@ class AudioStem:
 
 @dataclass(frozen=True)
 class Stack:
-    """Runs of blocks in sequence, with what comes before and after."""
+    """Runs of blocks in sequence, with the layers before and after them."""
 
     runs: tuple[Run, ...]
     embedding: Embedding
@@ -231,18 +231,18 @@ class Stack:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of all runs, each as often as it is written."""
+        """The blocks of all runs, each as often as the run lists it."""
         return tuple(block for run in self.runs for block in run.blocks)
 
 
 @dataclass(frozen=True)
 class Head:
-    """What makes the output of the last row of layers.
+    """The layers that compute the output from the last rows.
 
     Kinds        "none"; "language_model": scores of all tokens; "pooler": tanh of a linear map of the first row;
                  "masked_language_model": a linear map, an activation and a norm before the scores; "pretraining": that,
                  and a pooler with two classes; "classes": a linear map of the first row to `classes` scores;
-                 "pooled_classes": the same behind a pooler
+                 "pooled_classes": the same after a pooler
     """
 
     kind: Literal[
@@ -278,9 +278,9 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Model:
-    """An architecture with the numbers of its sizes, and what was assumed in reading them.
+    """An architecture with the numbers of its sizes, and the assumptions made in reading them.
 
-    `part` says which part of the named model is described, where that is not all of it; `storage` how its numbers are
+    `part` names the described part of the model, if that is not the whole model; `storage` is how its numbers are
     stored.
     """
 

@@ -1,7 +1,7 @@
-"""Layers of one kind put together: what is added up over the layers of a stack does not depend on their order.
+"""Layers of one kind in one run: a sum over the layers of a stack does not depend on their order.
 
 Result       parameters, operations and bytes of a stack are sums over its layers; a kind of layer is counted once and
-             multiplied by the number of layers of that kind, however irregularly they follow each other
+             multiplied by the number of layers of that kind, in any order
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["by_kind", "kind_of"]
 
 
 def kind_of(block: Block, sparse: bool) -> str:
-    """Return one word for a layer: by its network where some layers of the stack have experts, else by its window."""
+    """Return one word for a layer: for its network if some layers of the stack have experts, else for its window."""
     if sparse:
         return "experts" if isinstance(block.feed_forward, Experts) else "dense"
     return "full" if block.attention.window is None else "window"
 
 
 def by_kind(model: Model) -> Model:
-    """Return a model with the same layers, those of a kind in one run: it has the same counts, and is not the same map.
+    """Return a model with the same layers, in one run for each kind: its counts are equal, but its function is not.
 
-    A stack that writes every kind of layer once stays as it is. The number of layers of each kind is a new size.
+    A stack that lists every kind of layer once does not change. The number of layers of each kind is a new size.
     """
     architecture, values = model.architecture, dict(model.values)
     for side in ("encoder", "decoder"):
@@ -44,7 +44,7 @@ def by_kind(model: Model) -> Model:
 
 
 def _together(stack: Stack, model: Model, taken: set[str]) -> tuple[tuple[Run, ...], dict[Symbol, int]]:
-    """One run for each kind of layer, in order of first appearance, and the numbers of layers."""
+    """Return one run for each kind of layer, in order of first appearance, and the numbers of layers."""
     numbers: Counter[Block] = Counter()
     for run in stack.runs:
         times = int(run.count.xreplace(dict(model.values)))

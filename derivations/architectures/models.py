@@ -1,7 +1,7 @@
 """Models by name: the sizes that their authors publish, as tables.
 
-`named_model` reads a row like the configuration of its family; the original Transformer, which has no family there, is
-described here. What the authors state of the number of parameters is kept beside, with its source.
+`named_model` reads a row like the configuration of its family; the original Transformer, which has no such family, is
+described here. The number of parameters that the authors state is kept with its source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["model_names", "named_model"]
 
 
 def _transformer(name: str) -> Model:
-    """The original Transformer: norms after, positions without parameters, one table for source, target and scores."""
+    """Return the original Transformer: norms after sub-layers, fixed positions, one table for tokens and scores."""
     attention, embedding = Attention(h), Embedding(sinusoidal=True, scale=sqrt(d_model))
     feed_forward, norm = FeedForward(relu), Norm()
     in_encoder = Block(attention, feed_forward, norm, "post")
@@ -45,7 +45,7 @@ def _transformer(name: str) -> Model:
 
 
 def _integers(table: Table, name: str) -> list[int]:
-    """The sizes of a row."""
+    """Return the sizes in a row."""
     return [each for each in table.rows[name] if isinstance(each, int)]
 
 
@@ -61,9 +61,9 @@ def model_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def named_model(name: str) -> Model:
-    """Return the built-in model of a name, with what its authors state of its parameters.
+    """Return the built-in model of a name, with the number of parameters that its authors state.
 
-    Raises       LookupError for a name that is not there
+    Raises       LookupError for an unknown name
     """
     table = _TABLES.get(name)
     if table is None:
@@ -83,12 +83,12 @@ def named_model(name: str) -> Model:
 
 
 def _folded(name: str) -> str:
-    """A name without what people write in different ways."""
+    """Return a name in lower case, without the characters that people write differently."""
     return "".join(each for each in name.lower() if each.isalnum())
 
 
 def _number(stated: object) -> int:
-    """A stated number of parameters as a whole number: "1.3B" is 1300000000."""
+    """Return a stated number of parameters as an integer: "1.3B" is 1300000000."""
     if isinstance(stated, int):
         return stated
     text = str(stated)

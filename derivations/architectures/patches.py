@@ -1,9 +1,9 @@
-r"""Images and sounds as sequences: patches of pixels, a class token above them, and the stem that reads spectra.
+r"""Images and sounds as sequences: patches of pixels, a class token before them, and the stem for spectra.
 
 Definition   patches: Y = U W + b, row i of U the pixels of patch i;  class token: Z = [c; X];
              stem: Y = GELU(conv_2(GELU(conv_1(X)))), both of width 3 and padding 1, the second with stride 2
 Result       a convolution whose stride is its width is the linear layer on patches; the class token's row is the same
-             for every image, and the others move down by one; the stem halves the length
+             for every image, and the other rows move down by one; the stem halves the length
 Shapes       U (n, pixels), W (pixels, d_model), pixels = channels p^2; c (1, d_model), Z (n + 1, d_model);
              spectra (frames, mel), Y (frames/2, d_model)
 Assumes      pixels of a patch in the order of the kernel: channel, row, column; an even number of frames
@@ -37,11 +37,11 @@ t = index("t")
 
 
 def patch_embedding() -> Layer:
-    """Return the embedding of patches: a linear layer on the pixels of each, written one after the other.
+    """Return the embedding of patches: a linear layer on the concatenated pixels of each patch.
 
     Definition   Y = U W + b
     Shapes       U (n, pixels), W (pixels, d_model), b (d_model,), Y (n, d_model); pixels = channels p^2
-    Assumes      the pixels of a patch stand in the order of the kernel of the convolution that this is
+    Assumes      the pixels of a patch are in the order of the kernel of the equivalent convolution
     Source       Dosovitskiy et al. (2021), section 3.1
     """
     U, W, b = array("U", n, pixels), array("W", pixels, d_model), array("b", d_model)
@@ -51,7 +51,7 @@ def patch_embedding() -> Layer:
 
 
 def class_token() -> Layer:
-    """Return a sequence with one learned row above it, whose last state stands for the whole.
+    """Return a sequence with one learned row before it, whose last state represents the whole sequence.
 
     Definition   Z = [c; X]
     Shapes       X (n, d_model), c (1, d_model), Z (n + 1, d_model)
@@ -64,7 +64,7 @@ def class_token() -> Layer:
 
 
 def audio_stem() -> Layer:
-    """Return the stem that reads spectra: two convolutions over time, of which the second takes every other frame.
+    """Return the stem for spectra: two convolutions over time, the second with stride 2.
 
     Definition   H = GELU(conv_1(X)), Y = GELU(conv_2(H)); both of width 3 with one row of zeros on either side
     Shapes       X (frames, mel), H (frames, d_model), Y (frames/2, d_model)
@@ -85,7 +85,7 @@ EVEN = Assumption(Eq(Mod(frames, 2), 0, evaluate=False), {}, "an even number of 
 
 @result
 def stride_of_the_width() -> Derivation:
-    """Windows that do not overlap are patches: the convolution is a linear layer on what each of them holds.
+    """Windows that do not overlap are patches: the convolution is a linear layer on each patch.
 
     For images the same holds along both axes.
     """
@@ -103,7 +103,7 @@ def stride_of_the_width() -> Derivation:
 
 @result
 def patch_costs() -> Derivation:
-    """A patch is read once: the cost is that of a linear layer."""
+    """Each patch is read once, so the cost is that of a linear layer."""
     inside = channels * p**2
     layer = patch_embedding().at(pixels=inside)
     return derivation(
@@ -116,7 +116,7 @@ def patch_costs() -> Derivation:
 
 @result
 def class_token_above() -> Derivation:
-    """The first row is learned, the others are those of the image, each one place further down."""
+    """The first row is learned, the others are those of the image, each one row further down."""
     layer = class_token()
     (X,), (c,), Z = layer.inputs, layer.parameters, layer.output
     return derivation(
@@ -132,7 +132,7 @@ def class_token_above() -> Derivation:
 
 @result
 def class_token_gradient() -> Derivation:
-    """The token collects the gradient of its row from every image."""
+    """The token gets the sum of the gradients of its row over all images."""
     return replace(
         local_claims(class_token()),
         title="A class token: dc is the first row of dZ, dX the others",
@@ -142,7 +142,7 @@ def class_token_gradient() -> Derivation:
 
 @result
 def stem_costs() -> Derivation:
-    """Two kernels of three matrices; the second convolution is done for half of the frames."""
+    """Count two kernels of three matrices; the second convolution computes half of the frames."""
     layer = audio_stem()
     return derivation(
         "The stem: parameters, and FLOPs of products, 3 matrices for each frame and for each second frame",
@@ -173,18 +173,18 @@ def rows_taken() -> Derivation:
 
 @result(topic="gradient")
 def every_other_row() -> Derivation:
-    """As for columns: what a stride leaves out has gradient 0."""
+    """As for columns, rows that a stride skips have gradient 0."""
     longer = array("D", 2 * n, d)
     return rule("Y = every other row of D has dD = dY there and 0 between", RowRange(longer, 0, n, 2), longer)
 
 
 @result(topic="gradient")
 def rows_among_zeros() -> Derivation:
-    """What a padding adds learns nothing."""
+    """Rows of padding get no gradient."""
     return rule("Y = A among rows of zeros has dA = its rows of dY", PlacedRows(A, first, first + n + rest), A)
 
 
 @result(topic="gradient")
 def rows_stacked() -> Derivation:
-    """Each matrix takes its rows of the gradient."""
+    """Each matrix gets its rows of the gradient."""
     return rule("Y = [A; B] has dA = the first rows of dY and dB = the others", Stacked(A, B), A, B)

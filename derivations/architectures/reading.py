@@ -1,7 +1,7 @@
-"""Reading a JSON object from a file that nobody has checked.
+"""Read a JSON object from an untrusted file.
 
-Nothing in the file is evaluated; what is not a plain JSON object of plain values is refused with one sentence that
-names the file and, where there is one, the field.
+The file is never evaluated. A file that is not a plain JSON object of plain values is refused with one sentence, which
+names the file and, if there is one, the field.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 __all__ = ["LARGEST_FILE", "ConfigError", "read_json"]
 
 LARGEST_FILE = 10 * 2**20  # bytes; configurations in use have a few thousand
-MOST_DIGITS, DEEPEST = 100, 50  # of a whole number; of one value inside another
+MOST_DIGITS, DEEPEST = 100, 50  # digits of a whole number; levels of nesting
 
 
 class ConfigError(ValueError):
@@ -23,7 +23,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class _Unreadable:
-    """A value that JSON text can hold and a configuration cannot."""
+    """A value that JSON allows and a configuration does not."""
 
     why: str
 
@@ -31,8 +31,8 @@ class _Unreadable:
 def read_json(path: str | Path) -> dict[str, object]:
     """Return the JSON object in a file, or in `config.json` of a folder.
 
-    Raises       ConfigError where there is no file, it is larger than LARGEST_FILE, not UTF-8, not JSON, nested too
-                 deeply or not an object, where a field is given twice, is no finite number, or has over 100 digits
+    Raises       ConfigError if the file does not exist, is larger than LARGEST_FILE, is not UTF-8, JSON or an object,
+                 is nested too deeply, has a field twice, a number that is not finite or one of over 100 digits
     """
     path = Path(path)
     path = path / "config.json" if path.is_dir() else path
@@ -44,7 +44,7 @@ def read_json(path: str | Path) -> dict[str, object]:
 
 
 def _text(path: Path) -> str:
-    """The text of the file, of which no more is read than is allowed."""
+    """Return the text of the file; one byte more than LARGEST_FILE is read, to see that a file is too large."""
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such file")
     try:
@@ -55,6 +55,7 @@ def _text(path: Path) -> str:
     if len(data) > LARGEST_FILE:
         raise ConfigError(f"{path}: the file has more than {LARGEST_FILE} bytes, too many for a configuration")
     try:
+        # skips a byte order mark, which some editors write
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: the file is not UTF-8 text (byte {error.start})") from None
@@ -89,7 +90,7 @@ def _decimal(digits: str) -> float | _Unreadable:
 
 
 def _refuse_unreadable(value: dict[str, object], path: Path) -> None:
-    """Refuse a number that is none, naming the field it stands in."""
+    """Refuse values that JSON allows and a configuration does not, and name their fields."""
     waiting: list[tuple[str, int, object]] = [(field, 1, inner) for field, inner in value.items()]
     while waiting:
         place, depth, there = waiting.pop()
@@ -104,7 +105,7 @@ def _refuse_unreadable(value: dict[str, object], path: Path) -> None:
 
 
 def _kind(value: object) -> str:
-    """What a JSON value is, in words."""
+    """Return the kind of a JSON value in words."""
     if isinstance(value, _Unreadable):
         return value.why
     if isinstance(value, list):

@@ -1,10 +1,10 @@
 r"""Relative position bias: one learned number for each head and each bucket of distances, added to the scores.
 
 Definition   B_t,ij = table[bucket(j - i), t] for head t, query i and key j; A_t = softmax of the rows of S_t + B_t
-Result       only the distance counts; buckets times heads parameters, whatever the length, and no operation; the
-             gradient of a number is the sum over all pairs of its bucket
+Result       only the distance counts; buckets times heads parameters for any length, and no operations; the gradient
+             of a number is the sum over all pairs of its bucket
 Shapes       table (buckets, h), B (h, n, m)
-Assumes      every distance has a bucket, 0 <= bucket(j - i) < buckets, as the function `bucket` gives it
+Assumes      every distance has a bucket, 0 <= bucket(j - i) < buckets, by the function `bucket`
 Source       Raffel et al. (2020), section 2.1
 """
 
@@ -38,7 +38,7 @@ def relative_position_bias(
 
     Definition   N_ij = bucket(j - i), B_t,ij = table[N_ij, t]
     Shapes       table (buckets, h), N (n, m), B (h, n, m)
-    Assumes      what `bucket` does: both directions in an encoder, looking back only in a decoder; Raffel et al. take
+    Assumes      the function `bucket`: both directions in an encoder, only earlier keys in a decoder; Raffel et al. use
                  32 buckets up to distance 128
     Source       Raffel et al. (2020), section 2.1
     """
@@ -58,7 +58,7 @@ IN_TABLE = (
 
 @result
 def definition() -> Derivation:
-    """The number of head t for the bucket of the distance from query to key."""
+    """The bias is the number of head t for the bucket of the distance from query to key."""
     return derivation(
         "Definition of the relative position bias, N_ij being the bucket of the distance j - i",
         claim(B[t, i, j], step("definition", Indexed(table.base, N[i, j], t))),
@@ -71,7 +71,7 @@ def definition() -> Derivation:
 
 @result
 def distance_alone() -> Derivation:
-    """A query and a key moved by as many positions keep their bias: all pairs as far apart share one number."""
+    """A query and a key shifted by equally many positions keep their bias: pairs at one distance share a number."""
     ranges = {s: n, i: n - s, j: m - s}
     same = Eq(N[i + s, j + s], N[i, j], evaluate=False)
     return derivation(
@@ -86,7 +86,7 @@ def distance_alone() -> Derivation:
 
 @result
 def shift_invariance() -> Derivation:
-    """A number added to the whole column of a head is not seen: buckets h numbers, of which h are idle."""
+    """A number added to the whole column of a head has no effect: of buckets h numbers, h are redundant."""
     S, c, A = array("S", h, n, m), array("c", h), array("A", h, n, m)
     moved = Tabulated(Lambda((i, j), S[t, i, j] + B[t, i, j] + c[t]), n, m)
     return derivation(
@@ -100,7 +100,7 @@ def shift_invariance() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """No length occurs: the same table serves every text."""
+    """The number of parameters does not depend on the length: one table serves all texts."""
     return derivation(
         "A relative position bias has one parameter for each bucket and head, and takes no operation",
         claim(Count("parameters", BIAS), step("count", buckets * h)),
@@ -111,7 +111,7 @@ def parameters() -> Derivation:
 
 @result
 def gradient() -> Derivation:
-    """A number of the table collects what all pairs of its bucket say, head by head."""
+    """A number of the table gets the sum of the gradients of all pairs of its bucket, for each head."""
     claims = local_claims(BIAS)
     return replace(
         claims,
@@ -123,7 +123,7 @@ def gradient() -> Derivation:
 
 @result(topic="gradient")
 def entries_added_by_number() -> Derivation:
-    """The other way round: each entry takes the gradient of the sum that it went to."""
+    """The reverse operation: each entry gets the gradient of the sum to which it was added."""
     claims = rule(
         "Entries added by number: dB_t,ij is the entry N_ij of column t of dY", AddedEntries(B, N, buckets), B, N
     )

@@ -12,9 +12,9 @@ __all__ = ["TABLES", "TRANSFORMER", "Table"]
 class Table:
     """Models of one family: fields that all have in common, and a row for each model.
 
-    The last entry of a row is what `source` states: a number of parameters, exact or rounded ("1.3B"), or None;
-    `counts` says of which parameters, `assumptions` what was settled to read the rows, `parts` of which part of a
-    model a row is, where that is not all of it.
+    The last entry of a row is the number of parameters that `source` states, exact or rounded ("1.3B"), or None.
+    `counts` names the parameters that this number includes, `assumptions` the assumptions made in reading the rows,
+    `parts` the part of a model that a row describes, if that is not the whole model.
     """
 
     source: str

@@ -1,10 +1,10 @@
-"""How the numbers of a checkpoint are stored: a type for all of them, and a layout where matrices are packed.
+"""How the numbers of a checkpoint are stored: one type for all, and a layout for packed matrices.
 
-Definition   a matrix of i inputs and o outputs is stored as the tensors of its layout, each with so many entries of so
-             many bytes; a matrix that is left out, and all that is no matrix of a layer, is stored in the base type.
-             b are the bits of a packed number, g the inputs that share a scale, p the outputs that do
-Assumes      routers, gates of shared experts, embeddings, norms and biases are left out in every layout; tables of
-             codes that are the same for every tensor, and texts beside the tensors, are not counted
+Definition   a matrix of i inputs and o outputs is stored as the tensors of its layout, each with a number of entries
+             and the bytes of an entry; excluded matrices, and weights that are not matrices of a layer, have the base
+             type. b is the number of bits of a packed number, g that of inputs that share a scale, p that of outputs
+Assumes      every layout excludes routers, gates of shared experts, embeddings, norms and biases; tables of codes that
+             are the same for every tensor, and texts besides the tensors, are not counted
 Units        bytes
 Source       the tensors that these libraries write: AutoGPTQ and GPTQModel; AutoAWQ; bitsandbytes (Dettmers et al. 2022
              and 2023); the release of DeepSeek-V3 for blocks of fp8; FBGEMM; the Open Compute Project's MX format, as
@@ -31,7 +31,7 @@ Where = Literal["layers", "linear", "experts"]
 
 @dataclass(frozen=True)
 class Packed:
-    """One of the tensors that hold a matrix: its name, the bytes of an entry, the number of entries."""
+    """A tensor of a packed matrix: its name, the bytes of an entry, the number of entries."""
 
     name: str
     bytes: int
@@ -40,7 +40,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class Layout:
-    """The tensors of a packed matrix, and the values of fields under which it is the layout."""
+    """The tensors of a packed matrix, and the values of fields that select this layout."""
 
     tensors: tuple[Packed, ...]
     where: Mapping[str, object]
@@ -48,12 +48,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to store matrices, by the fields of a `quantization_config`.
+    """A method of storing matrices, by the fields of a `quantization_config`.
 
-    `bits` and `group` name the fields that give them; `only` has the values that are understood; `left_out` names the
-    lists of modules that are not packed, in whose place the head is left out, or beside which when `head_too`;
-    `harmless` are fields that change no size. Packed are the linear maps of "layers", all "linear" maps, or those of
-    "experts" alone.
+    `bits` and `group` name the fields with these numbers; `only` has the values that are understood. `left_out` names
+    the fields that list unpacked modules; the head is unpacked if there is no such list, and always if `head_too`.
+    `harmless` are fields that change no size. Packed are the linear maps of "layers", all "linear" maps, or only those
+    of "experts".
     """
 
     layouts: tuple[Layout, ...]
@@ -196,9 +196,9 @@ METHODS: Mapping[str, Method] = {
 class Storage:
     """How a model is stored: the base type, and the layout of packed matrices, if any.
 
-    `numbers` are the values of the symbols of the layout, but for g, where all inputs share a scale; `left_out` are the
-    names of modules that are not packed; `names` is the family of checkpoints whose names they are; `refused` says why
-    the bytes are not known, where they are not.
+    `numbers` are the values of the symbols of the layout, without g if all inputs share a scale; `left_out` are the
+    names of modules that are not packed, and `names` is the family of checkpoints that uses these names. If the bytes
+    are not known, `refused` is the reason.
     """
 
     dtype: str | None = None

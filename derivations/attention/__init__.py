@@ -1,4 +1,4 @@
-"""Attention: scores and weights, masks, heads, what it notices and what it costs, its other forms."""
+"""Attention: scores and weights, masks, heads, its symmetries, costs and other forms."""
 
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.grouped_query import grouped_query_attention, query_group

@@ -1,4 +1,4 @@
-r"""Scaled dot-product attention: its scores, its weights, its outputs.
+r"""Scaled dot-product attention: its scores, weights and outputs.
 
 Definition   S = Q K^T / sqrt(d_k), A = softmax of the rows of S, O = A V
 Result       O_i = sum_j A_ij v_j with A_ij > 0 and sum_j A_ij = 1: a convex combination of the values
@@ -57,7 +57,7 @@ def over_keys(of: Expr, key: Symbol = l) -> Expr:
 
 
 def dot(query: Expr, key: Expr) -> Expr:
-    """Return the dot product of a query and a key, by their numbers."""
+    """Return the dot product of the query and the key with the given numbers."""
     p = index("p")  # not k, which names the keys
     return Sum(Q[query, p] * K[key, p], (p, 0, d_k - 1))
 
@@ -72,7 +72,7 @@ def visible(row: Expr, mask: Array) -> Assumption:
 
 @result
 def definition() -> Derivation:
-    """Attention as one formula, and entry by entry."""
+    """Attention as one formula, and the entries of the output."""
     weights = exp(S[i, j]) / over_keys(exp(S[i, l]))
     return derivation(
         "Definition of scaled dot-product attention",
@@ -95,7 +95,7 @@ def definition() -> Derivation:
 
 @result
 def scores() -> Derivation:
-    """All n m dot products in one product of matrices."""
+    """One product of matrices computes all n m dot products."""
     return derivation(
         "Entry (i, j) of Q K^T is the dot product of query i and key j",
         claim(Q @ K.T, step("matrix product", Tabulated(Lambda((i, j), dot(i, j)), n, m))),
@@ -109,7 +109,7 @@ def scores() -> Derivation:
 
 @result
 def swap_query_key() -> Derivation:
-    """Queries and keys change places under the transpose; Q K is no product unless d_k happens to equal m."""
+    """The transpose swaps queries and keys; the product Q K is defined only if d_k = m."""
     over_positions = Tabulated(Lambda((k, l), Sum(Q[i, k] * keys[i, l], (i, 0, n - 1))), d_k, d_k)
     return derivation(
         "The transpose of Q K^T is K Q^T; Q K conforms only if d_k = m",
@@ -122,7 +122,7 @@ def swap_query_key() -> Derivation:
 
 @result
 def bilinear_form() -> Derivation:
-    """Self-attention compares positions by X W_Q W_K^T X^T: by X X^T alone only if W_Q W_K^T = I, so d_k >= d_model."""
+    """Self-attention compares positions by X W_Q W_K^T X^T; that is X X^T only if W_Q W_K^T = I, so d_k >= d_model."""
     B = array("B", d_model, d_model)
     identity = Eq(B[i, j], KroneckerDelta(i, j))
     return derivation(
@@ -147,7 +147,7 @@ def bilinear_form() -> Derivation:
 
 @result
 def weights() -> Derivation:
-    """The weight of key j for query i; the index of the sum is no letter that means something else."""
+    """The weight of key j for query i; the sum has an index of its own, l."""
     return derivation(
         "Attention weights: softmax of the scores of one query, over all keys",
         claim(
@@ -163,7 +163,7 @@ def weights() -> Derivation:
 
 @result
 def scalar_softmax_is_one() -> Derivation:
-    """A softmax needs all scores of a query: of one score alone it is 1, whatever the score is."""
+    """A softmax needs all scores of a query: the softmax of one score is 1, for every score."""
     alone, one = Tabulated(Lambda((l,), S[i, j]), 1), Tabulated(Lambda((l,), 1), 1)
     share = exp(S[i, j]) / Sum(exp(S[i, j]), (k, 0, 0))
     return derivation(
@@ -181,7 +181,7 @@ def scalar_softmax_is_one() -> Derivation:
 
 @result
 def weights_between_0_and_1() -> Derivation:
-    """Every key has a share: the weights are positive, and below 1 as soon as there are two keys."""
+    """Every key has a positive weight, which is below 1 if there are at least two keys."""
     rest = over_keys((1 - KroneckerDelta(j, l)) * A[i, l])
     return derivation(
         "Attention weights lie between 0 and 1, and below 1 when there are two keys or more",
@@ -246,8 +246,9 @@ def weighted_sum() -> Derivation:
 
 @result
 def convex_hull() -> Derivation:
-    """An output never leaves the convex hull of the values: every half-space that holds all values holds it too."""
+    """Every output is in the convex hull of the values: a half-space that contains all values contains it too."""
     w, u = array("w", d_v), scalar("u")
+    # u - w . O_i, because the weights add up to 1
     room = over_keys(A[i, j] * (u - (V @ w)[j]), j)
     return derivation(
         "Every output is a convex combination of the values: where w . v_j <= u for all j, w . O_i <= u",
@@ -267,7 +268,7 @@ def convex_hull() -> Derivation:
 
 @result
 def linear_in_values() -> Derivation:
-    """The weights do not depend on V: attention is linear in the values, with the weights as derivatives."""
+    """The weights do not depend on V: attention is linear in the values, and its derivatives are the weights."""
     U = array("U", m, d_v)
     a, b = scalar("a"), scalar("b")
     return derivation(

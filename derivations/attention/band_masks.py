@@ -1,9 +1,9 @@
-r"""Bands of positions: causal masks, windows to one side or both, and the last rows of any of them.
+r"""Bands of positions: causal masks, windows to one side or to both sides, and the last rows of these masks.
 
-Definition   in the band from a to b query i sees key j where a <= j - i <= b; a bound that is not there is infinite
-Result       the causal mask is the band up to 0, a sliding window of w positions that from 1 - w to 0; two bands show
-             together the band of the larger lower and the smaller upper bound; the last n of m rows of a band are the
-             band moved by m - n, which is the mask of n new queries beside a cache of m - n keys
+Definition   in the band from a to b query i sees key j where a <= j - i <= b; a missing bound is infinite
+Result       the causal mask is the band up to 0; a sliding window of w positions is the band from 1 - w to 0; the
+             conjunction of two bands has the larger lower and the smaller upper bound; the last n of m rows of a band
+             are the band moved by m - n, which is the mask of n new queries after a cache of m - n keys
 Shapes       a mask of n queries and m keys (n, m)
 Source       Golub and Van Loan (2013), section 1.2.1; Beltagy, Peters and Cohan (2020), section 3.1
 """
@@ -29,7 +29,7 @@ LAST = Assumption(Ge(m - n, 0, evaluate=False), {}, "n of m positions are the la
 
 @result
 def bands() -> Derivation:
-    """The masks of attention over positions are bands: a causal mask has one bound, a window two."""
+    """The masks of attention over positions are bands: a causal mask has one bound, a window has two."""
     return derivation(
         "The causal mask and the sliding window are bands of positions; two bounds make a band",
         claim(CausalMask(n), step("definition", BandMask(n, n, -oo, 0))),
@@ -42,13 +42,13 @@ def bands() -> Derivation:
 
 
 def last_rows(lower: Expr, upper: Expr) -> BandMask:
-    """Return the mask of the last n of m positions, for the band of all m with the given bounds."""
+    """Return the mask of the last n of m positions, for the band over all m with the given bounds."""
     return BandMask(n, m, m - n + lower, m - n + upper)
 
 
 @result
 def last_rows_of_bands() -> Derivation:
-    """With a cache of m - n keys the new queries take the last rows of the mask: a rectangle, moved by m - n."""
+    """With a cache of m - n keys, new queries use the last rows of the mask: a rectangle, moved by m - n."""
     every, mask = array("Q_all", m, d_k), mask_array("M_all", m, m)
     rows, shown = RowRange(every, m - n, n), RowRange(mask, m - n, n)
     return derivation(
@@ -68,7 +68,7 @@ def last_rows_of_bands() -> Derivation:
 
 @result
 def band_independence() -> Derivation:
-    """Whatever keys and values stand outside of the band, output i stays as it is: nothing else need be read."""
+    """Keys and values outside the band do not change output i, so they need not be read."""
     mask = BandMask(n, m, -p, q)
     seen = mask[i, j]
     other = [changed(rows, array(name, *rows.shape), seen) for rows, name in ((K, "Y"), (V, "Z"))]

@@ -31,7 +31,7 @@ TOPIC = "attention"
 
 
 def causal_attention() -> Equations:
-    """Return attention of n positions, each to itself and to those before it, as equations."""
+    """Return attention of n positions, each to itself and to earlier positions, as equations."""
     let = Equations()
     scores = let("S")(queries @ keys.T / sqrt(d_k))
     let("O")(let("A")(row_softmax(scores, CausalMask(n))) @ values)
@@ -40,7 +40,7 @@ def causal_attention() -> Equations:
 
 @result
 def causal_weights() -> Derivation:
-    """Under the causal mask a position has no weight for later ones; it sees itself, so its weights sum to 1."""
+    """Under the causal mask later positions have weight 0; each position sees itself, so its weights sum to 1."""
     past = array("A", n, n)
     return derivation(
         "Causal attention weights are 0 for later positions, and sum to 1",
@@ -54,20 +54,20 @@ def causal_weights() -> Derivation:
 
 
 def changed(rows: Array, other: Array, seen: Expr) -> Equation:
-    """Return the definition of rows that are what they were where position i sees them, and others elsewhere."""
+    """Return the definition of rows that are unchanged where position i sees them, and arbitrary elsewhere."""
     moved = Lambda((j, l), seen * rows[j, l] + (1 - seen) * other[j, l])
     return Equation(array(f"{rows.name}_tilde", *rows.shape), Tabulated(moved, *rows.shape))
 
 
 def changed_elsewhere(seen: Expr) -> tuple[Equation, Equation]:
-    """Return the definitions of keys and values that differ in positions j that position i does not see."""
+    """Return the definitions of keys and values that differ at positions j that position i does not see."""
     other_keys, other_values = array("Y", n, d_k), array("Z", n, d_v)
     return changed(keys, other_keys, seen), changed(values, other_values, seen)
 
 
 @result
 def causal_independence() -> Derivation:
-    """Whatever keys and values stand at later positions, output i stays as it is."""
+    """Keys and values at later positions do not change output i."""
     other = changed_elsewhere(Iverson(Le(j, i, evaluate=False)))
     keys_too, values_too = (equation.target for equation in other)
     return derivation(
@@ -81,7 +81,7 @@ def causal_independence() -> Derivation:
 
 @result
 def sliding_window() -> Derivation:
-    """With a window of w positions an output costs w keys, however long the sequence is."""
+    """With a window of w positions an output costs w keys, for a sequence of any length."""
     width, mask = size("w"), mask_array("M", n, n)
     seen = Iverson(Le(j, i, evaluate=False)) * Iverson(Gt(j, i - width, evaluate=False))
     other = changed_elsewhere(seen)
@@ -100,7 +100,7 @@ def sliding_window() -> Derivation:
 
 @result
 def causal_prefix() -> Derivation:
-    """A cache of keys and values is exact: position i needs those up to i, which later positions do not change."""
+    """A cache of keys and values is exact: output i depends on those up to i, which do not change later."""
     cached_keys, cached_values = array("K_cache", i + 1, d_k), array("V_cache", i + 1, d_v)
     return derivation(
         "Output i of causal attention over n positions is the attention of query i to the first i keys and values",
@@ -120,7 +120,7 @@ def causal_prefix() -> Derivation:
 
 @result
 def causal_first_position() -> Derivation:
-    """The first position sees itself alone: its output is its value."""
+    """The first position sees only itself: its output is its value."""
     return derivation(
         "Output 1 of causal attention is value 1",
         claim(O[0], step("indicator", values[0])),

@@ -1,9 +1,9 @@
-r"""What a head can do: which products of its weights count, and of which rank they are.
+r"""The circuits of a head: the products of its weights that matter, and their ranks.
 
-Result       scores X (W_Q W_K^T) Y^T / sqrt(d_k), output A Y (W_V W_O): two matrices of d_model^2 numbers and of rank
-             at most d_k and d_v are all that a head learns; the scale is no part of them
+Result       scores X (W_Q W_K^T) Y^T / sqrt(d_k), output A Y (W_V W_O): a head depends only on two matrices of
+             d_model^2 numbers, of rank at most d_k and d_v; the scale is not part of them
 Shapes       X (n, d_model), Y (m, d_model), W_Q and W_K (d_model, d_k), W_V (d_model, d_v), W_O (d_v, d_model)
-Assumes      no biases (save where the result has them), no rotary positions, no norms of queries and keys
+Assumes      no biases (except where the result has them), no rotary positions, no norms of queries and keys
 Source       Elhage et al. (2021), A Mathematical Framework for Transformer Circuits
 """
 
@@ -30,7 +30,7 @@ A = array("A", n, m)
 
 @result
 def scores_rank() -> Derivation:
-    """However many positions there are, their scores are a matrix of rank at most d_k."""
+    """For any number of positions, the matrix of scores has rank at most d_k."""
     return derivation(
         "The rank of the scores is at most d_k",
         claim(S, step("definition", (Q / sqrt(d_k)) @ K.T)),
@@ -42,7 +42,7 @@ def scores_rank() -> Derivation:
 
 @result
 def scale_folds_into_queries() -> Derivation:
-    """The factor 1 / sqrt(d_k) need not be computed: it may be put into W_Q and the bias of the queries for good."""
+    """The factor 1 / sqrt(d_k) need not be computed: W_Q and the bias of the queries can absorb it."""
     projected = X @ W_Q + b_Q, Y @ W_K + b_K
     folded = X @ (W_Q / sqrt(d_k)) + b_Q / sqrt(d_k)
     return derivation(
@@ -62,7 +62,7 @@ def scale_folds_into_queries() -> Derivation:
 
 @result
 def query_key_circuit() -> Derivation:
-    """Queries and keys are two halves of one matrix: W_Q W_K^T is all that the scores depend on."""
+    """The scores depend on queries and keys only through one matrix, W_Q W_K^T."""
     return derivation(
         "The scores depend on W_Q and W_K through W_Q W_K^T alone, whose rank is at most d_k",
         claim(
@@ -77,7 +77,7 @@ def query_key_circuit() -> Derivation:
 
 @result
 def value_output_circuit() -> Derivation:
-    """What a head reads and what it writes are one matrix: W_V W_O is all that the output depends on."""
+    """The output depends on values and the output projection only through one matrix, W_V W_O."""
     return derivation(
         "The output of a head depends on W_V and W_O through W_V W_O alone, whose rank is at most d_v",
         claim(
@@ -103,7 +103,7 @@ def identity(name: str, places: Expr) -> tuple[Array, Assumption]:
 
 @result
 def change_of_basis() -> Derivation:
-    """The weights of a head are not unique: an invertible R may stand between queries and keys, another for values."""
+    """The weights of a head are not unique: an invertible R may act on queries and keys, and a T on values."""
     R, R_inverse = array("R", d_k, d_k), array("R_inverse", d_k, d_k)
     T, T_inverse = array("T", d_v, d_v), array("T_inverse", d_v, d_v)
     (unit_k, for_keys), (unit_v, for_values) = identity("I_k", d_k), identity("I_v", d_v)
@@ -122,7 +122,7 @@ def change_of_basis() -> Derivation:
 
 @result
 def biased_scores() -> Derivation:
-    """With biases, a query adds one number to all its scores, which does nothing, and its bias prefers some keys."""
+    """With biases, each query adds one number to all its scores, without effect, and its bias favours some keys."""
     scores, circuit = (X @ W_Q + b_Q) @ (Y @ W_K + b_K).T, array("C", n, m)
     of_query, of_key = array("u", n), array("v", m)
     without = Tabulated(Lambda((i, j), (circuit[i, j] + of_key[j]) / sqrt(d_k)), n, m)

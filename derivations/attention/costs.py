@@ -1,14 +1,14 @@
-r"""Attention, recurrence and convolution compared: the work of a layer, and how many layers join two positions.
+r"""Attention, recurrence and convolution compared: FLOPs of a layer, and layers between two positions.
 
 Result       products cost 4 n^2 d, 4 n d^2 and 2 w n d^2 FLOPs for n positions of width d and kernels of width w:
              attention costs least when n <= d and 2 n <= w d; it joins all positions, a convolution those of a window
 Assumes      one head of width d, without projections; as many inputs as outputs in every layer; w - 1 rows of
              padding, so that a convolution has n windows
-Units        FLOPs, one multiply-add being 2; softmax, biases and activations left out
+Units        FLOPs, one multiply-add being 2; without softmax, biases and activations
 Source       Vaswani et al. (2017), section 4 and table 1
 
-What cannot be read off equations of one layer is left out: how many operations have to wait for one another (n in the
-recurrence, a fixed number in the other two), and the t - s steps of the recurrence between the positions s and t.
+Two columns of the table do not follow from the equations of one layer, and are missing here: the number of sequential
+operations (n in the recurrence, constant in the other two), and the t - s steps of the recurrence from s to t.
 """
 
 from sympy import Derivative, KroneckerDelta, Le, Sum
@@ -27,7 +27,7 @@ __all__: list[str] = []
 TOPIC = "attention"
 
 TABLE = "Vaswani et al. (2017), table 1"
-EQUAL_SIZES = {m: n, d_in: d, d_out: d, d_k: d, d_v: d}  # n positions of width d come in and go out
+EQUAL_SIZES = {m: n, d_in: d, d_out: d, d_k: d, d_v: d}  # n positions of width d, for inputs and outputs
 p = index("p")  # a column of V
 
 
@@ -38,7 +38,7 @@ def products(layer: Layer) -> Count:
 
 @result
 def complexity() -> Derivation:
-    """Attention is quadratic in the positions and linear in the width, the other two the other way round."""
+    """Attention is quadratic in the positions and linear in the width; for the other two it is the reverse."""
     of_attention, of_recurrence = products(attention), n * products(recurrent_step())
     of_convolution = products(convolution_layer().xreplace({n: n + width - 1}))  # n windows
     short = Assumption(Le(n, d), {}, "there are no more positions than columns")
@@ -56,9 +56,9 @@ def complexity() -> Derivation:
 
 @result
 def decoding_cost() -> Derivation:
-    """With a cache, position by position: the step that reads m keys costs 2 m (d_k + d_v), all n of them half of n^2.
+    """With a cache, the step that reads m keys costs 2 m (d_k + d_v); all n steps cost about half of n^2 such pairs.
 
-    The other half of the products of causal attention at once belongs to hidden keys.
+    Attention over all positions at once also computes the products of hidden keys, which are the other half.
     """
     steps = Sum(2 * (j + 1) * (d_k + d_v), (j, 0, n - 1))
     at_once = Count("matmul FLOPs", attention.xreplace({m: n}))
@@ -72,10 +72,10 @@ def decoding_cost() -> Derivation:
 
 @result
 def path_length() -> Derivation:
-    """In one layer of attention every output reads every value, with a positive weight; a convolution reads its window.
+    """In one layer of attention every output reads every value, with positive weight; a convolution reads a window.
 
-    An output of a convolution has a derivative by position s only when s = i + t with t = 0, ..., w - 1, so that two
-    positions n - 1 apart are joined by no fewer than (n - 1) / (w - 1) layers; attention needs one.
+    An output of a convolution has a derivative by position s only when s = i + t with t = 0, ..., w - 1, so that to
+    connect two positions n - 1 apart takes at least (n - 1) / (w - 1) layers; attention needs one.
     """
     sequence, kernel, bias = array("X", n, d_in), array("F", width, d_in, d_out), array("b", d_out)
     output, place, t = index("r"), index("s"), index("t")

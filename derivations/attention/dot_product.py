@@ -1,4 +1,4 @@
-r"""The dot product of a query and a key with random components: its mean and its variance, and why sqrt(d_k).
+r"""The dot product of a query and a key with random components: its mean, its variance, and the scale sqrt(d_k).
 
 Definition   q . k = sum_{i=1}^{d_k} q_i k_i
 Result       E[q . k] = 0, Var(q . k) = d_k, Var(q . k / sqrt(d_k)) = 1
@@ -74,7 +74,7 @@ STANDARD = components(0, 0, 1, 1)
 
 @result
 def definition() -> Derivation:
-    """The dot product: the sum of the products of the components."""
+    """The dot product is the sum of the products of the components."""
     return derivation(
         "Definition of the dot product",
         claim(q @ k, step("definition", RowSum(Hadamard(q, k)))),
@@ -84,7 +84,7 @@ def definition() -> Derivation:
 
 @result
 def gradient() -> Derivation:
-    """The slope along a component of the query is that component of the key."""
+    """The derivative by a component of the query is that component of the key."""
     return derivation(
         "Gradient of the dot product by the query: the key",
         claim(
@@ -98,7 +98,7 @@ def gradient() -> Derivation:
 
 @result
 def distance() -> Derivation:
-    """For vectors of one length the largest dot product is the smallest distance."""
+    """For vectors of equal length the largest dot product belongs to the smallest distance."""
     return derivation(
         "|q - k|^2 = |q|^2 + |k|^2 - 2 q . k",
         claim(
@@ -111,7 +111,7 @@ def distance() -> Derivation:
 
 @result
 def gaussian_kernel() -> Derivation:
-    """The weight before normalisation: near queries and keys count more, and so do long ones."""
+    """The weight before normalisation: near queries and keys get more weight, and so do long ones."""
     return derivation(
         "exp(q . k) is a Gaussian of the distance, times a factor for the length of each vector",
         claim(
@@ -125,7 +125,7 @@ def gaussian_kernel() -> Derivation:
 
 @result
 def cauchy_schwarz() -> Derivation:
-    """What is missing to equality is a sum of squares (Lagrange), 0 only where q and k are parallel."""
+    """The two sides differ by a sum of squares (Lagrange), which is 0 only if q and k are parallel."""
     areas = Sum((q[i] * k[j] - q[j] * k[i]) ** 2, (j, 0, d_k - 1), (i, 0, d_k - 1)) / 2
     long = (
         Assumption(Gt(square(q), 0, evaluate=False), text="q is not 0"),
@@ -161,7 +161,7 @@ def mean() -> Derivation:
 
 @result
 def one_product() -> Derivation:
-    """One product has variance 1 when the means are 0; means other than 0 add their squares."""
+    """One product has variance 1 when the means are 0; other means add their squares."""
     spread = E(q[i] ** 2 * k[i] ** 2) - E(q[i] * k[i]) ** 2
     independent = E(q[i] ** 2) * E(k[i] ** 2) - E(q[i]) ** 2 * E(k[i]) ** 2
     return derivation(
@@ -208,7 +208,7 @@ def variance() -> Derivation:
 
 @result
 def variance_general() -> Derivation:
-    """The variance with all moments kept, and with one mean and one variance for all components of a vector."""
+    """The variance with all moments, and with one mean and one variance for all components of a vector."""
     kept = total(E(q[j] ** 2) * E(k[j] ** 2) - E(q[j]) ** 2 * E(k[j]) ** 2)
     one = (sigma_q**2 + mu_q**2) * (sigma_k**2 + mu_k**2) - mu_q**2 * mu_k**2
     return derivation(
@@ -233,7 +233,7 @@ def variance_general() -> Derivation:
 
 @result
 def mean_general() -> Derivation:
-    """Means other than 0 add up in one direction: the mean grows like d_k, faster than the standard deviation."""
+    """Nonzero means add up: the mean grows like d_k, faster than the standard deviation."""
     return derivation(
         "The dot product of independent components of means mu_q and mu_k has mean d_k mu_q mu_k",
         claim(
@@ -249,7 +249,7 @@ def mean_general() -> Derivation:
 
 @result
 def expected_length() -> Derivation:
-    """A vector of components of variance 1 is about sqrt(d_k) long: its squared length has mean d_k."""
+    """A vector with components of variance 1 has length near sqrt(d_k): its squared length has mean d_k."""
     return derivation(
         "A vector with components of mean square 1 has an expected squared length of d_k",
         claim(
@@ -286,7 +286,7 @@ def standard_deviation() -> Derivation:
 
 @result
 def scaled_variance() -> Derivation:
-    """Divided by sqrt(d_k), the dot product has variance 1 whatever d_k is."""
+    """After division by sqrt(d_k), the dot product has variance 1 for every d_k."""
     return derivation(
         "The dot product divided by sqrt(d_k) has variance 1",
         claim(
@@ -301,7 +301,7 @@ def scaled_variance() -> Derivation:
 
 @result
 def wrong_scaling() -> Derivation:
-    """Divided by d_k instead, it has variance 1/d_k: the scores die out as d_k grows."""
+    """After division by d_k instead, the variance is 1/d_k: the scores vanish as d_k grows."""
     return derivation(
         "The dot product divided by d_k has variance 1/d_k",
         claim(

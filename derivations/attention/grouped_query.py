@@ -1,8 +1,8 @@
-r"""Grouped-query attention: g heads of keys and values, each read by r heads of queries.
+r"""Grouped-query attention: g heads of keys and values, each shared by r heads of queries.
 
 Definition   head_ab = Attention(X_Q W_ab^Q, X_K W_a^K, X_V W_a^V), Y = sum_a Concat(head_a1, ..., head_ar) W_a^O
-Result       r = 1 is multi-head attention, g = 1 multi-query attention; keys and values, and with them the cache, are
-             1/r of those of h = g r heads of multi-head attention; queries and output cost what they did
+Result       r = 1 is multi-head attention, g = 1 multi-query attention; keys, values and so the cache are 1/r of those
+             of multi-head attention with h = g r heads; queries and output cost the same
 Shapes       X_Q (n, d_model), X_K and X_V (m, d_model), W_Q (g, r, d_model, d_k), W_K (g, d_model, d_k),
              W_V (g, d_model, d_v), W_O (g, r d_v, d_model), Y (n, d_model)
 Assumes      h = g r
@@ -38,11 +38,11 @@ Y = array("Y", n, d_model)
 
 
 def query_group(*, masked: bool = False) -> Layer:
-    """Return what the r heads of queries of one group do with the keys and values that they share.
+    """Return attention of the r heads of queries of one group, with the keys and values that they share.
 
     Definition   head_b = Attention(X_Q W_b^Q, K, V), Y = Concat(head_1, ..., head_r) W^O
     Shapes       X_Q (n, d_model), K (m, d_k), V (m, d_v), W_Q (r, d_model, d_k), W_O (r d_v, d_model), mask M (n, m),
-                 Y (n, d_model); the weights are inputs, each group having its own
+                 Y (n, d_model); the weights are inputs, because each group has its own
     Source       Shazeer (2019), section 3
     """
     attention = part("attention", scaled_dot_product_attention(masked=masked))
@@ -89,13 +89,13 @@ def head(group: Expr, number: Expr) -> Array:
 
 
 def cache(layer: Layer) -> Expr:
-    """Return how many numbers a cache of the keys and values of all m positions holds, by their shapes in the layer."""
+    """Return the number of entries of a cache of keys and values at all m positions, by their shapes in the layer."""
     return entries(layer.shapes["K"]) + entries(layer.shapes["V"])
 
 
 @result
 def grouped_query() -> Derivation:
-    """Heads in groups that share keys and values: a cache 1/r the size, and as much work for queries and output.
+    """Heads in groups share keys and values: the cache is 1/r as large, queries and output cost the same.
 
     With one head in each group it is multi-head attention.
     """
@@ -135,7 +135,7 @@ def grouped_query() -> Derivation:
 
 @result
 def multi_query() -> Derivation:
-    """One head of keys and values for all heads of queries: the cache and both projections do not grow with them."""
+    """All heads of queries share one head of keys and values: the cache and both projections do not grow with them."""
     one = renamed(grouped.at(g=1), "multi_query_attention")
     own_W_Q, own_W_O = array("W_Q", 1, r, d_model, d_k), array("W_O", 1, Blocks(r, d_v), d_model)
     own_W_K, own_W_V = array("W_K", 1, d_model, d_k), array("W_V", 1, d_model, d_v)

@@ -2,9 +2,9 @@ r"""Attention as a smoother with a kernel, and kernels that make it linear in th
 
 Definition   O_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)
 Result       kappa(q, k) = exp(q . k / sqrt(d_k)) is attention, a Gaussian kernel when all keys have one norm;
-             kappa(q, k) = phi(q) . phi(k) needs Phi_K^T V and Phi_K^T 1 alone, whose sizes do not grow with the keys
+             kappa(q, k) = phi(q) . phi(k) needs only Phi_K^T V and Phi_K^T 1, whose sizes do not grow with the keys
 Shapes       Q (n, d_k), K (m, d_k), V (m, d_v), features Phi_Q (n, r) and Phi_K (m, r), O (n, d_v)
-Assumes      that the kernels of a query do not sum to 0
+Assumes      the kernels of a query do not sum to 0
 Source       Nadaraya (1964); Watson (1964); Tsai et al. (2019); Katharopoulos et al. (2020), section 3.2
 """
 
@@ -31,11 +31,11 @@ p = index("p")
 
 
 def linear_attention() -> Layer:
-    """Return attention whose kernel is a product of features, with the keys summed up before a query is read.
+    """Return attention whose kernel is a product of features; it sums over the keys before it reads a query.
 
     Definition   H = Phi_K^T V, z = Phi_K^T 1, O_i = phi(q_i)^T H / phi(q_i)^T z
     Shapes       features Phi_Q (n, r) and Phi_K (m, r), V (m, d_v), H (r, d_v), z (r,), O (n, d_v)
-    Assumes      that phi(q_i)^T z is not 0
+    Assumes      phi(q_i)^T z is not 0
     Source       Katharopoulos et al. (2020), section 3.2
     """
     above, below = symbols("x y", real=True)
@@ -53,13 +53,13 @@ def linear_attention() -> Layer:
 
 
 def kernel(key: Expr) -> Expr:
-    """Return the kernel of query i and a key whose smoother is attention."""
+    """Return the kernel of query i and a key for which the smoother is attention."""
     return exp(dot(i, key) / sqrt(d_k))
 
 
 @result
 def kernel_smoother() -> Derivation:
-    """Attention is the estimate of Nadaraya and Watson at the point q_i, from values v_j that were seen at k_j."""
+    """Attention is the Nadaraya-Watson estimate at the point q_i, from values v_j observed at k_j."""
     return derivation(
         "Attention is a kernel smoother: O_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)",
         claim(
@@ -86,8 +86,9 @@ def gaussian(key: Expr) -> Expr:
 
 @result
 def gaussian_kernel() -> Derivation:
-    """A dot product is a distance and two norms: that of the query cancels, keys of one norm leave the distance."""
+    """A dot product is a distance and two norms: the query's norm cancels, and so does a common norm of the keys."""
 
+    # q . k = (|q|^2 + |k|^2 - |q - k|^2) / 2, and the factor of |q|^2 cancels
     def weighted(key: Symbol) -> Expr:
         return exp(square_norm(key) / (2 * sqrt(d_k))) * gaussian(key)
 
@@ -113,7 +114,7 @@ def gaussian_kernel() -> Derivation:
 
 @result
 def linear_attention_is_exact() -> Derivation:
-    """The kernels need not be formed: products of matrices may be taken from the right, keys and values first."""
+    """The kernels need not be formed: by associativity, keys and values are multiplied first."""
     kernels = Phi_Q @ Phi_K.T
     whole = over_keys(kernels[i, l])
     return derivation(
@@ -129,7 +130,7 @@ def linear_attention_is_exact() -> Derivation:
 
 @result
 def linear_attention_cost() -> Derivation:
-    """Products taken from the right cost 2 (n + m) r d_v, without a term in n m."""
+    """With keys and values multiplied first, the cost is 2 (n + m) r d_v, without a term in n m."""
     count = Count("matmul FLOPs", linear_attention())
     return derivation(
         "The products of linear attention grow with n + m, those of attention with n m",
@@ -141,7 +142,7 @@ def linear_attention_cost() -> Derivation:
 
 @result
 def causal_linear_attention() -> Derivation:
-    """Under the causal mask the keys so far are one matrix, to which each position adds its own: a recurrent layer."""
+    """Under the causal mask the past is one matrix, to which each position adds a term: a recurrent layer."""
     features, longer, rows = array("Phi_K", n, r), array("Phi_K", n + 1, r), array("V", n + 1, d_v)
     past = Iverson(Le(j, i, evaluate=False)) * (Phi_Q @ features.T)[i, j] * values[j, c]
 

@@ -1,10 +1,10 @@
-r"""Multi-head latent attention: keys and values of all heads are made from one short vector for each position.
+r"""Multi-head latent attention: keys and values of all heads are computed from one short vector for each position.
 
 Definition   c_Q = RMSNorm(X W_DQ), c_KV = RMSNorm(X W_DKV), K_R = RoPE(X W_KR); Q_i = c_Q W_i^UQ,
              Q_i^R = RoPE(c_Q W_i^QR), K_i = c_KV W_i^UK, V_i = c_KV W_i^UV;
              S_i = (Q_i K_i^T + Q_i^R K_R^T) / sqrt(d_k + d_r), Y = Concat(softmax(S_i) V_i) W^O
-Result       a head is one of plain attention on d_k + d_r columns; keys and values need not be made: every head may
-             read the latent itself, so that a cache holds r_KV + d_r numbers for each position, whatever h
+Result       a head is plain attention on d_k + d_r columns; keys and values need not be computed: every head may read
+             the latent itself, so that a cache holds r_KV + d_r numbers for each position, for every h
 Shapes       X (n, d_model), c_Q (n, r_Q), c_KV (n, r_KV), Q_i and K_i (n, d_k), Q_i^R and K_R (n, d_r), V_i (n, d_v)
 Assumes      d_r even
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.1
@@ -34,21 +34,21 @@ TOPIC = "multi_head"
 
 DEEPSEEK = "DeepSeek-AI (2024), DeepSeek-V2, section 2.1"
 V3_REPORT = "DeepSeek-AI (2024), DeepSeek-V3 technical report, section 4.2"
-r_Q, r_KV, d_r = size("r_Q"), size("r_KV"), size("d_r")  # widths of the latent vectors and of the turned columns
+r_Q, r_KV, d_r = size("r_Q"), size("r_KV"), size("d_r")  # widths of the latent vectors and of the rotated columns
 SCALE = 1 / sqrt(d_k + d_r)
 X, M = array("X", n, d_model), mask_array("M", n, n)
 W_DQ, W_UQ, W_QR = array("W_DQ", d_model, r_Q), array("W_UQ", h, r_Q, d_k), array("W_QR", h, r_Q, d_r)
 W_DKV, W_KR = array("W_DKV", d_model, r_KV), array("W_KR", d_model, d_r)
 W_UK, W_UV, W_O = array("W_UK", h, r_KV, d_k), array("W_UV", h, r_KV, d_v), array("W_O", Blocks(h, d_v), d_model)
-W_Q, W_R = array("W_Q", h, d_model, d_k), array("W_R", h, d_model, d_r)  # where queries are made from X
+W_Q, W_R = array("W_Q", h, d_model, d_k), array("W_R", h, d_model, d_r)  # for queries computed from X
 
 
 def latent_head(*, masked: bool = False, scale: Expr = SCALE, latent: bool = False) -> Layer:
-    """Return one head: scores from the columns with and without position, weights, the weighted sum of the values.
+    """Return one head: scores from the columns with and without position, weights, and the weighted sum of values.
 
     Definition   S = (Q K^T + Q_R K_R^T) times the scale, A = softmax of the rows of S, O = A V
-    Shapes       Q and K (n, d_k), Q_R and K_R (n, d_r), V and O (n, d_v), mask M (n, n); when `latent` keys and values
-                 are the latent vectors, and r_KV stands for d_k and d_v
+    Shapes       Q and K (n, d_k), Q_R and K_R (n, d_r), V and O (n, d_v), mask M (n, n); when `latent`, keys and values
+                 are the latent vectors, and d_k and d_v are r_KV
     """
     columns, of_values = (r_KV, r_KV) if latent else (d_k, d_v)
     Q, Q_R, K = array("Q", n, columns), array("Q_R", n, d_r), array("K", n, columns)
@@ -71,13 +71,13 @@ def latent_attention(
     eps: Expr | int = epsilon,
     scale: Expr = SCALE,
 ) -> Layer:
-    """Return multi-head latent attention; without `latent_queries` the queries are made from X itself.
+    """Return multi-head latent attention; without `latent_queries` the queries are computed from X itself.
 
-    When `absorbed`, keys and values are not made: S_i = (Q_i W_i^UK^T c_KV^T + Q_i^R K_R^T) times the scale, and head i
-    is (softmax(S_i) c_KV) W_i^UV, as a step of decoding computes it. `rotary` is the rotary embedding; unless it is
-    given, it is the usual one, of `halves` or of neighbours. `eps` is that of the norms.
+    When `absorbed`, no keys and values are computed: S_i = (Q_i W_i^UK^T c_KV^T + Q_i^R K_R^T) times the scale, and
+    head i is (softmax(S_i) c_KV) W_i^UV, as in a step of decoding. `rotary` is the rotary embedding; the default is
+    the usual one, which pairs `halves` or neighbours. `eps` is the epsilon of the norms.
 
-    Definition   as at the head of the module
+    Definition   as in the docstring of the module
     Shapes       X and Y (n, d_model), mask M (n, n), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r),
                  W_DKV (d_model, r_KV), W_KR (d_model, d_r), W_UK (h, r_KV, d_k), W_UV (h, r_KV, d_v),
                  W_O (h d_v, d_model)
@@ -112,7 +112,7 @@ def latent_attention(
     return Layer(name, (X, *mask), parameters, let, Y)
 
 
-# --- what a head does -----------------------------------------------------------------------------------------------
+# --- one head -------------------------------------------------------------------------------------------------------
 
 DIRECT = renamed(latent_attention(latent_queries=False), "latent_attention_with_full_queries")
 plain, absorbed = latent_attention(), renamed(latent_attention(absorbed=True), "absorbed_latent_attention")
@@ -123,18 +123,18 @@ EVEN = Assumption(Eq(Mod(d_r, 2), 0, evaluate=False), {}, "turned columns stand 
 
 
 def of_names(layer: Layer, *names: str) -> tuple[Equation, ...]:
-    """Return some equations of a layer; what the others define is any array."""
+    """Return some equations of a layer; the variables of the other equations are arbitrary arrays."""
     return tuple(map(layer.equation, names))
 
 
 def column_concatenation(left: Array, right: Array) -> Array:
-    """Return the columns of one matrix before those of another: [A B]."""
+    """Return the columns of one matrix followed by those of another: [A B]."""
     return Stacked(left.T, right.T).T
 
 
 @result
 def latent_definition() -> Derivation:
-    """Every head reads keys and values made from the same latent, and the one turned key of each position."""
+    """Every head reads keys and values computed from the same latent, and the one rotated key of each position."""
     attended = latent_head().result(Q[i], Q_R[i], c_KV @ W_UK[i], K_R, c_KV @ W_UV[i])
     return derivation(
         "Latent attention: the keys and values of all heads are made from one short vector for each position",
@@ -149,7 +149,7 @@ def latent_definition() -> Derivation:
 
 @result
 def latent_scores() -> Derivation:
-    """The columns that are turned and those that are not stand side by side: two products, one head."""
+    """Rotated and unrotated columns are concatenated: two products, one head."""
     layer = latent_head()
     Q, Q_R, K, K_R, V = layer.inputs
     wide = scaled_dot_product_attention().at(d_k=d_k + d_r, m=n)
@@ -171,7 +171,7 @@ def latent_scores() -> Derivation:
 
 @result
 def latent_absorbed() -> Derivation:
-    """The weights that make keys move over to the queries, those that make values behind the weighted sum.
+    """The key weights move to the queries, and the value weights behind the weighted sum.
 
     Every head then reads the same latent, as if it were one head of r_KV + d_r columns for keys and r_KV for values.
     """
@@ -200,11 +200,11 @@ def latent_absorbed() -> Derivation:
     )
 
 
-# --- what it costs --------------------------------------------------------------------------------------------------
+# --- costs ----------------------------------------------------------------------------------------------------------
 
 
 def cached(layer: Layer, *names: str) -> Expr:
-    """Return how many numbers a cache holds of each position: those of some arrays of a layer, by their shapes."""
+    """Return the number of entries that a cache holds for each position, from the shapes of some arrays of a layer."""
     return sum(entries(layer.shapes[name]) for name in names) / n
 
 
@@ -214,7 +214,7 @@ OF_V3 = tuple(Assumption(Eq(symbol, value)) for symbol, value in V3.items())
 
 @result
 def latent_cache() -> Derivation:
-    """A latent and a turned key against the keys and values of every head: in DeepSeek-V3 576 numbers for 40960."""
+    """A latent and a rotated key instead of keys and values of every head: 576 numbers, not 40960, in DeepSeek-V3."""
     own = plain_heads.xreplace({m: n, d_k: d_k + d_r})
     kept, instead = cached(plain, "c_KV", "K_R"), cached(own, "K", "V")
     return derivation(
@@ -229,7 +229,7 @@ def latent_cache() -> Derivation:
 
 @result
 def latent_parameters() -> Derivation:
-    """The maps to and from the latent, instead of one from X to every head; as many when they are absorbed."""
+    """Count the maps to and from the latent, instead of one from X to every head; absorption does not change them."""
     queries = d_model * r_Q + r_Q + h * r_Q * (d_k + d_r)
     keys_and_values = d_model * (r_KV + d_r) + r_KV + h * r_KV * (d_k + d_v)
     count, direct = Count("parameters", plain), Count("parameters", DIRECT)
@@ -245,7 +245,7 @@ def latent_parameters() -> Derivation:
 
 @result
 def latent_flops() -> Derivation:
-    """Absorbed, no key or value is made, and each pair of positions costs products of r_KV columns instead."""
+    """Absorption computes no keys and values, but each pair of positions costs products of r_KV columns."""
     projections = d_model * (r_Q + r_KV + d_r) + h * (r_Q * (d_k + d_r) + r_KV * (d_k + d_v) + d_v * d_model)
     count, without_keys = (Count("matmul FLOPs", layer, batch) for layer in (plain, absorbed))
     return derivation(

@@ -1,9 +1,9 @@
-r"""Masks: hidden keys, the causal mask, and what hiding a key is equal to.
+r"""Masks: hidden keys, the causal mask, and operations that are equivalent to hiding a key.
 
 Definition   A_ij = M_ij exp(S_ij) / sum_l M_il exp(S_il), M_ij = 1 where query i sees key j, else 0
-Result       lowering the scores of hidden keys without bound, hiding them, and leaving them out are the same
+Result       lowering the scores of keys without bound, hiding these keys, and removing them are the same
 Shapes       S, M and A (n, m), O (n, d_v)
-Assumes      that every query sees a key
+Assumes      every query sees a key
 Source       Vaswani et al. (2017), section 3.2.3
 """
 
@@ -38,7 +38,7 @@ TOPIC = "attention"
 
 @result
 def masked() -> Derivation:
-    """With a mask, hidden keys are left out above and below; the weights still sum to 1."""
+    """With a mask, numerator and denominator omit hidden keys; the weights still sum to 1."""
     share = M[i, j] * exp(S[i, j])
     whole = over_keys(M[i, l] * exp(S[i, l]))
     return derivation(
@@ -59,7 +59,7 @@ def masked() -> Derivation:
 
 @result
 def weights_of_hidden_keys() -> Derivation:
-    """A hidden key has the weight 0."""
+    """A hidden key has weight 0."""
     return derivation(
         "The attention weight of a hidden key is 0",
         claim(
@@ -81,7 +81,7 @@ penalty = scalar("g", positive=True)
 
 @result
 def additive_mask() -> Derivation:
-    """A mask may be added to the scores, as 0 or minus infinity: lowering hidden scores by g tends to hiding them."""
+    """A mask may be added to the scores, as 0 or minus infinity: lowering scores by g tends to hiding the keys."""
 
     def lowered(key: Expr) -> Expr:
         return exp(S[i, key] - penalty * (1 - M[i, key]))
@@ -105,9 +105,9 @@ def first(rows: Array, count: Expr) -> Array:
 
 @result
 def mask_is_restriction() -> Derivation:
-    """A hidden key is a key left out: a mask that shows the first m of m + r keys gives attention over these alone.
+    """Hiding a key equals removing it: a mask of the first m of m + r keys gives attention over these alone.
 
-    So does a penalty g on the scores T of the other r keys, as g grows. Which keys come first is no matter
+    So does a penalty g on the scores T of the other r keys, as g grows. The order of the keys does not matter
     (attention.key_value_permutation).
     """
     others = size("r")
@@ -145,7 +145,7 @@ def mask_is_restriction() -> Derivation:
 
 @result
 def mask_after_softmax() -> Derivation:
-    """A mask put on after the softmax leaves less than 1; only divided by what is left is it attention with a mask."""
+    """A mask after the softmax leaves a sum below 1; divided by that sum, the weights are the masked weights."""
     left = over_keys(M[i, l] * A[i, l])
     return derivation(
         "A mask after the softmax leaves a sum of at most 1; divided by it they are the masked weights",
@@ -160,7 +160,7 @@ def mask_after_softmax() -> Derivation:
 
 @result
 def two_masks() -> Derivation:
-    """Masks are put on in any order: hiding more keys and dividing by what is left is the mask of both."""
+    """The order of masks does not matter: hiding more keys and renormalising gives the mask of both."""
     more = mask_array("M_2", n, m)
     left = over_keys(more[i, l] * A[i, l])
     seen = Assumption(Gt(over_keys(M[i, l] * more[i, l]), 0), {i: n}, "every query sees a key through both masks")
@@ -176,7 +176,7 @@ def two_masks() -> Derivation:
 
 @result
 def score_bias() -> Derivation:
-    """What is added to a score multiplies its weight, up to the common denominator: biases of position, penalties."""
+    """A bias on a score multiplies its weight, up to the common denominator: biases of position, penalties."""
     B = array("B", n, m)
     return derivation(
         "A bias B_ij on the scores multiplies the weights by exp(B_ij) and divides by their new sum",

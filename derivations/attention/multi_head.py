@@ -1,4 +1,4 @@
-r"""Multi-head attention: heads as column blocks, what each of them reads, and how W^O mixes them.
+r"""Multi-head attention: heads as column blocks, the columns that each reads, and the mix by W^O.
 
 Definition   head_i = Attention(X_Q W_i^Q, X_K W_i^K, X_V W_i^V), Y = Concat(head_1, ..., head_h) W^O
 Result       Y = sum_i head_i W_i^O = sum_i A_i X_V (W_i^V W_i^O); every head reads all d_model columns
@@ -30,7 +30,7 @@ sigma = Function("sigma", integer=True)
 
 
 def multi_head_attention(*, masked: bool = False, biases: bool = False) -> Layer:
-    """Return attention with h heads, each with projections of its own.
+    """Return attention with h heads, each with separate projections.
 
     Definition   head_i = Attention(X_Q W_i^Q, X_K W_i^K, X_V W_i^V), Y = Concat(head_1, ..., head_h) W^O
     Shapes       X_Q (n, d_model), X_K and X_V (m, d_model), W_Q and W_K (h, d_model, d_k), W_V (h, d_model, d_v),
@@ -71,7 +71,7 @@ def equations() -> tuple[Equation, ...]:
 
 @result
 def definition() -> Derivation:
-    """Multi-head attention: h outputs side by side, mixed by W^O."""
+    """Multi-head attention concatenates h outputs and mixes them by W^O."""
     return derivation(
         "Definition of multi-head attention",
         claim(Y, step("definition", concatenated @ W_O)),
@@ -82,7 +82,7 @@ def definition() -> Derivation:
 
 @result
 def one_head() -> Derivation:
-    """One head is attention on projections of its own; what is projected has width d_model."""
+    """A head is attention on separate projections of inputs that have width d_model."""
     projected = array("Q", n, d_k)
     attention = scaled_dot_product_attention()
     return derivation(
@@ -101,7 +101,7 @@ def one_head() -> Derivation:
 
 @result
 def split() -> Derivation:
-    """The heads split one wide projection: what is cut into blocks is X W^Q, each block of which reads all of X."""
+    """The heads split one wide projection: X W^Q is cut into blocks, each of which reads all of X."""
     wide = Concatenate(W_Q[i], i, h)
     return derivation(
         "The queries of head i are block i of the columns of X_Q [W_1^Q ... W_h^Q]",
@@ -115,7 +115,7 @@ def split() -> Derivation:
 
 @result
 def fused_projection() -> Derivation:
-    """Queries, keys and values of all heads of self-attention come out of one product, cut into blocks twice."""
+    """One product computes queries, keys and values of all heads of self-attention; it is cut into blocks twice."""
     X, wide, p = array("X", n, d_model), array("W", 3, d_model, size("D")), index("p")
     return derivation(
         "One product X [W^Q W^K W^V] holds the queries, keys and values of all heads, D = h d_k columns each",
@@ -129,7 +129,7 @@ def fused_projection() -> Derivation:
 
 @result
 def reads_all_of_d_model() -> Derivation:
-    """No head is given a part of X: every query of every head reads all d_model columns, through weights of its own.
+    """No head is limited to a part of X: every query of every head reads all d_model columns.
 
     To cut X itself into h blocks, one for each head, is to set the weights of head i outside block i to 0.
     """
@@ -148,7 +148,7 @@ def reads_all_of_d_model() -> Derivation:
 
 @result
 def concat_index() -> Derivation:
-    """Head i owns d_v columns, those of block i."""
+    """Head i has d_v columns, those of block i."""
     unit = Tabulated(Lambda((c,), KroneckerDelta(c, d_v * i + j)), h * d_v)
     return derivation(
         "Column j of head i is column (i - 1) d_v + j of Concat(head_1, ..., head_h)",
@@ -161,7 +161,7 @@ def concat_index() -> Derivation:
 
 @result
 def concat_index_of_width_64() -> Derivation:
-    """With d_v = 64, head 1 owns the columns 1 to 64, head 2 the columns 65 to 128."""
+    """With d_v = 64, head 1 has the columns 1 to 64, head 2 the columns 65 to 128."""
     eight = array("head", 8, n, 64)
     unit = Tabulated(Lambda((c,), KroneckerDelta(c, 64 * i + j)), 512)
     return derivation(
@@ -174,7 +174,7 @@ def concat_index_of_width_64() -> Derivation:
 
 @result
 def concat_is_sum() -> Derivation:
-    """W^O adds up what the heads say, each through its own rows: no product of two heads occurs."""
+    """W^O adds the heads, each multiplied by its own rows: no product of two heads occurs."""
     rows = column_block(W_O.T, i).T
     h_1, h_2, w_11, w_12, w_21, w_22 = symbols("h_1 h_2 w_11 w_12 w_21 w_22", real=True)
     mixed = Explicit([[h_1 * w_11 + h_2 * w_21, h_1 * w_12 + h_2 * w_22]])
@@ -194,7 +194,7 @@ def concat_is_sum() -> Derivation:
 
 @result
 def sum_of_circuits() -> Derivation:
-    """Each head adds its own term, in which its four matrices occur as two products."""
+    """Each head adds one term, in which its four matrices occur as two products."""
     rows = column_block(W_O.T, i).T
     A = row_softmax(X_Q @ (W_Q[i] @ W_K[i].T) @ X_K.T / sqrt(d_k))
     return derivation(
@@ -207,7 +207,7 @@ def sum_of_circuits() -> Derivation:
 
 @result
 def head_permutation() -> Derivation:
-    """The heads are a set: their order is no more than the order of their weights."""
+    """The heads are a set: permuting them only permutes their weights."""
     rows = Concatenate(column_block(W_O.T, sigma(i)), i, h).T
     return derivation(
         "Multi-head attention does not change when the heads are permuted, with the blocks of rows of W^O",
@@ -219,7 +219,7 @@ def head_permutation() -> Derivation:
 
 @result
 def single_head() -> Derivation:
-    """With one head, multi-head attention is attention between projections, and one more projection."""
+    """With one head, multi-head attention is attention with projections before and after it."""
     only = array("W_O", d_v, d_model)
     W_Q, W_K, W_V = (array(name, 1, d_model, width) for name, width in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v)))
     attention = scaled_dot_product_attention()
@@ -236,7 +236,7 @@ def single_head() -> Derivation:
 
 @result
 def effective_biases() -> Derivation:
-    """Of four biases two do anything: that of the keys cancels, those of the values are one more bias of the output."""
+    """Two of four biases have an effect: the key bias cancels, the value biases are one more bias of the output."""
     attention = scaled_dot_product_attention()
     queries, keys, values = X_Q @ W_Q[i] + b_Q[i], X_K @ W_K[i], X_V @ W_V[i]
     return derivation(

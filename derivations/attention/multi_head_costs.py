@@ -1,4 +1,4 @@
-r"""What h heads cost: their width, their parameters, their products.
+r"""The cost of h heads: their width, parameters and products.
 
 Result       with d_k = d_v = d_model / h: 4 d_model^2 parameters, and the products of h heads cost as many FLOPs as
              those of one head of width d_model
@@ -29,7 +29,7 @@ BASE = (Assumption(Eq(d_model, 512)), Assumption(Eq(h, 8)))
 
 
 def renamed(layer: Layer, name: str) -> Layer:
-    """Return the same layer under a name of its own."""
+    """Return the same layer under another name."""
     return Layer(name, *layer.args[1:])
 
 
@@ -72,7 +72,7 @@ def parameters() -> Derivation:
 
 @result
 def one_head_cost() -> Derivation:
-    """A head of width d_model / h costs 1/h of what a head of width d_model costs, in products."""
+    """The products of a head of width d_model / h cost 1/h of those of a head of width d_model."""
     alone = heads.until("head").at(h=1)
     narrow = Count("matmul FLOPs", renamed(alone, "one_head"))
     wide = Count("matmul FLOPs", renamed(alone, "one_wide_head").xreplace({d_k: d_model, d_v: d_model}))
@@ -91,7 +91,7 @@ def one_head_cost() -> Derivation:
 
 @result
 def cost_equals_one_head() -> Derivation:
-    """Products cost the same in h heads as in one; softmax and scaling are done h times, on n m scores each time."""
+    """Products cost the same in h heads as in one; softmax and scaling run h times, on n m scores each."""
     one = renamed(heads.at(h=1), "single_head_attention").xreplace({d_k: d_model, d_v: d_model})
     total, softmax, products = "FLOPs", "softmax FLOPs", "matmul FLOPs"
     return derivation(

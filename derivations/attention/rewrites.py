@@ -1,10 +1,10 @@
-r"""How attention may be computed in another order: exponentials first, the division by their sum last, powers of two.
+r"""Attention in another order: exponentials first, the division by their sum last, powers of two.
 
 Definition   with any reference r_i for each query: E_ij = exp(S_ij - r_i), l = E 1, U = E V
 Result       O_i = U_i / l_i, with a mask too; exp(x) = 2^(x / ln 2), so that the factor 1 / ln 2 may join that of the
              scores
 Shapes       S and E (n, m), V (m, d_v), U and O (n, d_v), l and r (n,), mask M (n, m)
-Assumes      with a mask, that every query sees a key
+Assumes      with a mask, every query sees a key
 Source       Milakov and Gimelshein (2018), section 3; Dao, Fu, Ermon, Rudra and Re (2022), section 3.1
 """
 
@@ -29,7 +29,7 @@ TWO_EXCEEDS_ONE = Assumption(Gt(log(2), 0, evaluate=False), {}, "2 > 1")
 
 @result
 def deferred_normalisation() -> Derivation:
-    """The rows of the output are divided, not those of the weights: d_v quotients for a query in the place of m."""
+    """The division moves from the weights to the output: d_v quotients for each query instead of m."""
     exponentials = Tabulated(Lambda((j, k), exp(S[j, k] - r[j])), n, m)
     visible_ones = Tabulated(Lambda((j, k), M[j, k] * exp(S[j, k] - r[j])), n, m)
     return derivation(
@@ -53,7 +53,7 @@ def deferred_normalisation() -> Derivation:
 
 @result
 def powers_of_two() -> Derivation:
-    """A power of two costs less than an exponential, and the factor 1 / ln 2 is one that the scores have anyway."""
+    """A power of two costs less than an exponential, and the factor 1 / ln 2 joins the scale of the scores."""
     power, seen = Integer(2) ** T[i, j], (visible(i, M),)
     return derivation(
         "Attention weights are made of powers of two: with T = S / ln 2, A_ij = 2^T_ij / sum_l 2^T_il",

@@ -1,9 +1,9 @@
-r"""What attention does not notice: the order of its keys, offsets of scores and keys, a common rotation.
+r"""Symmetries of attention: the order of its keys, offsets of scores and keys, a common rotation.
 
 Result       SelfAttention(P X) = P SelfAttention(X); Attention(Q, P K, P V) = Attention(Q, K, V); one vector added to
              every key changes nothing, one added to every value is added to every output
 Shapes       Q (n, d_k), K (m, d_k), V (m, d_v), P (n, n) or (m, m)
-Assumes      P a permutation matrix; with a mask, that every query sees a key
+Assumes      P a permutation matrix; with a mask, every query sees a key
 Source       Vaswani et al. (2017), section 3.2.1
 """
 
@@ -54,14 +54,14 @@ def permutation(size: Expr) -> Equation:
 
 
 def self_attention(positions: Array, *mask: Array) -> Array:
-    """Return attention of positions to one another, through the three projections."""
+    """Return attention of positions to one another, with the three projections."""
     layer = masked_attention if mask else attention
     return layer.result(positions @ W_Q, positions @ W_K, positions @ W_V, *mask)
 
 
 @result
 def permutation_equivariance() -> Derivation:
-    """Without positions and masks self-attention knows no order; a mask is permuted along, M to P M P^T."""
+    """Without positions and masks self-attention ignores order; a mask is permuted too, from M to P M P^T."""
     P, mask, moved = array("P", n, n), mask_array("M", n, n), mask_array("M_sigma", n, n)
     return derivation(
         "SelfAttention(P X) = P SelfAttention(X), and with a mask SelfAttention(P X, P M P^T) = P SelfAttention(X, M)",
@@ -93,7 +93,7 @@ def permutation_equivariance() -> Derivation:
 
 @result
 def key_value_permutation() -> Derivation:
-    """Keys and values are a set of pairs: in another order they give the same output."""
+    """Keys and values are a set of pairs: another order gives the same output."""
     P = array("P", m, m)
     return derivation(
         "Attention does not change when keys and values are permuted together",
@@ -106,7 +106,7 @@ def key_value_permutation() -> Derivation:
 
 @result
 def repeated_keys() -> Derivation:
-    """Attention takes a mean: every key and value present r times gives what once gives."""
+    """Attention is a mean: repeating every key and value r times does not change it."""
     copies, copy = size("r"), index("a")
 
     def repeated(rows: Array) -> Array:
@@ -127,7 +127,7 @@ def repeated_keys() -> Derivation:
 
 @result
 def query_offset() -> Derivation:
-    """A number added to all scores of a query cancels: the maximum may be subtracted, row by row."""
+    """A number added to all scores of a query cancels: the maximum of each row may be subtracted."""
     t = array("t", n)
     offset = Tabulated(Lambda((i, j), S[i, j] + t[i]), n, m)
     return derivation(
@@ -144,7 +144,7 @@ def query_offset() -> Derivation:
 
 @result
 def key_offset() -> Derivation:
-    """One vector added to every key adds q_i . a / sqrt(d_k) to all scores of query i: attention does not see it."""
+    """One vector a added to every key adds q_i . a / sqrt(d_k) to all scores of query i, which cancels."""
     a = array("a", d_k)
     return derivation(
         "Attention does not change when one vector is added to every key",
@@ -155,7 +155,7 @@ def key_offset() -> Derivation:
 
 @result
 def key_bias_cancels() -> Derivation:
-    """The bias of the keys is without effect, whatever the other two are; that of the queries is not."""
+    """The bias of the keys has no effect, for any biases of queries and values; the bias of the queries has one."""
     biased = attention.result(X @ W_Q + b_Q, Y @ W_K + b_K, Y @ W_V + b_V)
     return derivation(
         "The bias of the key projection has no effect on attention",
@@ -166,7 +166,7 @@ def key_bias_cancels() -> Derivation:
 
 @result
 def value_offset() -> Derivation:
-    """The weights sum to 1, so that the bias of the values is a bias of the output."""
+    """The weights sum to 1, so a bias of the values is a bias of the output."""
     return derivation(
         "A vector added to every value is added to every output",
         claim(attention.result(Q, K, V + b_V), step("distributivity", attention.result(Q, K, V) + b_V)),
@@ -183,7 +183,7 @@ def value_offset() -> Derivation:
 
 @result
 def rotation_invariance() -> Derivation:
-    """Queries and keys meet in dot products alone: an orthogonal matrix may turn both."""
+    """Queries and keys occur only in dot products: an orthogonal matrix may rotate both."""
     R, identity = array("R", d_k, d_k), array("I", d_k, d_k)
     orthogonal = Assumption(Eq(identity[i, j], KroneckerDelta(i, j)), {i: d_k, j: d_k}, "I = R R^T is the identity")
     return derivation(

@@ -1,7 +1,7 @@
-r"""Attention tile by tile: keys are read in tiles, and what was read is carried along in three numbers per row.
+r"""Attention tile by tile: each tile of keys updates a reference, a sum and an output for every row.
 
-Definition   of tile t, with any reference r_t: l_t = sum_j exp(S_tj - r_t), o_t = sum_j exp(S_tj - r_t) v_tj
-Result       O = sum_t exp(r_t - r) o_t / sum_t exp(r_t - r) l_t for any r: exact, whatever the references are
+Definition   for tile t, with any reference r_t: l_t = sum_j exp(S_tj - r_t), o_t = sum_j exp(S_tj - r_t) v_tj
+Result       O = sum_t exp(r_t - r) o_t / sum_t exp(r_t - r) l_t for any r: exact for all references
 Shapes       for n queries: S (n, T b), V (T b, d_v), references and l (n, T), o (T, n, d_v); T tiles of b keys
 Source       Milakov and Gimelshein (2018), section 3; Dao, Fu, Ermon, Rudra and Re (2022), section 3.1
 """
@@ -24,7 +24,7 @@ TOPIC = "attention"
 MILAKOV = "Milakov and Gimelshein (2018), section 3"
 FLASH = "Dao, Fu, Ermon, Rudra and Re (2022), section 3.1"
 tiles, width = size("T"), size("b")
-t, q = index("t"), index("q")  # a tile, a key of it
+t, q = index("t"), index("q")  # a tile, and a key in it
 S, V = array("S", n, Blocks(tiles, width)), array("V", Blocks(tiles, width), d_v)
 reference, common = array("r", n, tiles), array("r_all", n)
 l, o = array("l", n, tiles), array("o", tiles, n, d_v)
@@ -41,7 +41,7 @@ def over_tile(of: Expr) -> Expr:
 
 
 def of_each_tile() -> tuple[Equation, Equation]:
-    """Return the definitions of l and o: one tile's exponentials, alone and with its values."""
+    """Return the definitions of l and o: the exponentials of each tile, summed alone and with the values."""
     share = exp(S.entry(i, (t, q)) - reference[i, t])
     sums = Tabulated(Lambda((i, t), over_tile(share)), n, tiles)
     mixtures = Tabulated(Lambda((t, i, c), over_tile(share * V.entry((t, q), c))), tiles, n, d_v)
@@ -50,7 +50,7 @@ def of_each_tile() -> tuple[Equation, Equation]:
 
 @result
 def tiling_is_exact() -> Derivation:
-    """Tiles may be read one by one, each with a reference of its own (its maximum): what comes out is attention."""
+    """Tiles may be read one by one, each with its own reference (its maximum): the result is attention."""
     carried = exp(reference[i, t] - common[i])
     share = exp(S.entry(i, (t, q)) - common[i])
     return derivation(
@@ -87,7 +87,7 @@ def mixed(keys: tuple[Array, Array], reference: Expr | int = 0) -> Expr:
 
 @result
 def tile_step() -> Derivation:
-    """One step of the loop over tiles: what was carried is rescaled to the new reference, the tile is added to it."""
+    """One step of the loop over tiles rescales the running sums to the new reference and adds the tile."""
     old, new = scalar("r"), scalar("r_new")
     return derivation(
         "A step over one tile: with the reference r_new for r, sums carried so far are multiplied by exp(r - r_new)",
@@ -113,6 +113,7 @@ def merged_outputs() -> Derivation:
     """
     of_seen, of_added = array("lse", n), array("lse_next", n)
     outputs = row_softmax(SEEN[0]) @ SEEN[1], row_softmax(ADDED[0]) @ ADDED[1]
+    # a / (a + b) = 1 / (1 + exp(log b - log a)), with a and b the sums of exponentials
     share = 1 / (1 + exp(of_added[i] - of_seen[i]))
     return derivation(
         "Attention over two sets of keys: a mean of both outputs, weighted by the sigmoid of the gap of log-sum-exps",

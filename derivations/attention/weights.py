@@ -1,4 +1,4 @@
-r"""More about the weights: ratios, temperature, equal scores, one key; what they maximise.
+r"""More about the weights: ratios, temperature, equal scores, one key, and the sum that they maximise.
 
 Result       A_ij / A_il = exp(S_ij - S_il); dO_i/dS_ij = A_ij (v_j - O_i); mean score plus entropy is log-sum-exp
 Shapes       S and A (n, m), V (m, d_v), O (n, d_v)
@@ -24,7 +24,7 @@ mixture = (attention.equation("A"), attention.equation("O"))
 
 @result
 def weight_ratio() -> Derivation:
-    """Two keys share as their scores say, whatever other keys there are."""
+    """The ratio of two weights depends only on their scores, not on other keys."""
     return derivation(
         "The ratio of two weights depends on the difference of the two keys alone",
         claim(
@@ -41,7 +41,7 @@ def weight_ratio() -> Derivation:
 
 @result
 def temperature() -> Derivation:
-    """The divisor of the scores is a temperature: sqrt(d_k) in attention; a higher one brings ratios nearer to 1."""
+    """The divisor of the scores is a temperature, sqrt(d_k) in attention; a higher one moves ratios towards 1."""
     tau = scalar("tau", positive=True)
     tempered = row_softmax(S / tau)
     return derivation(
@@ -73,7 +73,7 @@ def order_of_weights() -> Derivation:
 
 @result
 def uniform_weights() -> Derivation:
-    """A query that likes all keys the same takes the plain mean of their values."""
+    """If all scores of a query are equal, its output is the mean of the values."""
     u, key = scalar("u"), array("k", d_k)
     same = Assumption(Eq(S[i, l], u), {l: m}, "all scores of query i are the same")
     return derivation(
@@ -89,7 +89,7 @@ def uniform_weights() -> Derivation:
 
 @result
 def one_key() -> Derivation:
-    """Where there is one key alone every query takes its value."""
+    """With only one key, every output is its value."""
     key, value = array("K", 1, d_k), array("V", 1, d_v)
     return derivation(
         "With one key every output is its value, whatever the queries are",
@@ -100,13 +100,14 @@ def one_key() -> Derivation:
 
 @result
 def free_energy() -> Derivation:
-    """The weights trade score for entropy: their mean score and their entropy add up to the log-sum-exp of the scores.
+    """The mean score and the entropy of the weights add up to the log-sum-exp of the scores.
 
-    With any other weights the sum is less by their relative entropy to A_i.
+    For other weights the sum is smaller, by their relative entropy to A_i.
     """
     B = array("B", n, m)
     positive = Assumption(Gt(B[i, l], 0), {l: m}, "B_i holds positive weights")
     summing = Assumption(Eq(over_keys(B[i, l]), 1), {}, "the weights B_i sum to 1")
+    # log A_ij = S_ij - highest
     highest = log(over_keys(exp(S[i, l])))
     return derivation(
         "Mean score plus entropy of the weights is log sum_l exp(S_il)",
@@ -130,7 +131,7 @@ def free_energy() -> Derivation:
 
 @result
 def score_jacobian() -> Derivation:
-    """A higher score pulls the output towards the value of its key, from where it stands."""
+    """A higher score moves the output towards the value of its key."""
     return derivation(
         "Derivative of an output by a score: A_ij (v_j - O_i)",
         claim(
@@ -147,7 +148,7 @@ def score_jacobian() -> Derivation:
 
 @result
 def query_jacobian() -> Derivation:
-    """An output moves with its own query by the covariance of values and keys under its weights."""
+    """The derivative of an output by its own query is the covariance of values and keys under its weights."""
     covariance = over_keys(A[i, j] * (V[j, c] - O[i, c]) * K[j, k], j)
     return derivation(
         "Derivative of an output by a query: the covariance of values and keys under the weights, over sqrt(d_k)",
@@ -160,7 +161,7 @@ def query_jacobian() -> Derivation:
 
 @result
 def key_jacobian() -> Derivation:
-    """A key moves every output, as far as its weight and the distance of its value from the output go."""
+    """A key moves every output, in proportion to its weight and to the difference of its value from the output."""
     return derivation(
         "Derivative of an output by a key: A_ij (v_j - O_i) q_i / sqrt(d_k)",
         claim(Derivative(O[i, c], K[j, k]), step("chain rule", A[i, j] * (V[j, c] - O[i, c]) * Q[i, k] / sqrt(d_k))),

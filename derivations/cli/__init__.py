@@ -20,10 +20,10 @@ __all__ = ["cli", "main"]
 
 
 class _MainJobByDefault(click.Group):
-    """A group whose main job runs when no command is named: `derivations`, `derivations FILE`."""
+    """A group that runs the main job when no command is named: `derivations`, `derivations FILE`."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Put `run` in front of arguments that start with no command of the group."""
+        """Insert `run` before arguments that do not start with a command of the group."""
         own = {"--help", "--version", *self.commands}
         if not arguments or arguments[0] not in own:
             arguments = ["run", *arguments]
@@ -98,7 +98,7 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("derivations: stopped", err=True)
-        # CPython notes an interruption inside `exec` of a text, such as that of a dataclass, as one that nobody caught,
-        # and at the end kills itself with the signal; the next text clears the note.
+        # CPython records an interruption inside `exec` of source text, as for a dataclass, as one that was not caught,
+        # and at exit kills itself with the signal; running another source text clears the record.
         exec("")  # noqa: S102 - a constant
         sys.exit(130)

@@ -64,7 +64,7 @@ def check_command(files: tuple[str, ...], verbose: bool, fix: bool, written: boo
 
 
 def _format(form: str | None, as_json: bool, as_sarif: bool, fix: bool) -> str:
-    """Return the one format that is asked for."""
+    """Return the requested format."""
     asked = {name for name, given in ((form, form), ("json", as_json), ("sarif", as_sarif)) if name and given}
     if len(asked) > 1:
         raise ValueError(f"choose one format, not {' and '.join(sorted(asked))}")
@@ -77,7 +77,7 @@ def _format(form: str | None, as_json: bool, as_sarif: bool, fix: bool) -> str:
 
 
 def _judged(files: Sequence[str], options: dict[str, Any]) -> list["Judged"]:
-    """Judge the files, in their order."""
+    """Judge the files in their order."""
     from derivations.documents.reports.files import files_of
     from derivations.documents.reports.judging import judge_files
 
@@ -115,7 +115,7 @@ def _suffixes() -> tuple[str, ...]:
     return tuple(SUFFIXES)
 
 
-# --- what is printed ---
+# --- output ------------
 
 
 def _print_problems(judged: Sequence["Judged"]) -> None:
@@ -155,7 +155,7 @@ def _print(judged: Sequence["Judged"], form: str, verbose: bool) -> None:
 
 
 def _repaired(judged: Sequence["Judged"], options: dict[str, Any], written: bool) -> list["Judged"]:
-    """Print the repairs; where they are to be written, write them and judge anew the files that they change."""
+    """Print the repairs; if they are to be written, write them and judge the changed files again."""
     from derivations.documents.replacing import repaired, write
     from derivations.documents.reports.differences import unified_diff
     from derivations.documents.reports.judging import judge_file

@@ -51,7 +51,7 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
     from derivations.language.counting.convention import Convention
 
     if plot is not None:
-        from numeric.models.cost_pictures import check_picture  # matplotlib is needed for pictures alone
+        from numeric.models.cost_pictures import check_picture  # matplotlib is needed only for pictures
 
         check_picture(Path(plot))
     convention = Convention(
@@ -77,7 +77,7 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
 
 
 def _model(name: str, ignored: tuple[str, ...]) -> Any:
-    """Read the configuration at a path, or return the model of a built-in name."""
+    """Read the configuration at a path, or return the built-in model of a name."""
     path = Path(name)
     if path.is_dir():
         path = path / "config.json"

@@ -1,4 +1,4 @@
-"""What `derivations code --optimized` prints: the source of the optimised layer, or the list of its rewritings."""
+"""The output of `derivations code --optimized`: the source of the optimised layer, or the list of its rewritings."""
 
 import json
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ __all__ = ["check_options", "optimised_source_of", "print_rewritings"]
 
 
 def check_options(optimized: bool, backend: str, explain: bool, without: tuple[str, ...], as_json: bool) -> None:
-    """Refuse options that do not go together.
+    """Refuse options that exclude each other.
 
-    Raises       ValueError, naming the option and what to do
+    Raises       ValueError with the option and the remedy
     """
     for given, option in ((explain, "--explain"), (without, "--without"), (as_json, "--json")):
         if given and not optimized:

@@ -77,7 +77,7 @@ def _print_difference(found: Sequence["Rendered"]) -> None:
 
 
 def _write(found: Sequence["Rendered"]) -> None:
-    """Write the files with stale blocks, after all of them could be filled."""
+    """Write the files with stale blocks, after all blocks were filled without an error."""
     from derivations.documents.replacing import repaired, write
 
     for each in found:

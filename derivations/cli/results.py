@@ -1,4 +1,4 @@
-"""Commands on results and layers: list, show, verify, export, code."""
+"""Commands for results and layers: list, show, verify, export, code."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def list_command(as_json: bool, prove: bool) -> None:
 
 
 def _listed() -> list["Row"]:
-    """Prove every result and return what `list` shows of it."""
+    """Prove every result and return the rows that `list` shows."""
     announce("derivations.catalogue")
     from derivations.catalogue import names, verify
 
@@ -243,7 +243,7 @@ def code_command(
     check_options(optimized, backend, explain, without, as_json)
     layer = layer_called(name)
     if optimized and gradient:
-        layer = _inlined(layer)  # the passes of a gradient see its parts written out
+        layer = _inlined(layer)  # the passes of a gradient need its parts inlined
     layer = _or_gradient(layer, gradient)
     if explain:
         print_rewritings(layer, without, as_json)
@@ -260,7 +260,7 @@ def _inlined(layer: Any) -> Any:
 
 
 def _or_gradient(layer: Any, asked: bool) -> Any:
-    """Return the layer, or its gradient when that is asked for."""
+    """Return the layer, or its gradient if requested."""
     if not asked:
         return layer
     from derivations.language import gradient  # SymPy comes with it

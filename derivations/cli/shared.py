@@ -1,4 +1,4 @@
-"""What the commands share: errors in one sentence, tables, progress, arguments that several of them take."""
+"""Shared functions of the commands: errors in one sentence, tables, progress, common arguments."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,14 +15,14 @@ NUMBERS = ("value", "parameters", "share", "FLOPs", "multiply-adds", "number", "
 
 
 def lines_kept(command: Callable[..., Any]) -> Callable[..., Any]:
-    r"""Turn the \b of a docstring into the sign by which click leaves the lines of a paragraph as they are."""
+    r"""Replace the \b of a docstring by the character for which click keeps the lines of a paragraph."""
     command.__doc__ = (command.__doc__ or "").replace("\\b\n", "\b\n")
     return command
 
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn what the package raises for bad input into one sentence and exit code 2."""
+    """Turn an exception of the package for bad input into one sentence and exit code 2."""
     try:
         yield
     except (ValueError, OSError, LookupError) as error:
@@ -31,7 +31,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a command say what is wrong with its input in one sentence."""
+    """Make a command report bad input in one sentence."""
 
     @wraps(lines_kept(command))
     def run(*arguments: Any, **options: Any) -> Any:
@@ -42,14 +42,14 @@ def clean_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def folder_called(name: str) -> Path:
-    """Return the path of a folder; an empty name is none."""
+    """Return the path of a folder, and refuse an empty name."""
     if not name.strip():
         raise ValueError("the name of the folder is empty; give one, such as pages")
     return Path(name)
 
 
 def table_of(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], counted: bool = True) -> None:
-    """Print a table, the number of its rows in the title where they are counted."""
+    """Print a table; when `counted`, its title has the number of rows."""
     from rich.console import Console  # the tables are needed by these commands alone
     from rich.table import Table
 
@@ -67,7 +67,7 @@ def table_of(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], 
 
 @contextmanager
 def progress_of(count: int, words: str) -> Iterator[Callable[[], None]]:
-    """Show a bar on standard error that a call moves on by one of `count` steps."""
+    """Show a progress bar on standard error; each call of the yielded function advances it by one of `count` steps."""
     from rich.console import Console  # as above
     from rich.progress import Progress
 

@@ -1,8 +1,8 @@
-"""Evidence kept between runs: what `list` shows without proving everything again.
+"""Evidence stored between runs: `list` shows it without proving everything again.
 
-A file in the user's cache folder holds the evidence of one very source: its name is a digest of every file of the
-package, and of the versions of Python and of the libraries that the judge trusts. Another source has another file,
-so what is shown was decided by the code that is installed. `verify` never reads it; `list --prove` does without it.
+A file in the user's cache folder has the evidence for one exact source: its name is a digest of every file of the
+package, and of the versions of Python and of the libraries that the judge trusts. Other sources have other files, so
+the evidence shown was decided by the installed code. `verify` and `list --prove` do not read it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ import derivations
 __all__ = ["Row", "Stored", "keep", "read", "source_digest"]
 
 TRUSTED = ("sympy", "mpmath")
-KEPT = 8  # sources whose evidence stays: one for each environment that somebody may use in turn
+KEPT = 8  # sources whose evidence is kept: one for each environment that somebody may use in turn
 
 
 @dataclass(frozen=True)
 class Row:
-    """One result as `list` shows it."""
+    """One result in the output of `list`."""
 
     id: str
     title: str
@@ -40,14 +40,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Stored:
-    """The rows of all results, and when (UTC) they were proved."""
+    """The rows of all results, and the time (UTC) of their proof."""
 
     rows: tuple[Row, ...]
     proved: str
 
 
 def source_digest() -> str:
-    """Return the digest of everything that evidence depends on: the package's files, Python and the libraries."""
+    """Return the digest of everything that determines evidence: the package's files, Python and the libraries."""
     digest = hashlib.sha256(platform.python_version().encode())
     for name in TRUSTED:
         digest.update(f"{name} {version(name)}\n".encode())
@@ -61,12 +61,12 @@ def source_digest() -> str:
 
 
 def store_of(digest: str) -> Path:
-    """Return the file that holds the evidence of a source."""
+    """Return the file for the evidence of a source."""
     return user_cache_path("derivations", appauthor=False) / f"evidence-{digest[:32]}.json"
 
 
 def read(digest: str) -> Stored | None:
-    """Return what is stored for this source; None where there is nothing, or what is there cannot be read."""
+    """Return the stored evidence for this source, or None if it does not exist or cannot be read."""
     try:
         found = json.loads(store_of(digest).read_text(encoding="utf-8"))
         rows = tuple(Row(**row) for row in found["rows"])
@@ -76,7 +76,7 @@ def read(digest: str) -> Stored | None:
 
 
 def keep(digest: str, rows: Sequence[Row]) -> Stored:
-    """Store the rows of all results and return them; a folder that cannot be written to is no error."""
+    """Store the rows of all results and return them; a folder that is not writable is ignored."""
     stored = Stored(tuple(rows), datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
     path = store_of(digest)
     text = json.dumps({"digest": digest, "proved": stored.proved, "rows": [asdict(row) for row in rows]}, indent=1)
@@ -85,7 +85,7 @@ def keep(digest: str, rows: Sequence[Row]) -> Stored:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".evidence-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        Path(name).replace(path)  # whole or not at all, whoever writes beside us
+        Path(name).replace(path)  # atomic: readers and other writers never see half a file
         newest_first = sorted(path.parent.glob("evidence-*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
         for old in newest_first[KEPT:]:
             old.unlink(missing_ok=True)

@@ -1,11 +1,11 @@
-r"""Where attention overtakes the feed-forward network, where most parameters are, and what heads do not change.
+r"""The length at which attention overtakes the feed-forward network, most parameters, and the effect of heads.
 
-Result       scores and weighted sums of an encoder layer take n / d_ff of the products of its feed-forward network, all
-             of attention (n + 2 d_model) / d_ff of them: more from n > d_ff and n > d_ff - 2 d_model on. N layers with
+Result       scores and weighted sums of an encoder layer cost n / d_ff times the products of its feed-forward network,
+             all of attention (n + 2 d_model) / d_ff times: more for n > d_ff and n > d_ff - 2 d_model. N layers with
              d_ff = 4 d_model and one table of embeddings have 8 N d_model / (12 N d_model + vocab) of their weights in
              feed-forward networks: less than 2/3, and half of them at vocab = 4 N d_model
-Assumes      heads of width d_k = d_v = d_model / h; as many keys as queries, pairs counted full
-Units        FLOPs, one multiply-add being 2; parameters, biases and norms left out where a result says so
+Assumes      heads of width d_k = d_v = d_model / h; as many keys as queries, all pairs counted
+Units        FLOPs, one multiply-add being 2; parameters, without biases and norms where a result says so
 Source       Vaswani et al. (2017), sections 3 and 4; Kaplan et al. (2020), table 1
 """
 
@@ -47,7 +47,7 @@ def decoder_only() -> Layer:
     """Return N pre-norm layers without biases over rows of one table, which also gives the scores.
 
     Shapes       tokens (n,), logits (n, vocab)
-    Source       Radford et al. (2019), section 2.3, biases and learned positions left out
+    Source       Radford et al. (2019), section 2.3, without biases and learned positions
     """
     norm = Norm("rms")
     block = Block(Attention(h), FeedForward(biases=False), norm)
@@ -57,7 +57,7 @@ def decoder_only() -> Layer:
 
 @result(topic="flops")
 def attention_overtakes() -> Derivation:
-    """Where attention takes more products than the feed-forward network: from n > d_ff on, or n > d_ff - 2 d_model."""
+    """The products of attention exceed those of the feed-forward network for n > d_ff, or n > d_ff - 2 d_model."""
     alone = scaled_dot_product_attention().xreplace({m: n})
     pairs = h * Count(MATMUL, alone)
     attention, network = Count(MATMUL, multi_head_attention().xreplace({m: n})), Count(MATMUL, feed_forward())
@@ -80,7 +80,7 @@ def attention_overtakes() -> Derivation:
 
 @result(topic="flops")
 def heads_of_other_width() -> Derivation:
-    """Heads c times as many and 1/c as wide: the same parameters and products, c times the FLOPs of softmax."""
+    """With c times as many heads, each 1/c as wide, only softmax costs more: c times the FLOPs."""
     many, wide = (
         Layer(name, *decoder_only().xreplace(sizes).args[1:])
         for name, sizes in (("many_heads", {h: c * h}), ("wide_heads", {d_k: c * d_k, d_v: c * d_v}))
@@ -100,7 +100,7 @@ def heads_of_other_width() -> Derivation:
 
 @result(topic="parameters")
 def most_in_networks() -> Derivation:
-    """The feed-forward networks hold most weights of a decoder when 4 N d_model > vocab, and never two thirds."""
+    """The feed-forward networks have most weights of a decoder if 4 N d_model > vocab, and never two thirds."""
     model, network = decoder_only(), feed_forward_layer(FeedForward(biases=False))
     weights = Count("parameters", model) - (2 * N + 1) * d_model  # norms left out
     share = N * Count("parameters", network) / weights

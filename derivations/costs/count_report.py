@@ -1,6 +1,6 @@
 """The counts of a model as tables, and their closed forms as a derivation that the judge decides.
 
-A row has a name, the closed form where it is asked for, and the exact integer with its share of the whole.
+A row has a name, the closed form if requested, and the exact integer with its share of the total.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Section:
 
 
 def sections(counts: Counts, *, symbolic: bool = False) -> Iterator[Section]:
-    """Yield the tables of a model's counts, with the sizes, closed forms and where they come from when `symbolic`."""
+    """Yield the tables of a model's counts; when `symbolic`, with sizes, closed forms and their origin."""
     if symbolic:
         sizes = sorted(counts.values.items(), key=lambda item: item[0].name)
         yield Section("sizes", ("size", "value"), tuple((str(s), f"{int(value):,}") for s, value in sizes))
@@ -48,7 +48,7 @@ def sections(counts: Counts, *, symbolic: bool = False) -> Iterator[Section]:
 
 
 def _section(title: str, columns: Row, rows: list[tuple[str, Expr]], counts: Counts, symbolic: bool) -> Section:
-    """A table with the closed forms, where asked for, and the numbers."""
+    """Return a table with the numbers, and with closed forms if requested."""
     form = ("closed form",) if symbolic else ()
     written = ((name, *([str(factor(value))] if symbolic else []), f"{counts.number(value):,}") for name, value in rows)
     return Section(title, (columns[0], *form, *columns[1:]), tuple(written))
@@ -67,7 +67,7 @@ def _parameters(counts: Counts, symbolic: bool) -> Section:
 
 
 def _layers(counts: Counts, symbolic: bool) -> Section:
-    """The parameters of one layer of every kind, kinds that are alike in everything counted put together."""
+    """Return the parameters of one layer of every kind; kinds with equal counts share a row."""
     kinds: dict[tuple[str, Expr], Expr] = {}
     for kind in counts.kinds_of_layers:
         key = (kind.stack, kind.parameters)
@@ -81,7 +81,7 @@ def _layers(counts: Counts, symbolic: bool) -> Section:
 
 
 def _weights(counts: Counts) -> Section:
-    """Every weight with its shape: where the closed forms of the parameters come from."""
+    """Return the table of weights with their shapes, from which the closed forms of the parameters follow."""
     rows = (
         (path, shape_text(shape), str(copies), str(copies * entries(shape)))
         for path, (shape, copies) in weight_shapes(counts.layer).items()
@@ -98,7 +98,7 @@ def _flops(counts: Counts, symbolic: bool) -> Section:
 
 
 def _flops_by_part(counts: Counts) -> Section:
-    """The operations of every part of the model, which the closed forms add up."""
+    """Return the operations of every part of the model, which the closed forms add up."""
     rows = []
     for path, flops in counts.parts.items():
         for kind, value in flops.by_kind.items():
@@ -122,7 +122,7 @@ def _memory(counts: Counts, symbolic: bool) -> Section:
 
 
 def _caches(counts: Counts) -> Iterator[tuple[str, Expr]]:
-    """What caches hold in all, where there are any."""
+    """Yield the total bytes of the caches, if there are any."""
     if counts.cache_bytes != 0:
         yield f"the same in all, batch {counts.batch}, {int(counts.values[n]):,} positions", counts.cache_bytes
     if counts.source_cache_bytes != 0:

@@ -1,7 +1,7 @@
 """Parameters, FLOPs and memory of a model, as closed forms in its sizes and as exact integers.
 
-Everything is read off the equations of the model: its weights, its forward pass, its gradient, what the forward pass
-keeps for the backward pass, and the arrays of keys and values. Nothing is known here of any model.
+All counts come from the equations of the model: its weights, its forward pass, its gradient, the residuals that the
+forward pass saves for the backward pass, and the arrays of keys and values. No model is treated specially.
 
 >>> from derivations.architectures.models import named_model
 >>> counts = count(named_model("gpt2"), seq=64)
@@ -54,12 +54,12 @@ RECOMPUTED: Mapping[str, Callable[[Layer], tuple[str, ...]]] = {  # what is comp
     "attention": attention_layers,
     "blocks": lambda layer: ("block",),
 }
-USUAL_LENGTH = 1024  # positions, where none are asked for
+USUAL_LENGTH = 1024  # the default number of positions
 
 
 @dataclass(frozen=True)
 class KindOfLayer:
-    """Layers of a stack that are alike: their stack, their number, and the parameters of one by component.
+    """Equal layers of a stack: the stack, their number, and the parameters of one layer by component.
 
     Units        parameters
     """
@@ -93,9 +93,9 @@ class Counts:
     stored: Expr | str  # bytes of the weights, or why they are not known
 
     def number(self, expression: Expr | int) -> int:
-        """Return the exact integer that an expression in the sizes of the model is.
+        """Return the value of an expression in the sizes of the model, an exact integer.
 
-        Raises       ValueError where it is none, such as half of an odd number
+        Raises       ValueError if it is not an integer, such as half of an odd number
         """
         value = Integer(expression) if isinstance(expression, int) else expression.xreplace(dict(self.values))
         if value.free_symbols:
@@ -121,7 +121,7 @@ class Counts:
 
     @cached_property
     def kinds_of_layers(self) -> tuple[KindOfLayer, ...]:
-        """The kinds of layers, stack by stack: how many there are of each, and the parameters of one."""
+        """The kinds of layers, stack by stack: the number of layers of each kind, and the parameters of one."""
         return tuple(_kinds_of_layers(self.layer))
 
     @property
@@ -133,7 +133,7 @@ class Counts:
 
     @cached_property
     def flops(self) -> Flops:
-        """The operations of the phase, kept apart by kind."""
+        """The operations of the phase, separated by kind."""
         if self.phase == "decode":
             return count_decode_flops(self.decoding_layer, n, self.batch, self.convention)
         if self.phase == "training":
@@ -142,19 +142,19 @@ class Counts:
 
     @property
     def again(self) -> tuple[str, ...]:
-        """The names of what a training step computes a second time."""
+        """The names of the layers that a training step computes a second time."""
         return RECOMPUTED[self.recomputed](self.layer)
 
     @cached_property
     def decoding_layer(self) -> Layer:
-        """The equations of a step of decoding: those of the model, latent attention as the machine has it."""
+        """The equations of a step of decoding: those of the model, with latent attention in the chosen form."""
         if self.latent != "absorbed" or not has_latent(self.model):
             return self.layer
         return build(with_absorbed_maps(self.model.architecture))
 
     @cached_property
     def parts(self) -> dict[str, Flops]:
-        """The operations of the phase by part of the model; of a decoding step those of the whole are not split."""
+        """The operations of the phase by part of the model; the operations of a decoding step are not split."""
         training = self.phase == "training"
         again = self.again if training else ()
         return flops_by_part(self.layer, self.batch, self.convention, training=training, recomputed=again)
@@ -168,9 +168,9 @@ class Counts:
 
     @property
     def weights_bytes(self) -> Expr:
-        """The bytes of the weights, as they are stored.
+        """The bytes of the stored weights.
 
-        Raises       ValueError with the reason where it is not known how they are stored
+        Raises       ValueError with the reason if it is not known how they are stored
         """
         if isinstance(self.stored, str):
             raise ValueError(f"{self.model.name}: {self.stored}; a dtype of your own sizes every number alike")
@@ -178,17 +178,17 @@ class Counts:
 
     @cached_property
     def cache(self) -> Expr:
-        """The numbers that a cache of keys and values keeps for each position of one sequence."""
+        """The number of entries of a cache of keys and values for each position of one sequence."""
         return key_value_cache(self.model, self.latent)
 
     @property
     def cache_bytes_per_token(self) -> Expr:
-        """The bytes that a cache of keys and values grows by with each position of one sequence."""
+        """The bytes that each position of one sequence adds to a cache of keys and values."""
         return self.bytes_per_number * self.cache
 
     @cached_property
     def cache_bytes(self) -> Expr:
-        """The bytes of keys and values after all positions, of all sequences; a window keeps its layer's small."""
+        """The bytes of keys and values of all sequences after all positions; a window limits those of its layer."""
         return self.batch * self.bytes_per_number * cached_numbers(self.model, self.latent)
 
     @cached_property
@@ -198,12 +198,12 @@ class Counts:
 
     @cached_property
     def activation_bytes(self) -> Expr:
-        """The bytes of the residuals that a forward pass saves; statistics of the norms are left out."""
+        """The bytes of the residuals that a forward pass saves, without the statistics of the norms."""
         return self._saved(self.recomputed)
 
     @cached_property
     def activation_bytes_with_recomputation(self) -> Expr:
-        """The same where the insides of every attention are computed again from its inputs."""
+        """The same bytes if the intermediate values of every attention are recomputed from its inputs."""
         return self._saved("attention")
 
     def _saved(self, recomputed: str) -> Expr:
@@ -217,12 +217,12 @@ class Counts:
 
     @property
     def lengths(self) -> tuple[Symbol, ...]:
-        """The numbers of positions among the sizes: n, and m for the input of an encoder beside a decoder."""
+        """The numbers of positions among the sizes: n, and m for the input of an encoder that has a decoder."""
         return tuple(symbol for symbol in (n, m) if symbol in self.values)
 
     @property
     def storage_words(self) -> str:
-        """How the weights are stored, in a few words, or why their bytes are not known."""
+        """The storage of the weights in a few words, or the reason why their bytes are not known."""
         if isinstance(self.stored, str):
             return self.stored
         storage = self.model.storage
@@ -236,12 +236,12 @@ class Counts:
 
     @property
     def source(self) -> int | None:
-        """The number of positions that an encoder reads beside a decoder."""
+        """The number of positions that an encoder with a decoder reads."""
         return self.number(m) if m in self.values else None
 
     @property
     def length(self) -> Expr:
-        """The number of positions: of tokens that are put out, else of tokens or of patches that are read."""
+        """The number of positions: of output tokens, otherwise of the tokens or patches that are read."""
         if self.lengths:
             return self.lengths[0]
         encoder = self.model.architecture.encoder
@@ -249,7 +249,7 @@ class Counts:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What was assumed, in words."""
+        """The assumptions of the counts, in words."""
         return (*self.model.assumptions, *_assumed(self))
 
     def json(self, *, symbolic: bool = False) -> dict[str, Any]:
@@ -324,14 +324,14 @@ def count(
 ) -> Counts:
     """Return the costs of a model over `batch` sequences of `seq` positions.
 
-    Definition   forward and prefill: one pass over all positions; training: that and the gradient by all parameters;
-                 decode: one position more behind a cache of `seq` positions; `source` positions of an encoder's input,
-                 as many as `seq` where it is not given; `recomputed` is "nothing", "attention" (its scores, weights
-                 and weighted sums) or "blocks" (all but the input of every block), which training computes twice;
-                 `dtype` is the type of every number, by default the one that the configuration gives, weights as they
-                 are stored; `latent` is how latent attention decodes, "absorbed" or "expanded"
+    Definition   forward and prefill: one pass over all positions; training: also the gradient by all parameters;
+                 decode: one more position after a cache of `seq` positions. `source` is the number of positions of an
+                 encoder's input, by default `seq`. `recomputed` is "nothing", "attention" (its scores, weights and
+                 weighted sums) or "blocks" (all but the input of every block), which training computes twice. `dtype`
+                 is the type of every number; by default it is that of the configuration, and weights count as they are
+                 stored. `latent` is how latent attention decodes, "absorbed" or "expanded"
     Units        parameters, FLOPs or multiply-adds, bytes
-    Raises       ValueError for an unknown phase or dtype, lengths below 1, or a length that the model does not take
+    Raises       ValueError for an unknown phase or dtype, lengths below 1, or a length that the model does not accept
     """
     if phase not in PHASES:
         raise ValueError(f"the phase {phase!r} is unknown; choose {', '.join(PHASES)}")
@@ -360,7 +360,7 @@ def count(
 
 
 def _stored(ordered: Model, layer: Layer, dtype: str | None) -> Expr | str:
-    """The bytes of the weights: in one type where it is asked for, else as they are stored, or why not."""
+    """Return the bytes of the weights, in one type if requested, else as they are stored; or the reason if unknown."""
     if dtype is not None:
         return expand(BYTES[dtype] * count_parameters(layer))
     try:
@@ -379,7 +379,7 @@ def _built(model: Model) -> Layer:
 def _lengths(
     model: Model, values: Mapping[Symbol, Integer], seq: int | None, source: int | None, more: int
 ) -> dict[Symbol, Integer]:
-    """The numbers of positions: those asked for, as far as the tables reach, which `more` are read of after them."""
+    """Return the numbers of positions: the requested ones, limited by the tables, with `more` positions after them."""
     encoder, decoder = model.architecture.encoder, model.architecture.decoder
     pair = encoder is not None and decoder is not None
     sides = [(n, decoder or encoder, seq, more)]
@@ -393,7 +393,7 @@ def _lengths(
 
 
 def _length(name: str, stack: Stack, asked: int | None, values: Mapping[Symbol, Integer], more: int) -> int:
-    """The number of positions of a stack; frames are cut or padded to the length of their table."""
+    """Return the number of positions of a stack; frames are cut or padded to the length of their table."""
     table = stack.embedding.positions
     if table is None:
         return asked or USUAL_LENGTH

@@ -1,10 +1,10 @@
 r"""FLOPs of the matrix products of the layers and of the whole Transformer, in closed form and in numbers.
 
-Result       encoder layer 4 n d_model (n + 2 d_model + d_ff); 4 n^2 d_model of it grow with the square of n, and
-             are half of it when n = 2 d_model + d_ff; decoder layer and Transformer likewise
-Assumes      heads of width d_k = d_v = d_model / h; causal products counted full; one pass over one example with
-             m source and n target positions
-Units        FLOPs, one multiply-add being 2; softmax, norms, activations and sums left out
+Result       encoder layer 4 n d_model (n + 2 d_model + d_ff); the part 4 n^2 d_model is quadratic in n, and is half of
+             the total when n = 2 d_model + d_ff; decoder layer and Transformer likewise
+Assumes      heads of width d_k = d_v = d_model / h; all products of causal attention counted; one pass over one example
+             with m source and n target positions
+Units        FLOPs, one multiply-add being 2; without softmax, norms, activations and sums
 Source       Vaswani et al. (2017), section 3 and table 1
 """
 
@@ -32,7 +32,7 @@ crossing_work = 4 * d_model * (n * d_model + m * d_model + n * m)
 
 @result
 def encoder_layer() -> Derivation:
-    """One encoder layer: projections and feed-forward network linear in n, scores and weighted sums quadratic."""
+    """In an encoder layer, projections and feed-forward network are linear in n, scores and weighted sums quadratic."""
     return derivation(
         "FLOPs of the matrix products of an encoder layer whose heads share the width of the model",
         claim(
@@ -48,7 +48,7 @@ def encoder_layer() -> Derivation:
 
 @result
 def decoder_layer() -> Derivation:
-    """One decoder layer: what an encoder layer costs, and the cross-attention."""
+    """A decoder layer costs as much as an encoder layer plus the cross-attention."""
     return derivation(
         "FLOPs of the matrix products of a decoder layer whose heads share the width of the model",
         claim(
@@ -63,7 +63,7 @@ def decoder_layer() -> Derivation:
 
 @result
 def transformer() -> Derivation:
-    """The whole Transformer: N layers of each stack, and the scores of all tokens at n positions."""
+    """The whole Transformer has N layers of each stack, and the scores of all tokens at n positions."""
     stacks = N * (encoder_work.xreplace({n: m}) + encoder_work + crossing_work)
     encoding = Count(MATMUL, one_encoder_layer().xreplace({n: m}))
     return derivation(
@@ -80,7 +80,7 @@ def transformer() -> Derivation:
 
 @result
 def quadratic_share() -> Derivation:
-    """The share that grows with the square of the length; it is a half at n = 2 d_model + d_ff."""
+    """The share of the products that are quadratic in the length; it is a half at n = 2 d_model + d_ff."""
     quadratic = 4 * n**2 * d_model
     long = equal(n, 2 * d_model + d_ff)
     return derivation(
@@ -106,7 +106,7 @@ def base_model(positions: int, value: int) -> Claim:
 
 @result
 def base() -> Derivation:
-    """The base model over bytes: 10 positions, and a window of 512."""
+    """The base model over bytes, for 10 and for 512 positions."""
     return derivation(
         "FLOPs of the matrix products of the base model over bytes, with as many source as target positions",
         base_model(10, 887111680),

@@ -1,10 +1,10 @@
-"""What a cache of keys and values holds: of one position, and after all positions of a text, layer by layer.
+"""The size of a cache of keys and values: for one position, and after all positions of a text, by layer.
 
-Definition   K and V of every self-attention that decodes; a layer with a window keeps its last positions alone. Of
-             latent attention there are two machines, each with a cache of its own (`LATENT`): "absorbed" keeps the
-             latent vectors and the one turned key of a position, and moves the maps that make keys and values over to
-             the queries and the output; "expanded" keeps keys, turned columns among them, and values of all heads
-Units        numbers of one sequence, unless bytes are said
+Definition   K and V of every self-attention that decodes; a layer with a window keeps only its last positions. Latent
+             attention decodes in two forms, each with its own cache (`LATENT`): "absorbed" keeps the latent vectors and
+             the one rotated key of a position, and applies the maps to keys and values to the queries and the output;
+             "expanded" keeps the keys, with their rotated columns, and the values of all heads
+Units        entries for one sequence, unless bytes are stated
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.1; Beltagy et al. (2020), section 3.1, for windows
 """
 
@@ -41,7 +41,7 @@ LATENT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class _Held:
-    """What equal layers keep: their number, the numbers of one position, the window or None, those of the source."""
+    """The cache of equal layers: their number, the entries of one position, the window or None, the source entries."""
 
     layers: Expr
     each: Expr
@@ -50,31 +50,31 @@ class _Held:
 
 
 def key_value_cache(model: Model, latent: str = "absorbed") -> Expr:
-    """Return the numbers that a cache keeps for each position of one sequence: keys and values of all layers.
+    """Return the number of entries of a cache for each position of one sequence: keys and values of all layers.
 
-    Definition   0 for a model that does not decode; of a layer with a window, what a position inside it takes
-    Raises       ValueError for an unknown machine of latent attention
+    Definition   0 for a model that does not decode; for a layer with a window, the entries of a position inside it
+    Raises       ValueError for an unknown form of latent attention
     """
     return expand(sum((held.layers * held.each for held in _held(model, latent)), Integer(0)))
 
 
 def cached_numbers(model: Model, latent: str = "absorbed") -> Expr:
-    """Return the numbers that a cache of keys and values holds after n positions of one sequence.
+    """Return the number of entries of a cache of keys and values after n positions of one sequence.
 
-    Definition   layer by layer, those of one position times n, or times the window where n is longer
-    Raises       ValueError for an unknown machine of latent attention
+    Definition   for each layer, the entries of one position times n, or times the window if n is longer
+    Raises       ValueError for an unknown form of latent attention
     """
     reach = ((held, n if held.window is None else Min(n, held.window)) for held in _held(model, latent))
     return expand(sum((held.layers * held.each * positions for held, positions in reach), Integer(0)))
 
 
 def cached_source_numbers(model: Model) -> Expr:
-    """Return the numbers of the keys and values of m positions of a source, in every cross-attention; 0 without one."""
+    """Return the entries of the keys and values of m source positions in all cross-attentions; 0 without one."""
     return expand(sum((held.layers * held.source for held in _held(model, "absorbed")), Integer(0)))
 
 
 def decoding_stack(model: Model) -> Stack | None:
-    """Return the stack that puts out one position after the other: the decoder, or an encoder under a causal mask."""
+    """Return the stack that generates positions one by one: the decoder, or an encoder with a causal mask."""
     architecture = model.architecture
     if architecture.decoder is not None:
         return architecture.decoder
@@ -83,13 +83,13 @@ def decoding_stack(model: Model) -> Stack | None:
 
 
 def has_latent(model: Model) -> bool:
-    """Say whether the stack that decodes has latent attention."""
+    """Return whether the stack that decodes has latent attention."""
     stack = decoding_stack(model)
     return stack is not None and any(block.attention.latent for block in stack.blocks)
 
 
 def with_absorbed_maps(architecture: Architecture) -> Architecture:
-    """Return an architecture whose latent attention reads the latent vectors in the place of keys and values."""
+    """Return an architecture whose latent attention reads the latent vectors instead of keys and values."""
 
     def absorbed(block: Block) -> Block:
         latent = block.attention.latent
@@ -118,11 +118,11 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
             yield _Held(run.count, each, block.attention.window, source)
 
 
-CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors where there are any, else keys and values
+CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors if there are any, else keys and values
 
 
 def _rows(layer: Layer) -> Expr:
-    """The numbers of one position among those that an attention reads at all positions."""
+    """Return the entries for one position of the arrays that an attention reads at all positions."""
     shapes = layer.shapes
     for names in CACHED:
         if names[0] in shapes:
@@ -132,7 +132,7 @@ def _rows(layer: Layer) -> Expr:
 
 
 def _expanded(layer: Layer) -> Expr:
-    """The keys and values of all heads of latent attention; each head has a copy of the turned key."""
+    """Return the keys and values of all heads of latent attention; each head has a copy of the rotated key."""
     shapes = layer.shapes
     turned = shapes["K"][0] * entries(shapes["K_R"])
     return (entries(shapes["K"]) + turned + entries(shapes["V"])) / n

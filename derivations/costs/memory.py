@@ -1,10 +1,10 @@
-r"""Memory of training and of decoding: activations, weights and their optimiser's state, the key-value cache.
+r"""Memory of training and decoding: activations, weights and optimiser state, the key-value cache.
 
 Result       a pre-norm layer saves residuals of 34 n d_model + 5 h n^2 bytes, 34 n d_model when attention is
              recomputed, 2 n d_model when the layer is; training by Adam keeps 16 bytes for each parameter; a token
-             takes 2 g d_k entries of a cache with g heads of keys and values
-Assumes      numbers of 2 bytes and masks of 1; heads of width d_k = d_v = d_model / h; d_ff = 4 d_model; what
-             normalisations save of each row is left out but where it is stated
+             adds 2 g d_k entries to a cache with g heads of keys and values
+Assumes      numbers of 2 bytes and masks of 1; heads of width d_k = d_v = d_model / h; d_ff = 4 d_model; statistics of
+             the rows that norms save are not counted unless stated
 Units        bytes, or entries where a result says so
 Source       Korthikanti et al. (2022); Rajbhandari, Rasley, Ruwase and He (2020); Shazeer (2019); Ainslie et al. (2023)
 """
@@ -40,7 +40,7 @@ ATTENTION = "scaled_dot_product_attention_with_dropout"
 
 
 def attention_with_dropout() -> Layer:
-    """Return scaled dot-product attention that drops weights.
+    """Return scaled dot-product attention with dropout of the weights.
 
     Definition   S = Q K^T / sqrt(d_k), A = softmax of the rows of S, B = dropout(A), O = B V
     Shapes       Q (n, d_k), K (m, d_k), V (m, d_v), mask D (n, m), O (n, d_v)
@@ -56,7 +56,7 @@ def attention_with_dropout() -> Layer:
 
 
 def multi_head_attention_with_dropout() -> Layer:
-    """Return self-attention with h heads and biases, each head with a mask of its own for its weights.
+    """Return self-attention with h heads and biases; each head has its own dropout mask.
 
     Definition   head_i = Attention(X W_i^Q + b_i^Q, X W_i^K + b_i^K, X W_i^V + b_i^V; D_i), Y = Concat(head) W^O + b^O
     Shapes       X and Y (n, d_model), masks D (h, n, n), weights as those of multi-head attention
@@ -75,7 +75,7 @@ def multi_head_attention_with_dropout() -> Layer:
 
 
 def pre_norm_layer(*, dropping: bool = True) -> Layer:
-    """Return a pre-norm layer with GELU and biases, and dropout of weights and after both sub-layers when `dropping`.
+    """Return a pre-norm layer with GELU and biases; when `dropping`, with dropout of weights and after sub-layers.
 
     Definition   Y = X + dropout(MultiHead(LayerNorm(X))), Z = Y + dropout(FFN(LayerNorm(Y)))
     Shapes       X, Y, Z (n, d_model), masks D_A (h, n, n), D_Y and D_Z (n, d_model)
@@ -143,7 +143,7 @@ def activations() -> Derivation:
 
 @result
 def attention_share() -> Derivation:
-    """The part of it that grows with the square of the length; it is a half at n = 34 d_model / (5 h)."""
+    """The share of the residuals that is quadratic in the length; it is a half at n = 34 d_model / (5 h)."""
     of_weights = 5 * batch * weights
     return derivation(
         "The share of the attention weights, their masks and what is left of them in the saved residuals of a layer",
@@ -163,7 +163,7 @@ def attention_share() -> Derivation:
 
 @result
 def selective_recomputation() -> Derivation:
-    """Scores, softmax, dropout and weighted sums computed again: nothing that is quadratic in n is saved.
+    """If scores, softmax, dropout and weighted sums are recomputed, no saved residual is quadratic in n.
 
     For GPT-3 (h = 96, n = 2048, d_model = 12288) 40/57 of the memory is freed, for MT-NLG (128, 2048, 20480) 32/49.
     """
@@ -189,7 +189,7 @@ def selective_recomputation() -> Derivation:
 
 @result
 def full_recomputation() -> Derivation:
-    """A layer that is computed again saves its input; so does each layer of a stack."""
+    """A recomputed layer saves only its input; so does each layer of a stack."""
     X = array("X", n, d_model)
     let = Equations()
     Z = let("Z")(part("layers", without_dropout, count=N)(X))
@@ -205,7 +205,7 @@ def full_recomputation() -> Derivation:
 
 @result
 def norm_statistics() -> Derivation:
-    """Each of the two norms saves a mean and a variance for each row, which the formulas leave out."""
+    """Each of the two norms saves a mean and a variance for each row, which the formulas omit."""
     statistics = SavedResidualCount("saved residual statistics", with_dropout, batch)
     return derivation(
         "What the norms of a layer save of its rows: 4 numbers for each, 4/(17 d_model) of the rest without attention",
@@ -218,11 +218,12 @@ def norm_statistics() -> Derivation:
 
 @result
 def checkpoints() -> Derivation:
-    """Inputs saved every s layers and one segment of s layers computed again at a time: least at s = sqrt(N c / a)."""
+    """With inputs saved every s layers, and one segment recomputed at a time, s = sqrt(N c / a) needs least memory."""
     c, a, s = (scalar(name, positive=True) for name in ("c", "a", "s"))  # bytes of an input, of a layer; segment
     needed = N * c / s + s * a
     return derivation(
         "With an input of c bytes saved every s of N layers of a bytes each, no less than 2 sqrt(N c a) are needed",
+        # the inequality of arithmetic and geometric means
         claim(needed, step("bound", 2 * sqrt(N * c * a), ">=", (sqrt(N * c / s) - sqrt(s * a)) ** 2)),
         claim(needed, step("assumption", 2 * sqrt(N * c * a)), given=(equal(s, sqrt(N * c / a)),)),
         source="Chen, Xu, Zhang and Guestrin (2016), section 4",
@@ -234,7 +235,7 @@ def checkpoints() -> Derivation:
 
 @result
 def training_state() -> Derivation:
-    """Adam in mixed precision: a weight and a gradient of 2 bytes, a copy of the weight and two moments of 4 each."""
+    """Adam in mixed precision: weight and gradient of 2 bytes, a copy of the weight and two moments of 4 bytes each."""
     p = Count("parameters", encoder())
     mixed = Add(2 * p, 2 * p, 4 * p, 4 * p, 4 * p, evaluate=False)
     finer = Add(2 * p, 4 * p, 4 * p, 4 * p, 4 * p, evaluate=False)
@@ -253,7 +254,7 @@ def training_state() -> Derivation:
 
 @result
 def partitioned_state() -> Derivation:
-    """Divided among D devices: moments alone leave over 1/4 on each, gradients too over 1/8, the weights too 1/D.
+    """Partitioned over D devices, the moments leave over 1/4 on each, with gradients over 1/8, with weights 1/D.
 
     Of 7.5 billion parameters on 64 devices: 31.4, 16.6 and 1.9 GB instead of 120.
     """
@@ -278,7 +279,7 @@ def partitioned_state() -> Derivation:
 
 @result
 def key_value_cache() -> Derivation:
-    """Every token leaves its keys and values in every layer: 2 h d_k numbers, 2 g d_k in g groups, 2 d_k with one."""
+    """Every token adds its keys and values in every layer: 2 h d_k numbers, 2 g d_k in g groups, 2 d_k with one."""
     per_token = cache(grouped) / m
     one = cache(grouped.xreplace({g: Integer(1)})) / m
     return derivation(
@@ -295,7 +296,7 @@ def key_value_cache() -> Derivation:
 
 @result
 def cache_against_weights() -> Derivation:
-    """A batch of long sequences: its cache outgrows the weights, for one sequence at n a little over 6 d_model."""
+    """The cache of long sequences exceeds the weights: for one sequence at n a little over 6 d_model."""
     layers, stored = Count("parameters", encoder()), batch * N * cache(heads.xreplace({m: n}))
     long = Assumption(Ge(2 * batch * n, 12 * d_model + 10), {}, "the sequences of the batch are long")
     return derivation(

@@ -1,8 +1,8 @@
 r"""Costs of whole models in closed form: their parameters, and the products of one forward pass.
 
 Result       with h heads of width d_model/h and d_ff = 4 d_model, a layer of GPT or BERT has 12 d_model^2 + 13 d_model
-             parameters and 24 d_model^2 + 4 n d_model FLOPs of products for each position; embedding and head apart
-Assumes      what the description of the model says, in `derivations.architectures.models`; causal products in full
+             parameters and 24 d_model^2 + 4 n d_model FLOPs of products for each position, without embedding and head
+Assumes      the descriptions in `derivations.architectures.models`; all products of causal attention counted
 Units        parameters; FLOPs of products, one multiply-add being 2
 Source       the papers of the models
 """
@@ -32,7 +32,7 @@ FOURFOLD = (*HEADS, equal(d_ff, 4 * d_model))
 
 
 def layer_of(name: str) -> Layer:
-    """Return the equations of a named model, under a name that is a word."""
+    """Return the equations of a named model, under a name that is an identifier."""
     layer = build(named_model(name).architecture)
     return renamed(layer, name.replace("-", "_").replace(".", "_"))
 
@@ -71,7 +71,7 @@ def gpt() -> Derivation:
 
 @result(topic="parameters")
 def bert() -> Derivation:
-    """An encoder with learned positions and segments, a norm behind them, and a pooler."""
+    """An encoder with learned positions and segments, a norm after them, and a pooler."""
     return derivation(
         "Parameters of BERT with its pooler",
         claim(
@@ -86,7 +86,7 @@ def bert() -> Derivation:
 
 @result(topic="parameters")
 def llama() -> Derivation:
-    """A decoder of RMS norms, rotary positions, grouped queries and gated networks, without biases or tied head."""
+    """A decoder with RMS norms, rotary positions, grouped queries and gated networks, without biases or tied head."""
     return derivation(
         "Parameters of Llama: keys and values for g groups of r heads, three matrices in the feed-forward network",
         claim(
@@ -99,7 +99,7 @@ def llama() -> Derivation:
 
 @result(topic="parameters")
 def mixtral() -> Derivation:
-    """As Llama, with a router and experts in place of the feed-forward network."""
+    """As Llama, with a router and experts instead of the feed-forward network."""
     network = 3 * d_model * d_expert * experts + d_model * experts
     return derivation(
         "Parameters of Mixtral: every expert is stored, few are used",
@@ -113,7 +113,7 @@ def mixtral() -> Derivation:
 
 @result(topic="parameters")
 def t5() -> Derivation:
-    """An encoder and a decoder without biases; one table of relative positions for each of them."""
+    """An encoder and a decoder without biases, each with one table of relative positions."""
     attention = h * (d_k + d_v) * d_model  # half of one: queries with keys, or values with output
     encoder = 2 * attention + 2 * d_model * d_ff + 2 * d_model
     decoder = 4 * attention + 2 * d_model * d_ff + 3 * d_model
@@ -132,7 +132,7 @@ def t5() -> Derivation:
 
 @result(topic="flops", name="gpt")
 def gpt_products() -> Derivation:
-    """Twice the weights of the products for every position, and what grows with the square of the length."""
+    """Twice the weights of the products for every position, and the term that is quadratic in the length."""
     return derivation(
         "FLOPs of the products of GPT: 24 d_model^2 + 4 n d_model a position and layer, 2 vocab d_model in the head",
         claim(
@@ -146,7 +146,7 @@ def gpt_products() -> Derivation:
 
 @result(topic="flops", name="llama")
 def llama_products() -> Derivation:
-    """Grouped queries save products with the weights of keys and values, none of those between positions."""
+    """Grouped queries save products with the weights of keys and values, but no products between positions."""
     between = 2 * n**2 * g * r * (d_k + d_v)
     return derivation(
         "FLOPs of the products of Llama",
@@ -162,7 +162,7 @@ def llama_products() -> Derivation:
 
 @result(topic="flops", name="mixtral")
 def mixtral_products() -> Derivation:
-    """Every position costs its router and the experts that it is sent to, however many there are."""
+    """Every position costs its router and its chosen experts, for any number of experts."""
     between, network = 2 * n**2 * g * r * (d_k + d_v), 6 * d_model * d_expert * chosen + 2 * d_model * experts
     return derivation(
         "FLOPs of the products of Mixtral: the experts that are not chosen cost nothing",
@@ -177,7 +177,7 @@ def mixtral_products() -> Derivation:
 
 @result(topic="flops")
 def bert_base_sequence() -> Derivation:
-    """BERT base, its encoder alone, on 128 tokens."""
+    """The encoder of BERT base with its pooler, on 128 tokens."""
     numbers = {d_model: 768, h: 12, d_k: 64, d_v: 64, d_ff: 3072, N: 12, n: 128}
     return derivation(
         "FLOPs of the products of BERT base on 128 tokens, with the pooler",

@@ -4,7 +4,7 @@ Result       encoder layer 4 d_model^2 + 2 d_model d_ff + d_ff + 5 d_model; deco
              Transformer N (12 d_model^2 + 4 d_model d_ff + 2 d_ff + 12 d_model) + vocab d_model
 Assumes      heads of width d_k = d_v = d_model / h; no biases in the attention; one embedding for source, target and
              output; no final norm
-Units        parameters: learned numbers, those of the norms included (2 d_model for each norm)
+Units        parameters: learned numbers, including those of the norms (2 d_model for each norm)
 Source       Vaswani et al. (2017), section 3
 """
 
@@ -42,7 +42,7 @@ in_general = N * (6 * projections + 4 * d_model * d_ff + 2 * d_ff + 12 * d_model
 
 @result
 def encoder_layer() -> Derivation:
-    """One encoder layer: four projections, the feed-forward network, two norms."""
+    """Count four projections, the feed-forward network and two norms."""
     return derivation(
         "Parameters of an encoder layer whose heads share the width of the model",
         claim(
@@ -57,7 +57,7 @@ def encoder_layer() -> Derivation:
 
 @result
 def decoder_layer() -> Derivation:
-    """One decoder layer: eight projections, the feed-forward network, three norms."""
+    """Count eight projections, the feed-forward network and three norms."""
     return derivation(
         "Parameters of a decoder layer whose heads share the width of the model",
         claim(
@@ -72,7 +72,7 @@ def decoder_layer() -> Derivation:
 
 @result
 def transformer() -> Derivation:
-    """The whole Transformer: N layers of each stack and one table of embeddings; positions are not learned."""
+    """The whole Transformer has N layers of each stack and one table of embeddings; positions are not learned."""
     whole, encoding, decoding = (
         Count("parameters", layer()) for layer in (whole_transformer, one_encoder_layer, one_decoder_layer)
     )
@@ -91,7 +91,7 @@ def transformer() -> Derivation:
 
 @result
 def final_norms() -> Derivation:
-    """A norm after each stack, as some implementations have it, adds 4 d_model parameters."""
+    """A norm after each stack, which some implementations have, adds 4 d_model parameters."""
     with_norms = Layer("transformer_with_final_norms", *whole_transformer(final_norm=True).args[1:])
     return derivation(
         "A final norm after each of the two stacks adds 4 d_model parameters",
@@ -113,7 +113,7 @@ def base_model(*, tokens: Expr | int, value: Expr | int) -> Claim:
 
 @result
 def base() -> Derivation:
-    """The base model: 44,101,632 parameters and 512 for each token; with the 256 bytes as tokens 44,232,704."""
+    """The base model has 44,101,632 parameters and 512 for each token; with the 256 bytes as tokens 44,232,704."""
     return derivation(
         "Parameters of the base model",
         base_model(tokens=vocab, value=44101632 + 512 * vocab),
@@ -124,7 +124,7 @@ def base() -> Derivation:
 
 @result
 def feed_forward_share() -> Derivation:
-    """Where most of the parameters of a layer are: 2/3 in the feed-forward network, but half in a decoder layer."""
+    """Of the parameters of a layer, 2/3 are in the feed-forward network, but half in a decoder layer."""
     network, attention = Count("parameters", feed_forward()), Count("parameters", multi_head_attention())
     weights = network - d_ff - d_model
     encoder_share, decoder_share = (8 * d_model + 5) / (12 * d_model + 9), (8 * d_model + 5) / (16 * d_model + 11)

@@ -1,7 +1,7 @@
-"""The bytes that the weights of a model take as they are stored, each module by the layout of its tensors.
+"""The bytes of the weights of a model as stored: each module by the layout of its tensors.
 
-Definition   a module is one stored matrix: weights that a family of checkpoints stores side by side are one. It is
-             packed where the layout says so and no name of what is left out fits it; all else has the base type
+Definition   a module is one stored matrix: weights that a family of checkpoints stores side by side are one module. It
+             is packed if the layout packs it and no excluded name matches it; other weights have the base type
 Units        bytes
 """
 
@@ -31,21 +31,22 @@ __all__ = ["base_dtype", "stored_bytes"]
 
 ROUTES = ("W_router", "W_shared_gate")  # never packed
 HEADS = ("W_head", "classifier.W", "next_sentence.W")
-MOST_LAYERS = 100_000  # that are looked at one by one
-OUTSIDE = ("model.", "language_model.model.", "model.language_model.", "")  # what may stand before a module's name
+MOST_LAYERS = 100_000  # that are read one by one
+OUTSIDE = ("model.", "language_model.model.", "model.language_model.", "")  # possible prefixes of a module's name
 
 
 def base_dtype(model: Model) -> str:
-    """Return the type of the numbers that are not packed; bfloat16 where the configuration gives none."""
+    """Return the type of the numbers that are not packed; bfloat16 if the configuration gives none."""
     return model.storage.dtype or "bfloat16"
 
 
 def stored_bytes(model: Model) -> Expr:
     """Return the bytes of the weights as they are stored.
 
-    Assumes      the layers of the model stand in their order, which names that are left out may count
-    Raises       ValueError, one sentence with the reason, where it is not known how they are stored
+    Assumes      the layers of the model are in order, because excluded names may contain the number of a layer
+    Raises       ValueError, one sentence with the reason, if it is not known how they are stored
     """
+    # the bytes are a sum over the layers in any order, so equal layers are counted together
     storage, together = model.storage, by_kind(model)
     if storage.refused:
         raise ValueError(storage.refused)
@@ -57,6 +58,7 @@ def stored_bytes(model: Model) -> Expr:
         raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
     result = Integer(0)
     for module in _modules(model, together, family):
+        # unless an excluded name contains the number of a layer, all layers agree
         packed = Integer(module.packed_copies(storage)) if module.numbered(storage) else module.all_or_none(storage)
         result += packed * module.experts * storage.matrix(module.inputs, module.outputs)
         result += (module.copies - packed) * module.experts * base * module.inputs * module.outputs
@@ -65,7 +67,7 @@ def stored_bytes(model: Model) -> Expr:
 
 @dataclass(frozen=True)
 class _Module:
-    """A stored matrix: its name, where {n} is the number of the layer, and which layers have it."""
+    """A stored matrix: its name, with {n} for the number of the layer, and the layers that have it."""
 
     name: str
     weight: str
@@ -73,21 +75,21 @@ class _Module:
     outputs: Expr
     experts: Expr
     copies: Expr
-    layers: tuple[int, ...] | None  # None where they are too many to look at
+    layers: tuple[int, ...] | None  # None if there are too many to list
     prefixes: tuple[str, ...]
 
     def numbered(self, storage: Storage) -> bool:
-        """Say whether a name that is left out counts layers."""
+        """Return whether an excluded name contains the number of a layer."""
         return "{n}" in self.name and any(re.search(r"\d", name) for name in storage.left_out)
 
     def packed_copies(self, storage: Storage) -> int:
-        """Return how many layers have this matrix packed."""
+        """Return the number of layers in which this matrix is packed."""
         if self.layers is None:
             raise ValueError(f"{len(storage.left_out)} modules are left out by name, of more than {MOST_LAYERS} layers")
         return sum(self._is_packed(storage, number) for number in self.layers)
 
     def all_or_none(self, storage: Storage) -> Expr:
-        """Return the number of copies where this matrix is packed, else 0."""
+        """Return the number of copies if this matrix is packed, else 0."""
         return self.copies if self._is_packed(storage, 0) else Integer(0)
 
     def _is_packed(self, storage: Storage, number: int) -> bool:
@@ -97,28 +99,30 @@ class _Module:
             return False
         if storage.packs == "experts" and "{e}" not in self.name:
             return False
+        # expert 0 represents all experts of a layer
         short = self.name.removesuffix(".weight").replace("{n}", str(number)).replace("{e}", "0")
         names = {f"{prefix}{short}" for prefix in (*self.prefixes, *OUTSIDE)}
         if self.weight in HEADS:
-            names.add("lm_head")  # what a list calls it, whatever the family does
+            names.add("lm_head")  # its name in a list of modules, for every family
         return not any(_fits(name, pattern) for name in names for pattern in storage.left_out)
 
 
 @lru_cache(maxsize=4096)
 def _pattern(name: str) -> re.Pattern[str]:
+    # a star matches within one part of a dotted name; the match may end where an inner module begins
     return re.compile(re.sub(r"(\\\.)?(\\\*)+", lambda m: (m[1] or "") + r"[^.]*", re.escape(name)) + r"(?:\.|$)")
 
 
 def _fits(module: str, left_out: str) -> bool:
-    """Say whether a name that is left out is that of a module, of one around it, or the end of it."""
+    """Return whether an excluded name is the name of a module, of a module that contains it, or the end of its name."""
     return module.endswith(left_out) or _pattern(left_out).match(module) is not None
 
 
-# --- which weights there are ----------------------------------------------------------------------------------------
+# --- stored weights -------------------------------------------------------------------------------------------------
 
 
 def _modules(model: Model, together: Model, family: Family) -> Iterator[_Module]:
-    """Yield the stored matrices; an embedding is none: its rows are looked up."""
+    """Yield the stored matrices, without embeddings, whose rows are looked up."""
     for weights, copies, layers in _groups(model, together):
         shapes: dict[str, list[tuple[str, Shape]]] = {}
         for weight, shape in weights.items():
@@ -134,7 +138,7 @@ def _modules(model: Model, together: Model, family: Family) -> Iterator[_Module]
 
 
 def _vectors(model: Model, together: Model, family: Family) -> Iterator[Expr]:
-    """Yield the numbers of entries that are in no matrix of a linear map."""
+    """Yield the numbers of entries that are not in a matrix of a linear map."""
     for weights, copies, _ in _groups(model, together):
         for weight, shape in weights.items():
             if not _is_matrix(weight, _stored(family, weight)):
@@ -142,7 +146,7 @@ def _vectors(model: Model, together: Model, family: Family) -> Iterator[Expr]:
 
 
 def _groups(model: Model, together: Model) -> Iterator[tuple[dict[str, Shape], Expr, tuple[int, ...] | None]]:
-    """Yield weights by the names of the tables, how many copies there are, and the layers that have them."""
+    """Yield weights by their names in the tables, the number of copies, and the layers that have them."""
     whole = weight_shapes(build(together.architecture))
     outside = {path: shape for path, (shape, _) in whole.items() if not _in_layers(path)}
     yield outside, Integer(1), ()
@@ -183,7 +187,7 @@ def _in_layers(path: str) -> bool:
 
 
 def _short(path: str) -> str:
-    """The name that the tables have: groups of heads are not told apart there."""
+    """Return the name in the tables, which do not distinguish groups of heads."""
     return path.replace(".group.", ".")
 
 
@@ -200,7 +204,7 @@ def _is_matrix(weight: str, stored: Stored) -> bool:
 
 
 def _sides(weight: str, shape: Shape) -> tuple[Expr, Expr]:
-    """The inputs and outputs of a matrix whose heads stand side by side, or below each other in W_O."""
+    """Return the inputs and outputs of a matrix, with heads side by side, or one below the other in W_O."""
     lengths = [total(axis) for axis in shape]
     if len(lengths) == 1:
         return lengths[0], Integer(1)

@@ -1,4 +1,4 @@
-r"""What the feed-forward network costs: shapes, parameters, FLOPs, and its share of a layer.
+r"""The cost of the feed-forward network: shapes, parameters, FLOPs, and its share of a layer.
 
 Definition   H = X W_1 + b_1, G = activation(H), Y = G W_2 + b_2
 Result       2 d_model d_ff + d_ff + d_model parameters; 4 n d_model d_ff FLOPs in the products
@@ -38,7 +38,7 @@ def of_a_batch(examples: int, positions: int, width: int, inner: int) -> tuple[E
 
 
 def shapes(examples: int, positions: int, width: int, inner: int) -> Derivation:
-    """Return the result that names the shape of every array at given sizes."""
+    """Return the result that states the shape of every array at given sizes."""
     e, before, within = index("e"), (examples, positions, width), (examples, positions, inner)
     inputs, hidden_layer, active = array("X", *before), array("H", *within), array("G", *within)
     first, second = array("W_1", width, inner), array("W_2", inner, width)
@@ -67,7 +67,7 @@ def shapes_12288() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """Two matrices and two biases."""
+    """Count two matrices and two biases."""
     return derivation(
         "Parameters of the feed-forward network",
         claim(Count("parameters", feed_forward()), step("count", 2 * d_model * d_ff + d_ff + d_model)),
@@ -128,7 +128,7 @@ def expansion_ratio() -> Derivation:
 
 @result
 def expansion_ratio_4() -> Derivation:
-    """Four times as many hidden units as features: two thirds of the weights of a layer."""
+    """With four times as many hidden units as features, the network has two thirds of the weights of a layer."""
     network, attention = feed_forward().at(d_ff=4 * d_model), multi_head_attention().at(**head_width)
     weights = Count("parameters", network) - 5 * d_model
     return derivation(

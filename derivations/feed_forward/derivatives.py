@@ -1,11 +1,11 @@
-r"""Derivatives of the feed-forward network: with ReLU, which makes it affine in pieces, and with GELU.
+r"""Derivatives of the feed-forward network: with ReLU, which makes it piecewise affine, and with GELU.
 
 Definition   H = X W_1 + b_1, G = activation(H), Y = G W_2 + b_2
 Result       dY_ik/dX_pl = delta_ip sum_u activation'(H_iu) W_1,lu W_2,uk; with ReLU activation' = [H > 0], and Y is
-             affine in X as long as these brackets stay what they are; GELU'(x) = Phi(x) + x phi(x); the tanh form of
-             GELU is off by at most 4.74e-4
+             affine in X as long as these brackets do not change; GELU'(x) = Phi(x) + x phi(x); the tanh form of GELU
+             differs from it by at most 4.74e-4
 Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,), H and G (n, d_ff)
-Assumes      ReLU off its kinks where it is differentiated
+Assumes      derivatives of ReLU are taken off its kinks
 Source       Goodfellow, Bengio and Courville (2016), section 6.5; Hendrycks and Gimpel (2016)
 """
 
@@ -32,7 +32,7 @@ t = scalar("t")
 
 @result
 def jacobian() -> Derivation:
-    """With ReLU: the product of the two matrices, over the hidden units that are switched on."""
+    """With ReLU, the Jacobian is the product of the two matrices over the active hidden units."""
     other = index("p")
     on = Iverson(Gt(H[i, u], 0))
     return derivation(
@@ -53,7 +53,7 @@ def jacobian() -> Derivation:
 
 @result
 def hessian() -> Derivation:
-    """The slope is constant in pieces: between the kinks there is no curvature at all."""
+    """The slope is piecewise constant: there is no curvature between the kinks."""
     return derivation(
         "With ReLU all second derivatives of the feed-forward network are 0 off the kinks",
         claim(Derivative(Y[i, k], X[i, l], X[i, j]), step("derivative", 0)),
@@ -66,7 +66,7 @@ def hessian() -> Derivation:
 
 @result
 def affine_on_a_pattern() -> Derivation:
-    """Where the units that are on stay the same, the network is one affine map, through those units alone."""
+    """While the set of active units does not change, the network is one affine map, through these units alone."""
     s, on = mask_array("s", d_ff), Iverson(Gt(H[i, u], 0))
     weights = Tabulated(Lambda((l, u), W_1[l, u] * s[u]), d_model, d_ff)
     bias = Hadamard(b_1, s)
@@ -88,7 +88,7 @@ def affine_on_a_pattern() -> Derivation:
 
 @result
 def patterns_are_convex() -> Derivation:
-    """What a unit does at two inputs it does at all inputs between them: the pieces are convex."""
+    """A unit that is not negative at two inputs is not negative at any input between them: the pieces are convex."""
     a = scalar("a", positive=True)
     between = ((a * X[i] + (1 - a) * X[k]) @ W_1 + b_1)[u]
     at_both = (
@@ -111,7 +111,7 @@ def patterns_are_convex() -> Derivation:
 
 @result
 def gelu_derivative() -> Derivation:
-    """GELU' = Phi + x phi, defined everywhere; in the network it takes the place of the brackets of ReLU."""
+    """GELU' = Phi + x phi, defined everywhere; in the Jacobian it replaces the brackets of ReLU."""
     p = index("p")
     return derivation(
         "Derivative of GELU, Phi(x) + x phi(x), and the Jacobian of the feed-forward network with GELU",
@@ -143,6 +143,7 @@ def gelu_tanh_error() -> Derivation:
     below_erf, below_tanh = 1 - erf(t / sqrt(2)), 1 - tanh(inner)
     tail_erf, tail_tanh = exp(-(t**2) / 2), exp(-2 * inner)
     far = exp(t * (1 - 2 * (inner / t))) + exp(t * (1 - t / 2)) / 2
+    # with h = far: over = h - error and under = h + error, each a sum of terms >= 0
     over = (exp(t) - t) * tail_tanh + t / 2 * (2 * tail_tanh - below_tanh) + exp(t) * tail_erf / 2 + t / 2 * below_erf
     under = (exp(t) - t) * tail_erf / 2 + t / 2 * (tail_erf - below_erf) + exp(t) * tail_tanh + t / 2 * below_tanh
     return derivation(

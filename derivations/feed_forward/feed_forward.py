@@ -4,7 +4,7 @@ Definition   H = X W_1 + b_1, G = activation(H), Y = G W_2 + b_2
 Result       y_i = activation(x_i W_1 + b_1) W_2 + b_2, one map for every position; on column vectors
              W_2^T activation(W_1^T x + b_1) + b_2; 2 d_model d_ff + d_ff + d_model parameters
 Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,), H and G (n, d_ff)
-Assumes      rows are positions; the activation may be any function, applied entry by entry, where none is named
+Assumes      rows are positions; unless a result names the activation, it may be any function, applied entry by entry
 Source       Vaswani et al. (2017), section 3.3; Geva, Schuster, Berant and Levy (2021)
 """
 
@@ -29,7 +29,7 @@ W_1, b_1, W_2, b_2 = array("W_1", d_model, d_ff), array("b_1", d_ff), array("W_2
 ratio = scalar("r", positive=True)
 head_width = {"d_k": d_model / h, "d_v": d_model / h}  # h heads that share the width of the model
 u = index("u")  # numbers the hidden units
-act = uninterpreted_function("act")  # what is proved with it holds for every activation
+act = uninterpreted_function("act")  # a proof with it holds for every activation
 
 
 def feed_forward(activation: Named = relu, *, biases: bool = True) -> Layer:
@@ -47,7 +47,7 @@ def feed_forward(activation: Named = relu, *, biases: bool = True) -> Layer:
 
 
 def hidden(unit: Expr) -> Expr:
-    """Return what hidden unit number `unit` receives at position i: sum_j X_ij W_1,ju + b_1,u."""
+    """Return the input of hidden unit number `unit` at position i: sum_j X_ij W_1,ju + b_1,u."""
     return Sum(X[i, j] * W_1[j, unit], (j, 0, d_model - 1)) + b_1[unit]
 
 
@@ -58,7 +58,7 @@ def units(of: Expr) -> Expr:
 
 @result
 def definition() -> Derivation:
-    """An affine map to d_ff features, an activation, an affine map back to d_model features."""
+    """An affine map to d_ff features, an activation, and an affine map back to d_model features."""
     return derivation(
         "Definition of the feed-forward network",
         claim(H, step("definition", X @ W_1 + b_1)),
@@ -97,7 +97,7 @@ def with_gelu() -> Derivation:
 
 @result
 def position_wise() -> Derivation:
-    """Row i of the output is one and the same function of row i of the input, for every i and every activation."""
+    """Row i of the output is the same function of row i of the input, for every i and every activation."""
     return derivation(
         "Row i of FFN(X) is FFN(x_i)",
         claim(
@@ -132,7 +132,7 @@ def positions_do_not_interact() -> Derivation:
 
 @result
 def permutation_equivariance() -> Derivation:
-    """Moving the positions around and then applying the network gives the rows of FFN(X), moved around."""
+    """Permuting the positions and then applying the network permutes the rows of FFN(X)."""
     sigma = Function("sigma", integer=True)
     moved = Tabulated(Lambda((i, j), X[sigma(i), j]), n, d_model)
     return derivation(
@@ -151,7 +151,7 @@ def permutation_equivariance() -> Derivation:
 
 @result
 def column_form() -> Derivation:
-    """On column vectors the weights stand on the left, transposed: W_1 x itself conforms only if d_ff = d_model."""
+    """For column vectors the transposed weights are on the left: W_1 x itself conforms only if d_ff = d_model."""
     x = array("x", d_model)
     return derivation(
         "On column vectors the network is W_2^T act(W_1^T x + b_1) + b_2; W_1 x conforms only if d_ff = d_model",
@@ -167,7 +167,7 @@ def column_form() -> Derivation:
 
 @result
 def column_form_512() -> Derivation:
-    """With the weights stored as (512, 2048) and (2048, 512), only their transposes take column vectors."""
+    """Of weights stored as (512, 2048) and (2048, 512), only the transposes can multiply column vectors."""
     x, hidden_x, first, second = array("x", 512), array("g", 2048), array("W_1", 512, 2048), array("W_2", 2048, 512)
     return derivation(
         "Weights W_1 (512, 2048) and W_2 (2048, 512) take columns of width 512 and 2048 only when transposed",
@@ -180,7 +180,7 @@ def column_form_512() -> Derivation:
 
 @result
 def is_convolution() -> Derivation:
-    """Two convolutions of kernel width 1 with the activation between them."""
+    """The network is two convolutions of kernel width 1 with the activation between them."""
     K_1, K_2 = kernel_of_width_1("K_1", W_1), kernel_of_width_1("K_2", W_2)
     return derivation(
         "The feed-forward network is two convolutions of kernel width 1, with the activation between them",
@@ -194,7 +194,7 @@ def is_convolution() -> Derivation:
 
 @result
 def key_value_memory() -> Derivation:
-    """Column u of W_1 is a key that is matched with the input; row u of W_2 is the value that it brings in."""
+    """Column u of W_1 is a key that is matched with the input; row u of W_2 is the value that it adds."""
     match = (X[i] @ W_1.T[u]).entry()
     return derivation(
         "The feed-forward network is a sum of values, the rows of W_2, weighed by how the input matches keys, "
@@ -212,7 +212,7 @@ def key_value_memory() -> Derivation:
 
 @result
 def key_value_memory_without_biases() -> Derivation:
-    """Where the biases are left out, a match alone decides how much of its value comes in."""
+    """Without biases, the match alone decides how much of its value is added."""
     match = (X[i] @ W_1.T[u]).entry()
     return derivation(
         "Without biases the network is sum_u act(x . k_u) v_u, with k_u column u of W_1 and v_u row u of W_2",
@@ -229,7 +229,7 @@ def key_value_memory_without_biases() -> Derivation:
 
 @result
 def without_activation_is_affine() -> Derivation:
-    """Without the activation two layers are one affine map, of rank at most d_ff and at most d_model."""
+    """Without the activation, two layers are one affine map, of rank at most d_ff and at most d_model."""
     identity = named("identity", scalar("x"), scalar("x"))
     return derivation(
         "Without an activation the feed-forward network is one affine map, with matrix W_1 W_2 of rank at most d_ff",

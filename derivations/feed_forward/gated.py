@@ -1,10 +1,10 @@
-r"""The gated feed-forward network: one projection, through an activation, decides how much of another one passes.
+r"""The gated feed-forward network: one projection, through an activation, multiplies another one.
 
 Definition   P = X W_gate, U = X W_up, G = activation(P) o U, Y = G W_down (o: entry by entry)
 Result       SwiGLU, GEGLU, ReGLU, GLU and the bilinear layer by their activation; as many parameters as the network
-             with two matrices when 3 d_ff = 8 d_model; degree 2 in X where the activation keeps positive factors
+             with two matrices when 3 d_ff = 8 d_model; degree 2 in X if the activation commutes with positive factors
 Shapes       X (n, d_model), W_gate and W_up (d_model, d_ff), W_down (d_ff, d_model), P, U and G (n, d_ff)
-Assumes      no biases; the activation may be any function, applied entry by entry, where none is named
+Assumes      no biases; unless a result names the activation, it may be any function, applied entry by entry
 Source       Shazeer (2020); Dauphin, Fan, Auli and Grangier (2017)
 """
 
@@ -31,7 +31,7 @@ P, U, G = (array(name, n, d_ff) for name in ("P", "U", "G"))
 W_gate, W_up, W_down = array("W_gate", d_model, d_ff), array("W_up", d_model, d_ff), array("W_down", d_ff, d_model)
 b_gate, b_up, b_down = array("b_gate", d_ff), array("b_up", d_ff), array("b_down", d_model)
 u = index("u")  # numbers the hidden units
-act = uninterpreted_function("act")  # what is proved with it holds for every activation
+act = uninterpreted_function("act")  # a proof with it holds for every activation
 identity = named("identity", scalar("x"), scalar("x"))
 
 GATES: dict[str, Named] = {"GLU": sigmoid, "bilinear": identity, "ReGLU": relu, "GEGLU": gelu, "SwiGLU": silu}
@@ -40,7 +40,7 @@ GATES: dict[str, Named] = {"GLU": sigmoid, "bilinear": identity, "ReGLU": relu, 
 def gated_feed_forward(activation: Named = silu, *, biases: bool = False) -> Layer:
     """Return the gated feed-forward network; SwiGLU unless another activation is given.
 
-    Definition   P = X W_gate, U = X W_up, G = activation(P) o U, Y = G W_down; with biases one is added to each product
+    Definition   P = X W_gate, U = X W_up, G = activation(P) o U, Y = G W_down; with `biases` each product has one added
     Shapes       X (n, d_model), W_gate and W_up (d_model, d_ff), W_down (d_ff, d_model), Y (n, d_model),
                  b_gate and b_up (d_ff,), b_down (d_model,)
     Source       Shazeer (2020), section 2; the activations are those of `GATES`
@@ -66,7 +66,7 @@ def features(of: Expr) -> Expr:
 
 @result
 def swiglu() -> Derivation:
-    """SwiGLU, as matrices and entry by entry: a number that decides, times a number that is let through."""
+    """SwiGLU, as matrices and by entries: a gate times a linear projection."""
     return derivation(
         "The SwiGLU network: (SiLU(X W_gate) o X W_up) W_down",
         claim(Y, step("definition", Hadamard(silu(X @ W_gate), X @ W_up) @ W_down)),
@@ -86,7 +86,7 @@ def swiglu() -> Derivation:
 
 @result
 def gated_variants() -> Derivation:
-    """The other gates of the paper, entry by entry: GLU, the bilinear layer, ReGLU and GEGLU."""
+    """The entries of the other gates of the paper: GLU, the bilinear layer, ReGLU and GEGLU."""
     gate, up = features(X[i, j] * W_gate[j, u]), features(X[i, j] * W_up[j, u])
     entries = {
         "GLU": sigmoid.formula(gate),
@@ -110,7 +110,7 @@ def gated_variants() -> Derivation:
 
 @result
 def gated_position_wise() -> Derivation:
-    """Row i of the output is one and the same function of row i of the input, for every i and every gate."""
+    """Row i of the output is the same function of row i of the input, for every i and every gate."""
     return derivation(
         "Row i of the gated network is the network of row i",
         claim(
@@ -126,7 +126,7 @@ def gated_position_wise() -> Derivation:
 
 @result
 def swiglu_jacobian() -> Derivation:
-    """Two ways through: along the gate with the slope of SiLU, along the other projection with its value."""
+    """The Jacobian has two terms: the slope of SiLU times the gate weights, and its value times the up weights."""
     p = index("p")
     s = sigmoid.formula(P[i, u])
     slope, value = s + P[i, u] * s * (1 - s), P[i, u] * s
@@ -156,7 +156,7 @@ def swiglu_jacobian() -> Derivation:
 
 @result
 def gated_hidden_permutation() -> Derivation:
-    """Hidden units have no order: renumbering the columns of W_gate and W_up and the rows of W_down changes nothing."""
+    """Hidden units have no order: permuting the columns of W_gate, W_up and the rows of W_down changes nothing."""
     sigma = Function("sigma", integer=True)
     gate, up = (Tabulated(Lambda((l, u), W[l, sigma(u)]), d_model, d_ff) for W in (W_gate, W_up))
     down = Tabulated(Lambda((u, k), W_down[sigma(u), k]), d_ff, d_model)
@@ -171,7 +171,7 @@ def gated_hidden_permutation() -> Derivation:
 
 @result
 def gated_scale_symmetry() -> Derivation:
-    """The projection without the activation is linear: a factor for each hidden unit moves from it to W_down."""
+    """The projection W_up has no activation: a factor for each hidden unit may move from it to W_down."""
     a = array("a", d_ff)
     up = Tabulated(Lambda((l, u), a[u] * W_up[l, u]), d_model, d_ff)
     down = Tabulated(Lambda((u, k), W_down[u, k] / a[u]), d_ff, d_model)
@@ -205,7 +205,7 @@ def bilinear_is_quadratic() -> Derivation:
 
 @result
 def reglu_of_equal_weights() -> Derivation:
-    """One matrix in both places: ReLU of a number times the number itself is its square where it is positive."""
+    """If both matrices are equal, ReLU of a number times the number is its square where it is positive."""
     squared = named("squared_relu", Max(0, scalar("x")) ** 2, scalar("x"))
     return derivation(
         "ReGLU with W_up = W_gate is the network with squared ReLU",
@@ -220,7 +220,7 @@ def reglu_of_equal_weights() -> Derivation:
 
 @result
 def swiglu_parameters() -> Derivation:
-    """Three matrices in place of two; a hidden unit costs 3 d_model parameters and 6 d_model FLOPs at each position."""
+    """Three matrices instead of two; a hidden unit costs 3 d_model parameters and 6 d_model FLOPs at each position."""
     gated = gated_feed_forward()
     products = Count("matmul FLOPs", gated, batch)
     return derivation(
@@ -234,13 +234,14 @@ def swiglu_parameters() -> Derivation:
 
 @result
 def swiglu_parameter_match() -> Derivation:
-    """Two thirds of the usual 4 d_model hidden units pay for the third matrix."""
+    """With two thirds of the usual 4 d_model hidden units, three matrices have as many parameters as two."""
     narrow, wide = 8 * d_model / 3, 4 * d_model
     gated, plain = gated_feed_forward().at(d_ff=narrow), feed_forward(biases=False).at(d_ff=wide)
     return derivation(
         "A gated network with d_ff = 8 d_model / 3 has as many parameters as two matrices with d_ff = 4 d_model",
         claim(
             Count("parameters", gated),
+            # unevaluated: SymPy would turn both products into 8 d_model^2
             step("count", Mul(3, d_model, narrow, evaluate=False)),
             step("algebra", Mul(2, d_model, wide, evaluate=False)),
             step("count", Count("parameters", plain)),

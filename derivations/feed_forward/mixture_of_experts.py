@@ -1,13 +1,13 @@
-r"""Mixtures of experts: a router sends every position to K of E gated networks, whose outputs are added with weights.
+r"""Mixtures of experts: a router sends every position to K of E gated networks and adds their outputs with weights.
 
-Definition   L = X W_router, P = softmax(L) or sigmoid(L), chosen = places of the K largest entries of the rows of P,
-             w_s = p_s / sum_t p_t for p_s = P at the places of number s,
-             Y = sum_s w_s (activation(X W_gate) o X W_up) W_down with the matrices of the expert that is chosen
+Definition   L = X W_router, P = softmax(L) or sigmoid(L), chosen = indices of the K largest entries of the rows of P,
+             w_s = p_s / sum_t p_t, where p_s is the entry of P for the s-th chosen expert,
+             Y = sum_s w_s (activation(X W_gate) o X W_up) W_down with the matrices of the s-th chosen expert
 Result       the weights of the chosen experts are the softmax of their logits alone; the layer is the sum over all
-             experts with the weights of those left out 0, and costs what its router and K experts cost
+             experts with weight 0 for those not chosen, and costs as much as its router and K experts
 Shapes       X (n, d_model), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
              W_down (E, d_expert, d_model), chosen (K, n), Y (n, d_model)
-Assumes      K <= E; no expert is full: every position gets all of its K experts
+Assumes      K <= E; no expert has a capacity limit: every position gets all of its K experts
 Source       Shazeer et al. (2017), section 2; Jiang et al. (2024), section 2.1
 """
 
@@ -35,7 +35,7 @@ JIANG = "Jiang et al. (2024), section 2.1"
 DEEPSEEK = "DeepSeek-AI (2024), DeepSeek-V3 technical report, section 2.1.2"
 RULES = "the rules gradient.*; the equations: Jiang et al. (2024), section 2.1"
 
-E, K = size("E"), size("K")  # experts; those that one position goes to
+E, K = size("E"), size("K")  # the number of experts, and of those that one position uses
 d_expert, d_shared = size("d_expert"), size("d_shared")  # hidden units of one expert, and of the shared network
 s, t = index("s"), index("t")  # number the experts of one position, the first chosen first
 e, f, u = index("e"), index("f"), index("u")  # e and f number all experts, u hidden units
@@ -63,23 +63,23 @@ def mixture_of_experts(
     biases: bool = False,
     linear_activation: Named | None = None,
 ) -> Layer:
-    """Return a mixture of E gated networks of which every position goes through K.
+    """Return a mixture of E gated networks, of which every position uses K.
 
-    Definition   P = softmax(X W_router) or sigmoid(X W_router); chosen are the places of the K largest entries of each
+    Definition   P = softmax(X W_router) or sigmoid(X W_router); chosen are the indices of the K largest entries of each
                  row of P, or of P + b when `corrected`; g_s = scale p_s, divided by sum_t p_t when `normalised`;
-                 Y = sum_s g_s FFN(X) by the experts of number s, plus one gated network of all rows when `shared`,
+                 Y = sum_s g_s FFN(X) by the s-th chosen experts, plus one gated network of all rows when `shared`,
                  its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
-                 matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); the
-                 linear half of an expert, X W_up, goes through `linear_activation` where there is one
+                 matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); if
+                 `linear_activation` is given, it is applied to the linear half of an expert, X W_up
     Shapes       X (n, d_model), b (E,), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
-    Assumes      K <= E; the correction b is given, not learned by the gradient; experts stand in no groups, as if one
-                 group held them all; nothing is added to sum_t p_t (libraries add 1e-20 to the sum of sigmoids)
+    Assumes      K <= E; the correction b is given, not learned by the gradient; experts have no groups, as if one group
+                 contained them all; no epsilon is added to sum_t p_t (libraries add 1e-20 to the sum of sigmoids)
     Source       Jiang et al. (2024), section 2.1: normalised softmax; Dai et al. (2024), section 3: shared experts;
                  DeepSeek-AI (2024), DeepSeek-V3, section 2.1.2: sigmoid, correction and scale; the released
                  models Qwen1.5-MoE and Qwen2-MoE (Qwen Team, 2024): the gate of the shared experts
-    Raises       ValueError for a scoring that is neither softmax nor sigmoid, and for a gate of no shared experts
+    Raises       ValueError for a scoring that is neither softmax nor sigmoid, and for a gate without shared experts
     """
     if shared_gate and not shared:
         raise ValueError("mixture of experts: shared_gate=True needs shared=True, the experts that it is the gate of")
@@ -142,22 +142,22 @@ def experts(of: Expr, place: Symbol = e) -> Expr:
 
 
 def network(number: Expr) -> Expr:
-    """Return what the gated network of one expert makes of position i, at feature j."""
+    """Return feature j of the output of one expert at position i."""
     gate, up = (Sum(X[i, l] * W[number, l, u], (l, 0, d_model - 1)) for W in (W_gate, W_up))
     return Sum(silu.formula(gate) * up * W_down[number, u, j], (u, 0, d_expert - 1))
 
 
 def for_numbers(numbers: Array) -> tuple[Assumption, ...]:
-    """Return that the numbers of some rows name experts."""
+    """Return the assumptions that the numbers of some rows are numbers of experts."""
     return tuple(Assumption(a.statement.xreplace({chosen[s, i]: numbers[i]}), {i: n}, a.text) for a in PLACES)
 
 
-# --- what is computed -----------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------------------------
 
 
 @result
 def definition() -> Derivation:
-    """A mixture of experts, entry by entry, whichever experts are chosen."""
+    """The entries of a mixture of experts, for any choice of experts."""
     return derivation(
         "A mixture of experts: every position goes through K of E gated networks",
         claim(P[i, e], step("definition", exp(L[i, e]) / experts(exp(L[i, f]), f))),
@@ -173,7 +173,7 @@ def definition() -> Derivation:
 
 @result
 def weights_sum_to_one() -> Derivation:
-    """The weights of the chosen experts add up to 1, whichever they are."""
+    """The weights of the chosen experts add up to 1, for any choice."""
     whole = picked(p[t, i], t)
     return derivation(
         "The normalised weights of the chosen experts sum to 1",
@@ -192,7 +192,7 @@ def weights_sum_to_one() -> Derivation:
 
 @result
 def scaled_sigmoid_weights() -> Derivation:
-    """Scored by sigmoids and normalised, the weights add up to the scale; a correction of the choice is not seen."""
+    """Normalised sigmoid scores add up to the scale; a correction of the choice does not change the weights."""
     c = scalar("c", positive=True)
     layer = mixture_of_experts(scoring="sigmoid", corrected=True, shared=True, scale=c)
     score = sigmoid.formula(L[i, chosen[s, i]])
@@ -209,7 +209,7 @@ def scaled_sigmoid_weights() -> Derivation:
 
 @result
 def softmax_over_chosen() -> Derivation:
-    """Normalised after the choice, the softmax over all experts is the softmax over the logits of the chosen ones."""
+    """The softmax over all experts, normalised after the choice, is the softmax over the chosen logits."""
     logits = Tabulated(Lambda((t,), L[i, chosen[t, i]]), K)
     return derivation(
         "The weights are the softmax of the logits of the chosen experts alone",
@@ -228,7 +228,7 @@ def softmax_over_chosen() -> Derivation:
 
 @result
 def dense_form() -> Derivation:
-    """Written with all E experts: those that are not chosen have weight 0."""
+    """Written as a sum over all E experts, those that are not chosen have weight 0."""
     weight = picked(KroneckerDelta(e, chosen[s, i]) * w[s, i])
     return derivation(
         "The mixture is the sum of all experts, with weight 0 for those that are not chosen",
@@ -248,7 +248,7 @@ def dense_form() -> Derivation:
 
 @result
 def equal_experts() -> Derivation:
-    """Experts that are all alike make one gated network: the weights add up to 1."""
+    """If all experts are equal, the mixture is one gated network, because the weights add up to 1."""
     A, B, C = array("A", d_model, d_expert), array("B", d_model, d_expert), array("C", d_expert, d_model)
     alike = {
         W_gate: Tabulated(Lambda((e, l, u), A[l, u]), E, d_model, d_expert),
@@ -266,7 +266,7 @@ def equal_experts() -> Derivation:
 
 @result
 def choice_invariance() -> Derivation:
-    """One number added to all scores of a row, or one positive factor, changes no choice."""
+    """Adding one number to all scores of a row, or multiplying them by a positive factor, changes no choice."""
     S, c, r = array("S", n, E), array("c", n), scalar("r", positive=True)
     return derivation(
         "The places of the K largest entries stay when a number is added to a row, or all are scaled by r > 0",
@@ -275,12 +275,12 @@ def choice_invariance() -> Derivation:
     )
 
 
-# --- what learns ----------------------------------------------------------------------------------------------------
+# --- gradients ------------------------------------------------------------------------------------------------------
 
 
 @result
 def router_jacobian() -> Derivation:
-    """The logits of the chosen experts compete as those of a softmax do; all other logits learn nothing."""
+    """The logits of the chosen experts behave as in a softmax; all other logits have gradient 0."""
     average = picked(KroneckerDelta(e, chosen[t, i]) * w[t, i], t)
     return derivation(
         "The weights by the logits: w_s (delta - w) among the chosen experts, 0 by the logit of any other",
@@ -294,7 +294,7 @@ def router_jacobian() -> Derivation:
 
 @result
 def single_choice() -> Derivation:
-    """With one expert for each position, a router whose weights are normalised learns nothing."""
+    """With one expert for each position, a router with normalised weights gets no gradient."""
     one = {K: Integer(1)}
     weight = w.xreplace(one)[0, i]
     return derivation(
@@ -310,7 +310,7 @@ def single_choice() -> Derivation:
 
 @result
 def routed_gradient() -> Derivation:
-    """A position hears back from its own expert; the matrix of an expert collects from the positions sent to it."""
+    """A position gets its gradient from its own expert; an expert's matrix sums over the positions sent to it."""
     numbers, A = token_array("numbers", n), array("A", E, d_model, d_expert)
     let = Equations()
     sent = let("Y")(RoutedProduct(X, A, numbers))
@@ -325,7 +325,7 @@ def routed_gradient() -> Derivation:
 
 @result(topic="mixture_of_experts", name="gradient")
 def mixture_gradient() -> Derivation:
-    """The choice itself has no gradient: it is constant off the ties."""
+    """The choice itself has no gradient: it is constant except at ties."""
     claims = local_claims(MIXTURE)
     return replace(
         claims,
@@ -335,12 +335,12 @@ def mixture_gradient() -> Derivation:
     )
 
 
-# --- what it costs --------------------------------------------------------------------------------------------------
+# --- costs ----------------------------------------------------------------------------------------------------------
 
 
 @result
 def parameters() -> Derivation:
-    """Every expert has the parameters of a gated network; one position uses those of K."""
+    """Every expert has the parameters of a gated network; one position uses those of K experts."""
     one, whole, shared = (Count("parameters", layer) for layer in (EXPERT, MIXTURE, WITH_SHARED))
     return derivation(
         "Parameters of a mixture of experts, and those that one position uses",
@@ -355,7 +355,7 @@ def parameters() -> Derivation:
 
 @result
 def flops() -> Derivation:
-    """The products of the router and of K experts: as many as if there were no others."""
+    """Count the products of the router and of K experts; the other experts cost no FLOPs."""
     products, one, shared = (Count("matmul FLOPs", layer, batch) for layer in (MIXTURE, EXPERT, WITH_SHARED))
     single = Count("matmul FLOPs", Layer("mixture_at_one_position", *MIXTURE.at(n=1).args[1:]), batch)
     used = Count("parameters", MIXTURE) - (E - K) * Count("parameters", EXPERT)

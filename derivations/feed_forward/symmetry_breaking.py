@@ -1,7 +1,7 @@
-r"""Starts that are not random: branches that begin at zero, and hidden units that begin equal.
+r"""Starting weights that are not random: branches that start at zero, and hidden units that start equal.
 
 Definition   Y = tanh(X W_1 + b_1) W_2 + b_2 with hidden units u and o of equal weights; X + FFN(X) with W_2, b_2 = 0
-Result       equal units have equal gradients, so that only random starts set them apart; a zero branch is the identity
+Result       equal units have equal gradients, so that only random starts separate them; a zero branch is the identity
 Shapes       X (n, d_model), W_1 (d_model, d_ff), b_1 (d_ff,), W_2 (d_ff, d_model), b_2 (d_model,)
 Assumes      any loss whose derivative by the output is an array C (n, d_model)
 Source       Goodfellow, Bengio and Courville (2016), section 8.4; Zhang, Dauphin and Ma (2019)
@@ -23,7 +23,7 @@ TOPIC = "initialisation"
 
 @result
 def zero_branch() -> Derivation:
-    """A branch whose last matrix starts at 0 adds nothing: a stack of such blocks starts as the identity."""
+    """A branch whose last matrix starts at 0 adds 0: a stack of such blocks starts as the identity."""
     nothing, zero = Tabulated(Lambda((i, k), Integer(0)), d_ff, d_model), Tabulated(Lambda((k,), Integer(0)), d_model)
     branch = feed_forward(uninterpreted_function("act")).result(X, W_2=nothing, b_2=zero)
     return derivation(
@@ -35,7 +35,7 @@ def zero_branch() -> Derivation:
 
 @result
 def equal_units_stay_equal() -> Derivation:
-    """Hidden units that start equal get equal gradients and stay equal: random starts are there to tell them apart."""
+    """Hidden units that start equal get equal gradients and stay equal: random starts make them differ."""
     t, other = scalar("t"), index("o")
     network, C = feed_forward(named("tanh", tanh(t), t)), array("C", n, d_model)
     loss = Sum(C[i, j] * Y[i, j], (j, 0, d_model - 1), (i, 0, n - 1))

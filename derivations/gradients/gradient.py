@@ -1,9 +1,9 @@
-r"""The rules of reverse mode: what the gradient of a value becomes as the gradient of what it is made of.
+r"""The rules of reverse mode: from the gradient of a value to the gradients of its operands.
 
-Definition   dX is the array of the derivatives of <dY, Y> = sum over all places p of dY_p Y_p by the entries of X,
+Definition   dX is the array of the derivatives of <dY, Y> = sum over all indices p of dY_p Y_p by the entries of X,
              for a given array dY of the shape of Y
-Result       one rule for each operation; with the chain rule, by which what the uses of a variable contribute adds
-             up, they give the gradient of every layer
+Result       one rule for each operation; with the chain rule, which adds the contributions of all uses of a variable,
+             they give the gradient of every layer
 Shapes       dX has the shape of X
 Assumes      every function is differentiable where it is evaluated: off the kinks, inside its domain
 Source       Baydin, Pearlmutter, Radul and Siskind (2018), section 3.2; Petersen and Pedersen (2012), section 2
@@ -49,7 +49,7 @@ width = size("width")
 
 
 def rule(title: str, value: Array, *of: Variable, family: bool = False, source: str = SURVEY) -> Derivation:
-    """Return what the rules say of Y = value, for each of the arrays `of`; with `family`, of the members Y_i."""
+    """Return the result of the rules for Y = value, for each of the arrays `of`; with `family`, for the members Y_i."""
     let = Equations()
     output = let("Y", over=(i, h))(value) if family else let("Y")(value)
     real = [variable for variable in of if variable.kind == "real"]
@@ -63,7 +63,7 @@ def rule(title: str, value: Array, *of: Variable, family: bool = False, source: 
 
 @result
 def product() -> Derivation:
-    """Both factors, each multiplied by the transpose of the other."""
+    """Each factor's gradient is dY multiplied by the transpose of the other factor."""
     return rule("Y = A B has dA = dY B^T and dB = A^T dY", A @ B, A, B, source=COOKBOOK)
 
 
@@ -75,38 +75,38 @@ def matrix_times_vector() -> Derivation:
 
 @result
 def vector_times_matrix() -> Derivation:
-    """A row in front of a matrix."""
+    """The gradient by the row is a product, the gradient by the matrix an outer product."""
     return rule("y = a B has da = B dy and dB = a dy^T", a @ B, a, B, source=COOKBOOK)
 
 
 @result
 def dot_product() -> Derivation:
-    """Of a dot product, each vector is the other's gradient."""
+    """In a dot product, the gradient of each vector is a multiple of the other."""
     return rule("s = a . b has da = ds b and db = ds a", a @ b, a, b, source=COOKBOOK)
 
 
 @result
 def transpose() -> Derivation:
-    """The gradient is transposed back."""
+    """The gradient is the transpose of dY."""
     return rule("Y = A^T has dA = dY^T", A.T, A)
 
 
 @result
 def sum_and_multiple() -> Derivation:
-    """Sums hand the gradient on, multiples multiply it."""
+    """A sum passes the gradient on, and a multiple multiplies it."""
     t = scalar("t")
     return rule("Y = t A + C has dA = t dY and dC = dY", t * A + C, A, C)
 
 
 @result
 def broadcast_bias() -> Derivation:
-    """A vector added to every row collects what all rows say."""
+    """A vector added to every row gets the sum of the gradients of all rows."""
     return rule("Y = A + 1 b^T has dA = dY, and db is the sum of the rows of dY", A + b, A, b)
 
 
 @result
 def broadcast_column() -> Derivation:
-    """A vector added to every column collects what all columns say."""
+    """A vector added to every column gets the sum of the gradients of all columns."""
     return rule("Y = A + v 1^T has dv = the sum of the columns of dY", A + ColumnBroadcast(v, m), A, v)
 
 
@@ -115,19 +115,19 @@ def broadcast_column() -> Derivation:
 
 @result
 def entrywise_product() -> Derivation:
-    """As for numbers: each factor times the other."""
+    """As for numbers, each factor's gradient is dY times the other factor."""
     return rule("Y = A o C has dA = dY o C and dC = dY o A", Hadamard(A, C), A, C)
 
 
 @result
 def elementwise() -> Derivation:
-    """Any differentiable function, applied entry by entry."""
+    """The rule holds for any differentiable function, applied entry by entry."""
     return rule("Y = f(A) entry by entry has dA = dY o f'(A)", uninterpreted_function("f")(A), A)
 
 
 @result
 def elementwise_of_two() -> Derivation:
-    """A function of two arrays, by its two partial derivatives."""
+    """A function of two arrays needs its two partial derivatives."""
     x, y = scalar("x"), scalar("y")
     f = named("f", Function("f", real=True)(x, y), x, y)
     return rule("Y = f(A, C) entry by entry has dA = dY o f_1(A, C) and dC = dY o f_2(A, C)", f(A, C), A, C)
@@ -135,31 +135,31 @@ def elementwise_of_two() -> Derivation:
 
 @result
 def relu_off_the_kink() -> Derivation:
-    """The gradient passes where the entry is positive and stops elsewhere; at 0 the slope is taken to be 0."""
+    """The gradient passes at positive entries and stops elsewhere; the slope at 0 is 0 by convention."""
     return rule("Y = ReLU(A) has dA = dY o [A > 0] where no entry of A is 0", relu(A), A)
 
 
 @result
 def row_sum() -> Derivation:
-    """Every entry of a row counts once."""
+    """Every entry of a row gets the gradient of the sum."""
     return rule("s = row sums of A has dA = ds 1^T", RowSum(A), A)
 
 
 @result
 def row_mean() -> Derivation:
-    """Every entry of a row of m counts 1/m."""
+    """Every entry of a row of m gets 1/m of the gradient of the mean."""
     return rule("s = row means of A has dA = ds 1^T / m", RowMean(A), A)
 
 
 @result
 def softmax() -> Derivation:
-    """The rule of attention weights: what is not above the weighted mean of the row is pushed down."""
+    """The rule of attention weights subtracts the weighted mean of the row from dA, then multiplies by the weights."""
     return rule("A = softmax of the rows of S has dS = A o (dA - rowsum(dA o A) 1^T)", row_softmax(X), X)
 
 
 @result
 def masked_softmax() -> Derivation:
-    """The same with a mask: hidden entries have weight 0 and gradient 0."""
+    """With a mask the rule is the same: hidden entries have weight 0 and gradient 0."""
     return rule("With a mask, softmax has dS = A o (dA - rowsum(dA o A) 1^T) as without", row_softmax(X, M), X, M)
 
 
@@ -174,13 +174,13 @@ def log_sum_exp() -> Derivation:
 
 @result
 def concatenation() -> Derivation:
-    """Each block takes its columns of the gradient."""
+    """Each block gets its columns of the gradient."""
     return rule("Y = [B_1 ... B_h] has dB_i = block i of dY", Concatenate(heads[i], i, h), heads)
 
 
 @result
 def blocks() -> Derivation:
-    """The gradients of the blocks, side by side."""
+    """The gradient is the concatenation of the gradients of the blocks."""
     return rule("Y_i = block i of W has dW = [dY_1 ... dY_h]", column_block(wide, i), wide, family=True)
 
 
@@ -192,19 +192,19 @@ def sum_over_family() -> Derivation:
 
 @result
 def shared_by_family() -> Derivation:
-    """What every member of a family uses collects the gradients of all of them."""
+    """An array that every member of a family uses gets the sum of the gradients of all members."""
     return rule("Y_i = D^T B_i has dD = sum_i B_i dY_i^T and dB_i = D dY_i", D.T @ heads[i], D, heads, family=True)
 
 
 @result
 def interleaving() -> Derivation:
-    """Even columns go to the first array, odd ones to the second."""
+    """Even columns of the gradient go to the first array, odd columns to the second."""
     return rule("Columns in turn: dA has the even columns of dY, dC the odd ones", Interleave(A, C), A, C)
 
 
 @result
 def every_other_column() -> Derivation:
-    """Columns that were left out have gradient 0."""
+    """Columns that were not selected have gradient 0."""
     return rule(
         "Y = the even columns of X: dX has dY in the even columns and 0 in the odd ones", EveryOther(pairs, 0), pairs
     )
@@ -212,7 +212,7 @@ def every_other_column() -> Derivation:
 
 @result
 def look_up() -> Derivation:
-    """A row of the table collects what all positions say that chose it."""
+    """A row of the table gets the sum of the gradients of all positions that selected it."""
     E = array("E", vocab, d)
     return rule(
         "Y = rows tokens_i of E: row v of dE is the sum of the rows i of dY with tokens_i = v",
@@ -230,7 +230,7 @@ def pick() -> Derivation:
 
 @result
 def windows() -> Derivation:
-    """A row collects what all stretches say that hold it."""
+    """A row gets the sum of the gradients of all windows that contain it."""
     return rule(
         "Stretches of rows: row r of dX adds up what the stretches that hold row r say of it", Windows(D, width), D
     )
@@ -241,14 +241,14 @@ def windows() -> Derivation:
 
 @result
 def dropped_entries() -> Derivation:
-    """What was dropped learns nothing; what was kept is scaled like the value."""
+    """Dropped entries have gradient 0; the gradient of kept entries is scaled like the value."""
     title = "Y = X o D / (1 - p) has dX = dY o D / (1 - p)"
     return replace(whole_claims(dropout()), title=title, source="Srivastava et al. (2014), section 5")
 
 
 @result
 def rotation() -> Derivation:
-    """The gradient is turned back by the same angle."""
+    """The gradient is rotated back by the same angle."""
     return replace(
         local_claims(rotary_embedding()),
         title="Rotary embedding: the gradient of every pair is turned back, equation by equation",
@@ -258,7 +258,7 @@ def rotation() -> Derivation:
 
 @result
 def mean_cross_entropy() -> Derivation:
-    """Probabilities minus the one-hot target, shared out over the positions."""
+    """The gradient is the probabilities minus the one-hot target, divided by the number of positions."""
     title = "The mean cross-entropy of n rows has dX = (softmax(X) - one-hot(tokens)) / n, times dloss"
     source = "Goodfellow, Bengio and Courville (2016), section 6.2.2.3"
     return replace(whole_claims(cross_entropy()), title=title, source=source)
@@ -266,9 +266,9 @@ def mean_cross_entropy() -> Derivation:
 
 @result
 def repetition() -> Derivation:
-    """Two of N layers, each any function of an affine map: gradients go back through the last one first.
+    """Two of N layers, each an arbitrary function of an affine map: the gradient passes the last one first.
 
-    One layer more is one step more: what comes before it is covered by the rule for the input of a layer.
+    Each further layer is one more step: the rule for the input of a layer covers all layers before it.
     """
     f, let = uninterpreted_function("f"), Equations()
     W, c, V, e = array("W", d, d), array("c", d), array("V", d, d), array("e", d)

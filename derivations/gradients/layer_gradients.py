@@ -1,11 +1,11 @@
-r"""The backward pass of the layers: each gradient as a textbook writes it, and why it is the derivative.
+r"""The backward pass of the layers: each gradient in its textbook form, proved to be the derivative.
 
-Definition   dX is the array of the derivatives of <dY, Y> by the entries of X, Y being what the layer returns
+Definition   dX is the array of the derivatives of <dY, Y> by the entries of X, with Y the output of the layer
 Result       dV = A^T dO, dA = dO V^T, dS = A o (dA - rowsum(dA o A) 1^T), dQ = dS K / sqrt(d_k),
              dK = dS^T Q / sqrt(d_k); dW = X^T dY for every weight that multiplies from the right
-Shapes       every gradient has the shape of what it is the gradient by
+Shapes       dX has the shape of X
 Assumes      every function is differentiable where it is evaluated: ReLU off its kink, with a mask a visible key
-Source       the equations are `gradient(layer)`'s, made by the rules of `gradient.*`
+Source       the equations are those of `gradient(layer)`, by the rules of `gradient.*`
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ dA, dS = (attention.equation(name).variable for name in ("dA", "dS"))
 
 
 def of_layer(layer: Layer, title: str, source: str, *names: str) -> Derivation:
-    """Return what `whole_claims` says of a layer, of the gradients by the named arrays alone when names are given."""
+    """Return the derivation `whole_claims` of a layer; if names are given, only the gradients by these arrays."""
     whole = whole_claims(layer)
     kept = tuple(c for c in whole.claims if not names or _by(c) in names)
     read = {symbol for c in kept for part in (c.lhs, c.rhs) for symbol in part.atoms(Symbol)}
@@ -55,7 +55,7 @@ def _by(claimed: Claim) -> str:
 
 
 def with_matrices(whole: Derivation, *chains: Claim) -> Derivation:
-    """Return a derivation with the matrix form of the same equations behind its claims."""
+    """Return a derivation with the matrix form of the same equations after its claims."""
     return replace(whole, claims=(*whole.claims, *chains))
 
 
@@ -77,13 +77,13 @@ def attention_gradient(name: str, title: str, *chain: Array) -> Derivation:
 
 @result(topic="attention")
 def gradient_v() -> Derivation:
-    """Every value collects the gradients of the outputs it went into, with its weights."""
+    """Every value gets the gradients of the outputs that used it, multiplied by its weights."""
     return attention_gradient("V", "The gradient of attention by the values: dV = A^T dO", A.T @ dO)
 
 
 @result(topic="attention")
 def gradient_q() -> Derivation:
-    """Through the scores, whose gradient is that of a softmax of every row."""
+    """The gradient passes through the scores, with the rule of softmax for every row."""
     slope = Hadamard(A, dA - ColumnBroadcast(RowSum(Hadamard(dA, A)), A.shape[1]))
     return attention_gradient(
         "Q",
@@ -95,7 +95,7 @@ def gradient_q() -> Derivation:
 
 @result(topic="attention")
 def gradient_k() -> Derivation:
-    """As for the queries, with queries and keys in each other's place."""
+    """As for the queries, with queries and keys exchanged."""
     return attention_gradient(
         "K", "The gradient of attention by the keys: dK = dS^T Q / sqrt(d_k)", (dS.T @ Q) / sqrt(d_k)
     )
@@ -103,7 +103,7 @@ def gradient_k() -> Derivation:
 
 @result(topic="attention")
 def gradient_of_scores_sums_to_zero() -> Derivation:
-    """Adding a number to all scores of a query changes nothing, so the gradients of its scores cancel."""
+    """Adding a number to all scores of a query changes nothing, so the gradients by its scores add up to 0."""
     return derivation(
         "The gradients by the scores of one query add up to 0",
         claim(Sum(dS[i, j], (j, 0, S.shape[1] - 1)), step("definition", 0)),
@@ -134,7 +134,7 @@ def gradient_with_mask() -> Derivation:
 
 @result(topic="multi_head")
 def gradient_by_equations() -> Derivation:
-    """Head by head as in attention; the inputs add up what all heads say, W^O and the projections are linear."""
+    """Each head is attention; the inputs sum over all heads, and W^O and the projections are linear."""
     return replace(
         local_claims(multi_head_attention(biases=True)),
         title="The gradient of multi-head attention, equation by equation",
@@ -144,7 +144,7 @@ def gradient_by_equations() -> Derivation:
 
 @result(topic="multi_head", name="gradient")
 def multi_head_gradient() -> Derivation:
-    """The gradients by the inputs and by all weights, everything unfolded."""
+    """The gradients by the inputs and by all weights, with all intermediate gradients substituted."""
     return of_layer(
         multi_head_attention(),
         "The gradient of multi-head attention: dW_i^Q = X_Q^T dQ_i, dX_Q = sum_i dQ_i W_i^Q^T, dW^O = Z^T dY, ...",
@@ -157,7 +157,7 @@ def multi_head_gradient() -> Derivation:
 
 @result(topic="linear", name="gradient")
 def linear_gradient() -> Derivation:
-    """The rule for weights: inputs transposed, times the gradients of the outputs."""
+    """The gradient by the weights is the transposed inputs times the gradients of the outputs."""
     return of_layer(
         linear(),
         "The gradient of an affine map: dX = dY W^T, dW = X^T dY, db = sum of the rows of dY",
@@ -167,7 +167,7 @@ def linear_gradient() -> Derivation:
 
 @result(topic="feed_forward", name="gradient")
 def feed_forward_gradient() -> Derivation:
-    """Through both affine maps and the activation, here ReLU off its kink."""
+    """The gradient passes both affine maps and the activation, here ReLU off its kink."""
     return of_layer(
         feed_forward(),
         "The gradient of the feed-forward network: dH = (dY W_2^T) o ReLU'(H), dW_1 = X^T dH, dW_2 = G^T dY, ...",
@@ -185,7 +185,7 @@ def gradient_with_gelu() -> Derivation:
 
 @result(topic="embedding", name="gradient")
 def embedding_gradient() -> Derivation:
-    """A row of the table learns from the positions that hold its token, and from no other."""
+    """A row of the table gets gradients only from the positions that have its token."""
     return of_layer(
         embedding(),
         "The gradient of an embedding: row v of dE is sqrt(d_model) times the sum of the rows i of dX whose token is v",
@@ -202,14 +202,14 @@ dY = gradient(norm).inputs[1]
 
 
 def projected(slope: Array, along: Array, *, centred: bool) -> Expr:
-    """Return entry (i, j) of G less its part along x^, and with `centred` less its mean."""
+    """Return entry (i, j) of G minus its component along x^, and with `centred` minus its mean."""
     k = index("k")
     mean = Sum(slope[i, k], (k, 0, d - 1)) / d if centred else Integer(0)
     return slope[i, j] - mean - along[i, j] * Sum(slope[i, k] * along[i, k], (k, 0, d - 1)) / d
 
 
 def of_norm(layer: Layer, title: str, source: str, statistic: Array, *, centred: bool) -> Derivation:
-    """Return the gradient of a norm by its input: what the backward pass comes to, and dY times the Jacobian."""
+    """Return the gradient of a norm by its input: the compact form of the backward pass, and dY times the Jacobian."""
     backward, k, hat = gradient(layer), index("k"), layer.equation("X_hat").variable
     s = sqrt(statistic[i] + epsilon)
     kept = KroneckerDelta(k, j) - (1 / d if centred else 0) - hat[i, k] * hat[i, j] / d
@@ -229,7 +229,7 @@ G = array("G", n, d)
 
 @result(topic="layer_norm", name="gradient")
 def layer_norm_gradient() -> Derivation:
-    """What the backward pass comes to: G = gamma o dY without its mean and its part along x^, over s."""
+    """The compact form: G = gamma o dY without its mean and its component along x^, divided by s."""
     return of_norm(
         norm,
         "The gradient of layer normalisation: dX = (G - mean(G) - x^ mean(G o x^)) / s, G = gamma o dY",
@@ -270,16 +270,17 @@ def rms_norm_gradient_by_equations() -> Derivation:
 
 
 XIONG = "Xiong et al. (2020), section 3"
-states, branches = array("dX", N + 1, n, d), array("R", N, n, d)  # gradients after each layer, and what a branch adds
+states, branches = array("dX", N + 1, n, d), array("R", N, n, d)  # gradients after each layer, terms of the branches
 
 
 def past_the_norm(called: str) -> Derivation:
-    """Return what N layers do to a gradient when the norm of that name stands inside the branch."""
+    """Return the effect of N layers on a gradient when the norm of that name is inside the branch."""
     k = index("k")
     return derivation(
         f"With {called} inside the branch, the gradient before N layers is that behind them plus what the branches add",
         claim(
             states[0, i, j],
+            # a telescoping sum
             step("linearity of sums", states[N, i, j] + Sum(states[k, i, j] - states[k + 1, i, j], (k, 0, N - 1))),
             step("assumption", states[N, i, j] + Sum(branches[k, i, j], (k, 0, N - 1))),
         ),
@@ -296,11 +297,12 @@ def past_the_norm(called: str) -> Derivation:
 
 
 def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bool) -> Derivation:
-    """Return how long a gradient may be behind a norm: as before at most, divided by what the norm divides by."""
+    """Return a bound of the gradient behind a norm: at most as long as before, divided by the norm's divisor."""
     k, p, hat = index("k"), index("p"), layer.equation("X_hat").variable
     passed = projected(G, hat, centred=centred) / sqrt(statistic[i] + epsilon)
     mean = Sum(G[i, k], (k, 0, d - 1)) / d if centred else Integer(0)
     part = Sum(G[i, k] * hat[i, k], (k, 0, d - 1)) / d
+    # |G|^2 minus the squared length of the projected G, as |x^|^2 = d (1 - eps / (statistic + eps))
     lost = d * mean**2 + d * part**2 * (1 + epsilon / (statistic[i] + epsilon))
     longest = Sum(G[i, p] ** 2, (p, 0, d - 1)) / (statistic[i] + epsilon)
     return derivation(
@@ -323,19 +325,19 @@ def pre_norm_gradient() -> Derivation:
 
 @result(topic="layer_norm")
 def post_norm_gradient() -> Derivation:
-    """At every layer the gradient passes the norm: it is divided by s, and two of its directions are taken out."""
+    """At every layer the gradient passes the norm: it is divided by s, and two of its directions are removed."""
     return through_the_norm(norm, "layer normalisation", sigma2, centred=True)
 
 
 @result(topic="rms_norm", name="pre_norm_gradient")
 def rms_pre_norm_gradient() -> Derivation:
-    """The same as for layer normalisation: what stands inside a branch is not on the way of the sum."""
+    """As for layer normalisation: a norm inside a branch does not act on the residual path."""
     return past_the_norm("RMS normalisation")
 
 
 @result(topic="rms_norm", name="post_norm_gradient")
 def rms_post_norm_gradient() -> Derivation:
-    """As for layer normalisation, with one direction taken out instead of two."""
+    """As for layer normalisation, with one direction removed instead of two."""
     layer = rms_norm()
     return through_the_norm(layer, "RMS normalisation", layer.equation("ms").variable, centred=False)
 
@@ -344,14 +346,14 @@ def rms_post_norm_gradient() -> Derivation:
 
 
 def by_equations(layer: Layer, source: str) -> Derivation:
-    """Return the claims of every equation of a layer that applies no other; the rest is the chain rule."""
+    """Return the claims for every equation of a layer that applies no part; the chain rule gives the rest."""
     title = f"The gradient of the {layer.name.replace('_', ' ')}, equation by equation"
     return replace(local_claims(layer), title=title, source=RULES.format(source))
 
 
 @result(topic="encoder", name="gradient")
 def encoder_gradient() -> Derivation:
-    """Residual sums hand the gradient on; attention, feed-forward network and norms have results of their own."""
+    """Residual sums pass the gradient on; attention, the feed-forward network and the norms have their own results."""
     return by_equations(encoder_layer(), "section 3.1")
 
 
@@ -363,5 +365,5 @@ def decoder_gradient() -> Derivation:
 
 @result(topic="transformer", name="gradient")
 def transformer_gradient() -> Derivation:
-    """From the loss to the embedding, which the output and both inputs share."""
+    """The gradients from the loss to the embedding, which the output and both inputs share."""
     return by_equations(transformer_loss(), "section 3")

@@ -3,7 +3,7 @@ r"""Convolution over positions, for comparison with attention; with a kernel of 
 Definition   Y_il = sum_{t=0}^{w-1} sum_k X_{i+t,k} K_tkl + b_l
 Result       one product of the windows of X with the kernel; an output sees w positions, through two layers 2 w - 1
 Shapes       X (n, d_in), K (w, d_in, d_out), b (d_out,), Y (n - w + 1, d_out); windows (n - w + 1, w d_in)
-Assumes      w <= n; no padding, stride 1, but where a layer is given others
+Assumes      w <= n; no padding and stride 1, unless a layer is given others
 Source       Goodfellow, Bengio and Courville (2016), section 9.1
 """
 
@@ -44,7 +44,7 @@ def convolution(inputs: Array, kernel: Array, bias: Array) -> Array:
 
 
 def convolution_layer(span: Sized = width, *, stride: int = 1, padding: int = 0) -> Layer:
-    """Return the convolution as a layer: one product, of what each window holds with the whole kernel.
+    """Return the convolution as a layer: the product of the windows, one in each row, and the whole kernel.
 
     Definition   Y = windows(X) W + b, row i of windows(X) being the rows stride i, ..., stride i + w - 1 of X side by
                  side, X with `padding` rows of zeros on either side
@@ -66,7 +66,7 @@ def kernel_of_width_1(name: str, matrix: Array) -> Equation:
 
 @result
 def kernel_one() -> Derivation:
-    """Where the kernel spans one position, no position sees its neighbours: row i is the affine image of row i."""
+    """With a kernel that spans one position, no row sees its neighbours: row i is the affine image of row i."""
     one = kernel_of_width_1("K", W)
     return derivation(
         "A convolution whose kernel spans one position is the linear layer: row i is x_i W + b",
@@ -80,7 +80,7 @@ def kernel_one() -> Derivation:
 
 @result
 def product_of_windows() -> Derivation:
-    """Windows side by side, kernel flattened: the convolution is one product of matrices."""
+    """With windows side by side and a flattened kernel, the convolution is one product of matrices."""
     slices = Tabulated(Lambda((t, p, l), flat.entry((t, p), l)), width, d_in, d_out)
     return derivation(
         "A convolution is the product of the windows with the slices of the kernel, one below the other",
@@ -92,7 +92,7 @@ def product_of_windows() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """An output has derivatives by the positions in its window alone: i, ..., i + w - 1."""
+    """An output has nonzero derivatives only by the positions in its window: i, ..., i + w - 1."""
     s = index("s")
     return derivation(
         "Jacobian of a convolution: slice s - i of the kernel at the positions s of the window, 0 elsewhere",
@@ -106,7 +106,7 @@ def jacobian() -> Derivation:
 
 
 def changed_outside(window: Expr) -> Equation:
-    """Return the definition of a sequence that is X in the window that starts at i, and anything outside."""
+    """Return the definition of a sequence that equals X in the window that starts at i, and is arbitrary elsewhere."""
     inside = Iverson(Ge(j, i, evaluate=False)) * Iverson(Le(j, i + window - 1, evaluate=False))
     elsewhere = array("Z", n, d_in)
     mixed = Lambda((j, p), inside * X[j, p] + (1 - inside) * elsewhere[j, p])
@@ -115,7 +115,7 @@ def changed_outside(window: Expr) -> Equation:
 
 @result
 def receptive_field() -> Derivation:
-    """What stands outside its window cannot change an output."""
+    """Entries outside its window do not change an output."""
     other = changed_outside(width)
     return derivation(
         "An output of a convolution depends on the w positions of its window alone",
@@ -128,7 +128,7 @@ def receptive_field() -> Derivation:
 
 @result
 def receptive_field_of_two() -> Derivation:
-    """A second layer widens the window by w - 1, as every further one does: n positions take (n - 1) / (w - 1)."""
+    """Each further layer widens the window by w - 1: to see n positions takes (n - 1) / (w - 1) layers."""
     second, c, other = array("L", width, d_out, d_out), array("c", d_out), changed_outside(2 * width - 1)
     between, between_other = array("H", n - width + 1, d_out), array("H_tilde", n - width + 1, d_out)
     return derivation(
@@ -149,7 +149,7 @@ def receptive_field_of_two() -> Derivation:
 
 @result
 def translation_equivariance() -> Derivation:
-    """Every window is treated alike: a sequence moved by one position gives outputs moved by one."""
+    """Every window gets the same kernel: a sequence shifted by one position gives outputs shifted by one."""
     longer = array("X", n + 1, d_in)
     moved = Equation(array("X_tilde", n, d_in), Tabulated(Lambda((j, p), longer[j + 1, p]), n, d_in))
     return derivation(
@@ -163,7 +163,7 @@ def translation_equivariance() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """One matrix for each position of the window, and the bias."""
+    """Count one matrix for each position of the window, and the bias."""
     return derivation(
         "Parameters of a convolution",
         claim(Count("parameters", convolution_layer()), step("count", width * d_in * d_out + d_out)),

@@ -1,4 +1,4 @@
-r"""Dropout: its mask as an input of the layer, and what a random mask does to means and variances.
+r"""Dropout: its mask as an input of the layer, and the effect of a random mask on means and variances.
 
 Definition   Y = X o D / (1 - rate), with D the mask of kept entries
 Result       E[Y_ik] = E[X_ik];   Var(Y_ik) = Var(X_ik) + rate / (1 - rate) E[X_ik^2]
@@ -32,7 +32,7 @@ BELOW_1 = Assumption(Lt(rate, 1))
 
 
 def scaled(mask: Array) -> Array:
-    """Return what dropout makes of X with a mask: X o mask / (1 - rate)."""
+    """Return X after dropout with a mask: X o mask / (1 - rate)."""
     return Hadamard(X, mask) / keep
 
 
@@ -55,7 +55,7 @@ def total(of: Expr) -> Expr:
 
 
 def moment(of: Expr, value: Expr, text: str) -> Assumption:
-    """Return the assumption that a product has the given expectation, at all places."""
+    """Return the assumption that a product has the given expectation, at all indices."""
     sizes = {i: n, k: d_model, l: d_model, j: d_out}
     return Assumption(Eq(E(of), value, evaluate=False), {s: sizes[s] for s in sizes if of.has(s)}, text)
 
@@ -81,7 +81,7 @@ SQUARE = moment(R[i, k] ** 2 * X[i, k] ** 2, E(R[i, k] ** 2) * E(X[i, k] ** 2), 
 
 @result
 def definition() -> Derivation:
-    """What is kept grows by 1 / (1 - rate), what is dropped becomes 0."""
+    """Kept entries grow by the factor 1 / (1 - rate); dropped entries become 0."""
     return derivation(
         "Definition of dropout, entry by entry",
         claim(Y, step("definition", Hadamard(X, D) / (1 - rate))),
@@ -95,7 +95,7 @@ def definition() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """Backward, the cotangent goes through the same mask with the same factor."""
+    """In the backward pass, the cotangent is multiplied by the same mask and the same factor."""
     return derivation(
         "Jacobian of dropout: the mask again",
         claim(
@@ -112,7 +112,7 @@ def jacobian() -> Derivation:
 
 @result
 def composition() -> Derivation:
-    """Twice in a row: the entries that both masks keep, as if the rates of keeping were multiplied."""
+    """Two dropouts in a row keep the entries that both masks keep; the probabilities of keeping multiply."""
     second = scalar("rate_2", positive=True)
     first_mask, second_mask = mask_array("D_1", n, d_model), mask_array("D_2", n, d_model)
     return derivation(
@@ -127,7 +127,7 @@ def composition() -> Derivation:
 
 @result
 def commutes_with_relu() -> Derivation:
-    """What is 0 or positive goes through ReLU as a factor: it does not matter which of the two comes first."""
+    """A factor that is 0 or positive commutes with ReLU, so dropout may come before it or after it."""
     return derivation(
         "ReLU after dropout is dropout after ReLU",
         claim(relu(scaled(D)), step("indicator", Hadamard(relu(X), D) / keep)),
@@ -137,7 +137,7 @@ def commutes_with_relu() -> Derivation:
 
 @result
 def mean_preserved() -> Derivation:
-    """The factor 1 / (1 - rate) makes up for what is dropped: on average nothing changes."""
+    """The factor 1 / (1 - rate) compensates for the dropped entries: the mean does not change."""
     return derivation(
         "Dropout keeps the mean",
         claim(
@@ -154,7 +154,7 @@ def mean_preserved() -> Derivation:
 
 @result
 def variance() -> Derivation:
-    """The variance grows with the square of the input; all of it is new when the input is not random."""
+    """The variance grows with the mean square of the input; all of it comes from the mask if the input is fixed."""
     fixed = moment(X[i, k] ** 2, E(X[i, k]) ** 2, "the input is not random")
     return derivation(
         "Variance after dropout: Var(X) + rate / (1 - rate) E[X^2], all of it new where the input is not random",
@@ -173,7 +173,7 @@ def variance() -> Derivation:
 
 @result
 def norm() -> Derivation:
-    """The mean square of a row grows by 1 / (1 - rate): what follows sees larger rows in training than later."""
+    """The mean square of a row grows by 1 / (1 - rate): later layers see longer rows in training than in inference."""
     return derivation(
         "Dropout multiplies the expected squared norm of a row by 1 / (1 - rate)",
         claim(
@@ -189,7 +189,7 @@ def norm() -> Derivation:
 
 @result
 def kept_entries() -> Derivation:
-    """The number of kept entries of a row: a binomial variable."""
+    """The number of kept entries of a row is a binomial variable."""
     count = total(R[i, k])
     return derivation(
         "The number of entries that dropout keeps in a row: mean and variance",
@@ -211,7 +211,7 @@ def kept_entries() -> Derivation:
 
 @result
 def linear_mean() -> Derivation:
-    """Expectation and affine map commute: the mean of what follows is what the full input would give."""
+    """Expectation and affine map commute: the mean of the output is the output for the full input."""
     full = linear().result(X, W=W, b=b)
     return derivation(
         "The expected output of a linear layer after dropout is its output without dropout",
@@ -229,7 +229,7 @@ def linear_mean() -> Derivation:
 
 @result
 def inference_equals_expectation() -> Derivation:
-    """The original form: no factor in training, the factor 1 - rate later; the inverted form needs none later."""
+    """The original form multiplies by 1 - rate at inference, not in training; the inverted form does not need this."""
     return derivation(
         "Without the division the expected output is (1 - rate) X, the output at inference; with it, X itself",
         claim(
@@ -259,6 +259,7 @@ def is_ridge_penalty() -> Derivation:
         "The expected squared error of linear regression after dropout: the error without it, plus a ridge penalty",
         claim(
             E(error**2),
+            # the entries of the mask are independent with mean 1 - rate: the variances of the terms add up
             step("moments", E(without**2) + rate / keep * total(E(X[i, k] ** 2 * w[k] ** 2))),
         ),
         ranges={i: n},

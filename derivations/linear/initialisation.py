@@ -1,4 +1,4 @@
-r"""Initialisation: variances through layers with random weights, and when they neither grow nor die out.
+r"""Initialisation: variances through layers with random weights, and when they neither grow nor vanish.
 
 Definition   y_j = sum_k x_k W_kj with random weights of mean 0 and variance sigma^2
 Result       Var(y_j) = d_in sigma^2 E[x^2]: kept by sigma^2 = 1/d_in, after ReLU by 2/d_in; backward d_out takes the
@@ -30,12 +30,12 @@ p, q = index("p"), index("q")
 
 
 def moment(of: Expr, value: Expr | int, ranges: dict[Symbol, Expr], text: str = "") -> Assumption:
-    """Return the assumption that an expression has the given expectation, at all places."""
+    """Return the assumption that an expression has the given expectation, at all indices."""
     return Assumption(Eq(E(of), value, evaluate=False), {s: ranges[s] for s in ranges if of.has(s)}, text)
 
 
 def random_weights(inputs: Array, weights: Array, variance: Expr) -> tuple[Assumption, ...]:
-    """Return the assumption that weights are uncorrelated, of mean 0 and a variance, and independent of the inputs."""
+    """Return the assumption that weights have mean 0 and a variance, uncorrelated and independent of the inputs."""
     rows, columns = weights.shape
     ranges = {k: rows, l: rows, p: columns, q: columns}
     one, other = weights[k, p], weights[l, q]
@@ -63,7 +63,7 @@ def started_with(variance: Expr) -> tuple[Assumption, ...]:
 
 @result
 def fan_in_variance() -> Derivation:
-    """The variance of an output: the number of inputs, times that of a weight, times the mean square of an input."""
+    """The variance of an output: the number of inputs, times the variance of a weight, times the mean square input."""
     output = (x @ W)[j]
     return derivation(
         "A sum of d_in inputs with weights of variance sigma^2 has variance d_in sigma^2 E[x^2]: 1/d_in keeps it",
@@ -83,7 +83,7 @@ def fan_in_variance() -> Derivation:
 
 @result
 def outputs_are_uncorrelated() -> Derivation:
-    """Outputs share their inputs and no weights: however the inputs are correlated, the outputs are not."""
+    """Outputs share their inputs but no weights: they are uncorrelated even if the inputs are correlated."""
     output, other, differ = (x @ W)[p], (x @ W)[q], 1 - KroneckerDelta(p, q)
     return derivation(
         "Different outputs of a layer with random weights are uncorrelated, whatever the inputs",
@@ -100,11 +100,12 @@ def outputs_are_uncorrelated() -> Derivation:
 
 @result
 def xavier() -> Derivation:
-    """Forward wants 1/d_in, backward 1/d_out: 2/(d_in + d_out) lies between, and is exact for both when they agree.
+    """Forward needs 1/d_in, backward 1/d_out; 2/(d_in + d_out) is a compromise, exact for both when they are equal.
 
     Uniform weights between -a and a have that variance when a^2 = 6/(d_in + d_out).
     """
     forward, backward, middle = (x @ W)[j], (g @ W.T)[i], 2 / (d_in + d_out)
+    # a uniform variable on [-a, a] has variance a^2 / 3
     half_width = scalar("a", positive=True)
     uniform = Assumption(Eq(sigma, half_width / sqrt(3), evaluate=False), text="uniform between -a and a")
     return derivation(
@@ -124,6 +125,7 @@ def xavier() -> Derivation:
         claim(d_in * middle + d_out * middle, step("common denominator", 2)),
         claim(
             (d_in * middle) * (d_out * middle),
+            # 1 - 4 a b / (a + b)^2 = (a - b)^2 / (a + b)^2
             step("bound", 1, "<=", (d_in - d_out) ** 2 / (d_in + d_out) ** 2),
         ),
         claim(
@@ -147,11 +149,12 @@ SYMMETRIC = moment(
 
 @result
 def he() -> Derivation:
-    """ReLU leaves half of the mean square of what is symmetric about 0; a variance of 2/d_in makes up for it."""
+    """ReLU halves the mean square of a symmetric variable; weights of variance 2/d_in compensate for it."""
     active = relu(h)
     output, positive, negative = (active @ W)[j], relu.formula(h[i]) ** 2, relu.formula(-h[i]) ** 2
     return derivation(
         "ReLU halves the mean square v of symmetric pre-activations; weights of variance 2/d_in bring it back to v",
+        # the two squares have equal means by symmetry, so each has half of the mean of h_i^2
         claim(positive + negative, step("algebra", h[i] ** 2)),
         claim(
             2 * E(positive),
@@ -172,7 +175,7 @@ def he() -> Derivation:
 
 @result
 def he_leaky() -> Derivation:
-    """With slope a on the negative side, (1 + a^2)/2 of the mean square is left: ReLU at a = 0, all of it at a = 1."""
+    """With slope a on the negative side, (1 + a^2)/2 of the mean square remains: half for ReLU, all at a = 1."""
     leaky = relu.formula(h[i]) - a * relu.formula(-h[i])
     return derivation(
         "Leaky ReLU with slope a leaves (1 + a^2)/2 of the mean square of what is symmetric about 0",
@@ -193,6 +196,7 @@ def query_key_variance() -> Derivation:
     x, y = array("x", d_model), array("y", d_model)
     W_Q, W_K = array("W_Q", d_model, d_k), array("W_K", d_model, d_k)
     score = ((x @ W_Q) @ (y @ W_K)).entry()
+    # E[score^2] sums over pairs of indices (k, l), (i, j), (p, q); only pairs of equal indices contribute
     rows, queries, keys = x[k] * x[l] * y[i] * y[j], W_Q[k, p] * W_Q[l, q], W_K[i, p] * W_K[j, q]
     same = KroneckerDelta(k, l) * KroneckerDelta(p, q) / d_model
     ranges = {k: d_model, l: d_model, i: d_model, j: d_model, p: d_k, q: d_k}
@@ -215,7 +219,7 @@ def query_key_variance() -> Derivation:
 
 
 def stream(branches: Array) -> Expr:
-    """Return entry i of a residual stream: what came in, and what N branches added."""
+    """Return entry i of a residual stream: the input plus the outputs of N branches."""
     return array("x", n)[i] + Sum(branches[k, i], (k, 0, N - 1))
 
 
@@ -234,7 +238,7 @@ def uncorrelated_branches(branches: Array, variance: Expr) -> tuple[Assumption, 
 
 @result
 def residual_growth() -> Derivation:
-    """Every branch adds its variance: linear growth with depth, none when the branches are scaled by 1/sqrt(N)."""
+    """Every branch adds its variance: it grows linearly with depth, or by sigma^2 in all with factors 1/sqrt(N)."""
     f = array("f", N, n)
     out, damped = stream(f), array("x", n)[i] + Sum(f[k, i] / sqrt(N), (k, 0, N - 1))
     return derivation(
@@ -254,7 +258,7 @@ def residual_growth() -> Derivation:
 
 @result
 def residual_doubling() -> Derivation:
-    """Branches that are not damped pass on what they get: each sum then has twice the variance."""
+    """Branches without a damping factor keep the variance of their input: each sum then has twice the variance."""
     f = array("f", n)
     entry = array("x", n)
     ranges = {i: n}
@@ -300,6 +304,7 @@ def correlated_counterexample() -> Derivation:
         claim(Var(common_q[i]), step("moments", 1)),
         claim(
             Var((common_q @ common_k).entry()),
+            # q . k = d_k s t
             step("variance", d_k**2 * Var(s[0] * t[0])),
             step("moments", d_k**2),
         ),
@@ -308,6 +313,7 @@ def correlated_counterexample() -> Derivation:
             step("bound", d_k, ">", d_k * (d_k - 1)),
             given=(Assumption(Ge(d_k, 2)),),
         ),
+        # c . c = d_k for all signs, a constant
         claim(Var((c @ c).entry()), step("moments", 0), given=of_c),
         ranges={i: d_k},
         assuming=signs,

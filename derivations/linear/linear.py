@@ -51,7 +51,7 @@ def definition() -> Derivation:
 
 @result
 def row() -> Derivation:
-    """Each row is mapped by itself, all by the same map."""
+    """The layer maps each row separately, and all rows by the same map."""
     return derivation(
         "Row i of the linear layer is the affine image of row i of its input",
         claim(
@@ -66,7 +66,7 @@ def row() -> Derivation:
 
 @result
 def affine_not_linear() -> Derivation:
-    """The map f(x) = x W + b respects sums up to one b too many, and sends 0 to b."""
+    """The map f(x) = x W + b gives one b too many for a sum, and maps 0 to b."""
     x, y = array("x", d_in), array("y", d_in)
     zero = Tabulated(Lambda((k,), Integer(0)), d_in)
     return derivation(
@@ -82,7 +82,7 @@ def affine_not_linear() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """Row i of the output depends on row i of the input alone, through W."""
+    """Row i of the output depends only on row i of the input, through W."""
     return derivation(
         "Jacobian of the linear layer",
         claim(
@@ -98,7 +98,7 @@ def jacobian() -> Derivation:
 
 @result
 def parameter_jacobian() -> Derivation:
-    """Output j sees column j of W, through its input, and its own bias."""
+    """Output j depends on column j of W, with the input as slope, and on its own bias."""
     return derivation(
         "Derivatives of the linear layer by its weights and by its bias",
         claim(
@@ -116,7 +116,7 @@ def parameter_jacobian() -> Derivation:
 
 @result
 def affine_combination() -> Derivation:
-    """Points on the line through two inputs go to points on the line through their images."""
+    """The line through two inputs is mapped to the line through their images."""
     x, y, a = array("x", d_in), array("y", d_in), scalar("a")
     return derivation(
         "An affine map keeps affine combinations: f(a x + (1 - a) y) = a f(x) + (1 - a) f(y)",
@@ -130,13 +130,14 @@ def affine_combination() -> Derivation:
 
 @result
 def commutes_with_averaging() -> Derivation:
-    """Averaging the rows by weights that add up to 1, as attention does, before the map or after it is the same."""
+    """Averaging rows with weights that sum to 1, as attention does, gives the same before the map and after it."""
     A, values = array("A", m, n), X @ W
     return derivation(
         "A (X W + b) = (A X) W + b for every matrix A whose rows add up to 1",
         claim(
             A @ (values + b),
             step("distributivity", A @ values + A @ RowBroadcast(b, n)),
+            # A 1 b = b, because each row of A adds up to 1
             step("assumption", A @ values + b),
             step("associativity", linear().result(A @ X)),
         ),
@@ -146,7 +147,7 @@ def commutes_with_averaging() -> Derivation:
 
 @result
 def composition() -> Derivation:
-    """Two affine maps in a row are one, through the product of the matrices; its rank is at most the inner size."""
+    """Two affine maps in a row are one, with the product of the matrices; its rank is at most the inner size."""
     V, c = array("V", d_out, d), array("c", d)
     return derivation(
         "Two linear layers in a row are one linear layer, with matrix W V and bias b V + c",
@@ -164,7 +165,7 @@ def composition() -> Derivation:
 
 @result
 def column_parallel() -> Derivation:
-    """The columns of W in h blocks: each block of the output needs its own block of W alone."""
+    """With the columns of W in h blocks, each block of the output needs only its own block of W."""
     blocks = array("W", h, d_in, d_out)
     return derivation(
         "X [W_1 ... W_h] = [X W_1 ... X W_h]",
@@ -175,7 +176,7 @@ def column_parallel() -> Derivation:
 
 @result
 def row_parallel() -> Derivation:
-    """The columns of X and the rows of W in h blocks: the products of the blocks add up."""
+    """With the columns of X and the rows of W in h blocks, the output is the sum of the products of the blocks."""
     inputs, blocks = array("X", h, n, d_in), array("W", h, d_out, d_in)
     return derivation(
         "[X_1 ... X_h] [W_1; ...; W_h] = X_1 W_1 + ... + X_h W_h",
@@ -189,7 +190,7 @@ def row_parallel() -> Derivation:
 
 @result
 def pytorch_layout() -> Derivation:
-    """A library that stores A = W^T computes X A^T + b: on a column vector, A x + b."""
+    """A library that stores A = W^T computes X A^T + b, which is A x + b for a column vector."""
     A = array("A", d_out, d_in)
     return derivation(
         "With weights stored as A = W^T the linear layer is X A^T + b, and each position goes through A x + b",
@@ -205,7 +206,7 @@ def pytorch_layout() -> Derivation:
 
 @result
 def is_convolution() -> Derivation:
-    """Where the kernel spans one position, no position sees its neighbours: the convolution is the linear layer."""
+    """With a kernel that spans one position, no row sees its neighbours: the convolution is the linear layer."""
     K = kernel_of_width_1("K", W)
     return derivation(
         "The linear layer is a convolution whose kernel spans one position",
@@ -217,7 +218,7 @@ def is_convolution() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """One weight for each pair of an input and an output, one bias for each output."""
+    """Count one weight for each pair of an input and an output, and one bias for each output."""
     return derivation(
         "Parameters of the linear layer",
         claim(Count("parameters", linear()), step("count", d_in * d_out + d_out), step("algebra", (d_in + 1) * d_out)),
@@ -226,7 +227,7 @@ def parameters() -> Derivation:
 
 @result
 def flops() -> Derivation:
-    """A multiply-add for each weight at each position, and one addition for each bias."""
+    """Count one multiply-add for each weight at each position, and one addition for each bias."""
     products = Count("matmul FLOPs", linear(), batch)
     return derivation(
         "FLOPs of the linear layer: 2 for each weight at each position, 1 for each bias",

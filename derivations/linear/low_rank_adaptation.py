@@ -1,4 +1,4 @@
-r"""Low-rank adaptation of a linear layer: a trained matrix kept as it is, and a product of two thin ones added.
+r"""Low-rank adaptation of a linear layer: a frozen matrix plus a trained product of two thin matrices.
 
 Definition   Z = X A, Y = X W + b + (alpha / r) Z B
 Result       the linear layer with matrix W + (alpha / r) A B; r (d_in + d_out) new parameters; a change of rank <= r
@@ -42,7 +42,7 @@ def low_rank_adaptation() -> Layer:
 
 @result
 def definition() -> Derivation:
-    """The layer as a matrix: what is added goes through r numbers at each position."""
+    """The layer as a matrix: the change passes through r numbers at each position."""
     return derivation(
         "Definition of low-rank adaptation",
         claim(Y, step("definition", X @ W + b + alpha / r * (X @ A @ B))),
@@ -53,7 +53,7 @@ def definition() -> Derivation:
 
 @result
 def merges() -> Derivation:
-    """After training the thin matrices can be multiplied out into W: the layer then costs what it did before."""
+    """After training, the product of the thin matrices can be added to W: the layer then costs as much as before."""
     return derivation(
         "Low-rank adaptation is the linear layer with matrix W + (alpha / r) A B; the change has rank at most r",
         claim(
@@ -70,7 +70,7 @@ def merges() -> Derivation:
 
 @result
 def starts_unchanged() -> Derivation:
-    """One of the two matrices starts at 0: at first the layer is what it was, and only that matrix has a gradient."""
+    """B starts at 0: the layer first equals the linear layer, and of the two matrices only B has a gradient."""
     p, q = index("p"), index("q")
     zero = Tabulated(Lambda((p, j), Integer(0)), r, d_out)
     start = low_rank_adaptation().result(X, B=zero)
@@ -91,7 +91,7 @@ def starts_unchanged() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """What is trained grows with the sum of the widths, what is kept with their product."""
+    """The number of trained weights grows with the sum of the widths, that of frozen weights with their product."""
     return derivation(
         "Low-rank adaptation adds r (d_in + d_out) parameters",
         claim(

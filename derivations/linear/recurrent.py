@@ -25,7 +25,7 @@ _t = Symbol("x", real=True)
 
 
 def recurrent_step() -> Layer:
-    """Return one step of the recurrent layer: the state after a position, from that position and the state before.
+    """Return one step of the recurrent layer: the state after a position, from that position and the previous state.
 
     Definition   a = x W + h_0 U + b, h_1 = tanh(a)
     Shapes       x (d_in,), h_0 (d,), W (d_in, d), U (d, d), b (d,), h_1 (d,)
@@ -39,7 +39,7 @@ def recurrent_step() -> Layer:
 
 @result
 def definition() -> Derivation:
-    """The state after a position depends on that position and on the state before alone."""
+    """The state after a position depends only on that position and on the previous state."""
     return derivation(
         "Definition of the recurrent layer",
         claim(after[l], step("definition", tanh((x @ W)[l] + (before @ U)[l] + b[l]))),
@@ -51,11 +51,12 @@ def definition() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """What one step does to a change of the state: along t - s steps t - s such matrices are multiplied."""
+    """The derivative of a state by the previous one; a path of t - s steps multiplies t - s such matrices."""
     return derivation(
         "Jacobian of a recurrent step by the state before it",
         claim(
             Derivative(after[l], before[k]),
+            # tanh' = 1 - tanh^2
             step("chain rule", (1 - tanh(a[l]) ** 2) * U[k, l]),
             step("definition", (1 - after[l] ** 2) * U[k, l]),
         ),
@@ -68,7 +69,7 @@ def jacobian() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """The same weights at every position."""
+    """All positions share the same weights."""
     return derivation(
         "Parameters of the recurrent layer",
         claim(Count("parameters", recurrent_step()), step("count", d_in * d + d**2 + d)),

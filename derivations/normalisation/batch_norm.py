@@ -2,8 +2,8 @@ r"""Batch normalisation, and how it differs from layer normalisation.
 
 Definition   mu_j = mean of column j, sigma_j^2 = mean of (x_ij - mu_j)^2 over the rows i,
              x^_ij = (x_ij - mu_j) / sqrt(sigma_j^2 + eps), y_ij = gamma_j x^_ij + beta_j
-Result       x^(X) is the transpose of what layer normalisation makes of X^T: the statistics of a feature are taken
-             over the rows, so that every row depends on all others, while layer normalisation keeps rows apart
+Result       x^(X) is the transpose of the layer normalisation of X^T: the statistics of a feature are taken over the
+             rows, so that every row depends on all others, while layer normalisation treats rows separately
 Shapes       X (n, d), mu and sigma2 (d,), gamma and beta (d,), Y (n, d)
 Assumes      eps > 0; the variance divides by n, the number of rows of the batch; statistics of training
 Source       Ioffe and Szegedy (2015)
@@ -29,7 +29,7 @@ p = index("p")
 
 
 def batch_norm(eps: Expr | int = epsilon) -> Layer:
-    """Return batch normalisation: every column brought to mean 0 and variance near 1, then scaled and shifted.
+    """Return batch normalisation: standardise every column to mean 0 and variance near 1, then scale and shift it.
 
     Definition   mu = mean of the column, sigma^2 = mean of (x - mu)^2, y = gamma (x - mu) / sqrt(sigma^2 + eps) + beta
     Shapes       X (n, d), mu and sigma2 (d,), gamma and beta (d,), Y (n, d)
@@ -46,7 +46,7 @@ def batch_norm(eps: Expr | int = epsilon) -> Layer:
 
 
 def batch_norm_inference(eps: Expr | int = epsilon) -> Layer:
-    """Return batch normalisation as it is used after training: with a fixed mean and variance for each feature.
+    """Return batch normalisation after training: with a fixed mean and variance for each feature.
 
     Definition   y = gamma (x - m) / sqrt(v + eps) + beta
     Shapes       X and Y (n, d), m, v, gamma and beta (d,)
@@ -72,7 +72,7 @@ def average(of: Expr) -> Expr:
 
 @result
 def definition() -> Derivation:
-    """Batch normalisation, entry by entry."""
+    """The entries of batch normalisation."""
     return derivation(
         "Definition of batch normalisation",
         claim(mu[k], step("definition", average(X[j, k]))),
@@ -87,7 +87,7 @@ def definition() -> Derivation:
 
 @result
 def is_layer_norm_of_transpose() -> Derivation:
-    """What layer normalisation does along the features of one row, batch normalisation does along the batch."""
+    """Layer normalisation averages over the features of one row, batch normalisation over the rows of the batch."""
     return derivation(
         "Batch normalisation standardises the columns, layer normalisation the rows: each is the other, transposed",
         claim(layer_norm().until("mu").result(X.T), step("definition", mu)),
@@ -100,7 +100,7 @@ def is_layer_norm_of_transpose() -> Derivation:
 
 @result
 def positions_interact() -> Derivation:
-    """An entry changes when another row of the same feature does: with layer normalisation the derivative is 0."""
+    """An entry changes when another row of the same feature does; in layer normalisation that derivative is 0."""
     s = sqrt(sigma2[k] + epsilon)
     return derivation(
         "Row i of batch normalisation depends on every row l of the batch",
@@ -123,7 +123,7 @@ def positions_interact() -> Derivation:
 
 @result
 def one_row() -> Derivation:
-    """Alone in its batch a row equals its mean: nothing of it is left."""
+    """A single row equals its mean, so the output does not depend on the row."""
     return derivation(
         "Of a batch of one row batch normalisation returns beta, whatever the row holds",
         claim(batch_norm().at(n=1).result(array("X", 1, d))[0, k], step("algebra", beta[k])),
@@ -148,7 +148,7 @@ def mean_and_variance() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """Within a feature, what lies along the constant vector and along x^ is taken away; features are kept apart."""
+    """Within a feature, the components along 1 and x^ are removed (x^ up to epsilon); features do not interact."""
     within = KroneckerDelta(i, l) - 1 / n - X_hat[i, k] * X_hat[l, k] / n
     return derivation(
         "Jacobian of batch normalisation within a feature, gamma/s (I - 1 1^T/n - x^ x^^T/n), and 0 between features",
@@ -163,9 +163,10 @@ def jacobian() -> Derivation:
 
 @result
 def jacobian_null_space() -> Derivation:
-    """Within a feature only what all rows of the batch share is lost, as long as its gamma is not 0."""
+    """Within a feature only a shift common to all rows is lost, if its gamma is not 0."""
     s, same = sqrt(sigma2[k] + epsilon), KroneckerDelta(i, l)
     within = Tabulated(Lambda((i, l), gamma[k] / s * (same - 1 / n - X_hat[i, k] * X_hat[l, k] / n)), n, n)
+    # Sherman-Morrison: (I - x^ x^^T/n)^-1 = I + X_c X_c^T/(n eps)
     undone = Tabulated(Lambda((i, l), (same + X_c[i, k] * X_c[l, k] / (n * epsilon)) * s / gamma[k]), n, n)
     ones = Tabulated(Lambda((i,), Integer(1)), n)
     return derivation(
@@ -181,7 +182,7 @@ def jacobian_null_space() -> Derivation:
 
 @result
 def shift_and_scale() -> Derivation:
-    """A bias in front is lost, and a factor a > 0 on the weights is seen by epsilon alone."""
+    """A bias of the previous layer has no effect; a factor a > 0 on its weights only changes epsilon."""
     Z, W, b, a = array("Z", n, d_in), array("W", d_in, d), array("b", d), scalar("a", positive=True)
     H, scaled = array("H", n, d), batch_norm().until("X_hat").result(Z @ (a * W))
     return derivation(
@@ -196,7 +197,7 @@ def shift_and_scale() -> Derivation:
 
 @result
 def folds_into_weights() -> Derivation:
-    """After training it is one linear map for each feature, and the layer in front can do it."""
+    """After training it is an affine map of each feature, which the previous layer can absorb."""
     Z, W, b, c = array("Z", n, d_in), array("W", d_in, d), array("b", d), array("c", d)
     after = part("batch_norm", batch_norm_inference())
     return derivation(

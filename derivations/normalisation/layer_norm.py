@@ -1,4 +1,4 @@
-r"""Layer normalisation: mean, variance and extent of what it returns.
+r"""Layer normalisation: the mean, variance and range of its output.
 
 Definition   mu_i = mean of row i, sigma_i^2 = mean of (x_ij - mu_i)^2,
              x^_ij = (x_ij - mu_i) / sqrt(sigma_i^2 + eps), y_ij = gamma_j x^_ij + beta_j
@@ -30,7 +30,7 @@ def standardise(eps: Expr | int) -> Named:
 
 
 def layer_norm(eps: Expr | int = epsilon) -> Layer:
-    """Return layer normalisation: every row brought to mean 0 and variance near 1, then scaled and shifted.
+    """Return layer normalisation: standardise every row to mean 0 and variance near 1, then scale and shift it.
 
     Definition   mu = mean of the row, sigma^2 = mean of (x - mu)^2, y = gamma (x - mu) / sqrt(sigma^2 + eps) + beta
     Shapes       X (n, d), mu and sigma2 (n,), gamma and beta (d,), Y (n, d)
@@ -58,7 +58,7 @@ def average(of: Expr) -> Expr:
 
 @result
 def definition() -> Derivation:
-    """Layer normalisation, entry by entry."""
+    """The entries of layer normalisation."""
     return derivation(
         "Definition of layer normalisation",
         claim(mu[i], step("definition", average(X[i, j]))),
@@ -73,7 +73,7 @@ def definition() -> Derivation:
 
 @result
 def centred() -> Derivation:
-    """The differences to the mean add up to 0."""
+    """The differences from the mean add up to 0."""
     return derivation(
         "The differences of a row to its mean have mean 0",
         claim(
@@ -90,7 +90,7 @@ def centred() -> Derivation:
 
 @result
 def mean() -> Derivation:
-    """Every normalised row has mean 0; the mean of the output is set by gamma and beta."""
+    """Every normalised row has mean 0; gamma and beta set the mean of the output."""
     return derivation(
         "Every row of X_hat has mean 0",
         claim(
@@ -112,7 +112,7 @@ def mean() -> Derivation:
 
 @result
 def variance() -> Derivation:
-    """The variance of a normalised row: a mean of squares, from which epsilon takes its part."""
+    """The variance of a normalised row: a mean of squares, which epsilon reduces."""
     spread = sigma2[i] + epsilon
     return derivation(
         "Every row of X_hat has variance sigma^2 / (sigma^2 + eps)",
@@ -131,7 +131,7 @@ def variance() -> Derivation:
 
 @result
 def variance_is_not_1() -> Derivation:
-    """Epsilon makes the difference, however small it is."""
+    """The variance is below 1 because of epsilon, however small epsilon is."""
     spread = sigma2[i] + epsilon
     return derivation(
         "The variance of a row of X_hat is less than 1, by eps / (sigma^2 + eps)",
@@ -148,7 +148,7 @@ def variance_is_not_1() -> Derivation:
 
 @result
 def sphere() -> Derivation:
-    """Where the rows of mean 0 lie: inside the sphere of radius sqrt(d), and near it."""
+    """The normalised rows, of mean 0, are inside the sphere of radius sqrt(d), and near it."""
     spread = sigma2[i] + epsilon
     return derivation(
         "Every row of X_hat is shorter than sqrt(d), by epsilon alone",
@@ -166,8 +166,9 @@ def sphere() -> Derivation:
 
 @result
 def largest_deviation() -> Derivation:
-    """One feature can stand out by sqrt(d - 1) standard deviations at most: the others balance it (Samuelson)."""
+    """One feature can deviate by at most sqrt(d - 1) standard deviations: the others balance it (Samuelson)."""
     others = (1 - KroneckerDelta(j, k)) * (1 - KroneckerDelta(l, k))
+    # Lagrange's identity for the other d - 1 entries, which add up to -X_c[i, k]
     unequal = Sum(others * (X_c[i, j] - X_c[i, l]) ** 2, (j, 0, d - 1), (l, 0, d - 1)) / (2 * d)
     return derivation(
         "No entry of a row is further from the mean than sqrt(d - 1) standard deviations",
@@ -180,7 +181,7 @@ def largest_deviation() -> Derivation:
 
 @result
 def variance_of_squares() -> Derivation:
-    """The form that needs one pass over a row, and is why some implementations lose digits."""
+    """The one-pass form of the variance, which cancels digits: some implementations lose accuracy by it."""
     return derivation(
         "The variance is the mean of the squares less the square of the mean",
         claim(
@@ -197,7 +198,7 @@ def variance_of_squares() -> Derivation:
 
 @result
 def one_feature() -> Derivation:
-    """A single feature has nothing to be compared with; of two, little but the sign of their difference is left."""
+    """One feature has nothing to be compared with; of two, nearly only the sign of their difference is left."""
     pair = array("X", n, 2)
     half = (pair[i, 0] - pair[i, 1]) / 2
     return derivation(

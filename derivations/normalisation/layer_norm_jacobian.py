@@ -1,8 +1,8 @@
-r"""The Jacobian of layer normalisation: what it keeps of a change, and what it loses.
+r"""The Jacobian of layer normalisation: which changes of a row it keeps, and which it loses.
 
 Definition   x^ and s = sqrt(sigma^2 + eps) as in layer normalisation, y = gamma x^ + beta
-Result       dy/dx = Diag(gamma)/s (I - 1 1^T/d - x^ x^^T/d) within a row: the constant direction is lost, and that of
-             x^ up to epsilon
+Result       dy/dx = Diag(gamma)/s (I - 1 1^T/d - x^ x^^T/d) within a row: the constant direction is lost, and the
+             direction of x^ up to epsilon
 Shapes       X and Y (n, d), gamma and beta (d,); the Jacobian of one row (d, d)
 Assumes      eps > 0 unless a result says otherwise
 Source       Xu, Sun, Zhang, Zhao and Lin (2019)
@@ -40,7 +40,7 @@ GAMMA_NOT_0 = Assumption(Ne(gamma[k], 0), {k: d}, "no feature is switched off")
 
 @result
 def jacobian() -> Derivation:
-    """Within a row, what lies along the constant vector and along x^ is taken away (the latter up to epsilon)."""
+    """Within a row, the components along 1 and x^ are removed (the latter up to epsilon)."""
     s = sqrt(sigma2[i] + epsilon)
     return derivation(
         "Jacobian of layer normalisation within a row",
@@ -81,7 +81,7 @@ def jacobian_matrix() -> Derivation:
 
 @result
 def jacobian_directions() -> Derivation:
-    """Two directions are special: the constant one is lost, that of x^ survives by epsilon alone."""
+    """Two directions are special: the constant one is lost, the direction of x^ survives only through epsilon."""
     slope, spread = Derivative(Y[i, k], X[i, j]), sigma2[i] + epsilon
     return derivation(
         "The Jacobian takes 1 to 0, x - mu to gamma x^ eps / (sigma^2 + eps), and leaves all else but for gamma/s",
@@ -107,7 +107,7 @@ def jacobian_directions() -> Derivation:
 
 @result
 def jacobian_trace() -> Derivation:
-    """How many directions are left: d - 2 when eps = 0, and epsilon keeps a share of one more."""
+    """The number of remaining directions: d - 2 when eps = 0; epsilon keeps a part of one more."""
     within = 1 - 1 / d - X_hat[i, k] ** 2 / d
     return derivation(
         "The trace of I - 1 1^T/d - x^ x^^T/d is d - 2 + eps / (sigma^2 + eps)",
@@ -126,7 +126,7 @@ def jacobian_trace() -> Derivation:
 
 @result
 def parameter_derivatives() -> Derivation:
-    """What the scale and the shift receive: the normalised entry and 1."""
+    """The derivative by the scale is the normalised entry, the derivative by the shift is 1."""
     return derivation(
         "Derivatives of layer normalisation by gamma and beta",
         claim(Derivative(Y[i, k], gamma[l]), step("derivative", KroneckerDelta(k, l) * X_hat[i, k])),
@@ -139,8 +139,9 @@ def parameter_derivatives() -> Derivation:
 
 @result
 def jacobian_null_space() -> Derivation:
-    """Only the constant vectors are lost, as long as epsilon is kept and no gamma is 0."""
+    """Only the constant vectors are lost, if epsilon is positive and no gamma is 0."""
     matrix = table(gamma[k] / deviation * projected)
+    # Sherman-Morrison: (I - x^ x^^T/d)^-1 = I + X_c X_c^T/(d eps), as x^ = X_c/s
     inverse = table((KroneckerDelta(k, l) + X_c[i, k] * X_c[i, l] / (d * epsilon)) * deviation / gamma[l])
     return derivation(
         "The null space of the Jacobian is span{1}, its rank d - 1",
@@ -156,7 +157,7 @@ def jacobian_null_space() -> Derivation:
 
 @result
 def jacobian_null_space_without_epsilon() -> Derivation:
-    """Without epsilon x^ is lost, too: a row and its multiples about the mean look the same."""
+    """Without epsilon the direction x^ is lost, too: a row and its multiples about the mean have the same output."""
     matrix, inverse = table(gamma[k] / bare * projected), table(KroneckerDelta(k, l) * bare / gamma[l])
     hat, share = (Tabulated(Lambda((k,), of), d) for of in (X_hat[i, k], X_hat[i, k] / d))
     return derivation(
@@ -173,9 +174,10 @@ def jacobian_null_space_without_epsilon() -> Derivation:
 
 @result
 def jacobian_bounds() -> Derivation:
-    """Two projections shrink everything: no change is made longer than 1/s times, apart from gamma."""
+    """Two projections do not lengthen a vector: no change grows by more than 1/s, apart from gamma."""
     square, u = Sum(v[k] ** 2, (k, 0, d - 1)), [v[each] - average(v[j]) for each in (k, l)]
     between = Sum((X_hat[i, k] * u[1] - X_hat[i, l] * u[0]) ** 2, (k, 0, d - 1), (l, 0, d - 1)) / (2 * d)
+    # lost = v^T v - v^T P v and kept = v^T v + v^T P v, both sums of squares
     lost = (Sum(v[k], (k, 0, d - 1)) ** 2 + Sum(X_hat[i, k] * v[k], (k, 0, d - 1)) ** 2) / d
     kept = square + epsilon / (sigma2[i] + epsilon) * Sum(u[0] ** 2, (k, 0, d - 1)) + between
     return derivation(

@@ -1,8 +1,8 @@
-r"""What layer normalisation does not see, and what may be moved across it.
+r"""Changes that layer normalisation does not see, and maps that may be moved across it.
 
 Definition   LayerNorm(X) = gamma (x - mu) / sqrt(sigma^2 + eps) + beta, row by row
-Result       a shift of a row is not seen, a factor a > 0 up to eps / a^2; gamma and beta may be moved into the linear
-             layer behind, the centring into the one in front
+Result       a shift of a row changes nothing, a factor a > 0 only turns eps into eps / a^2; gamma and beta may be moved
+             into the next linear layer, the centring into the previous one
 Shapes       X (n, d), gamma and beta (d,)
 Assumes      eps > 0
 Source       Ba, Kiros and Hinton (2016), section 5.1
@@ -43,7 +43,7 @@ IDENTITY = Tabulated(Lambda((k, l), KroneckerDelta(k, l)), d, d)
 
 @result
 def shift_invariance() -> Derivation:
-    """A number of its own added to every row changes nothing."""
+    """Adding one number to all entries of a row changes nothing."""
     c = array("c", n)
     shifted = X + ColumnBroadcast(c, d)
     return derivation(
@@ -62,7 +62,7 @@ def shift_invariance() -> Derivation:
 
 @result
 def scale_invariance() -> Derivation:
-    """A factor a > 0 divides epsilon by a^2: with no epsilon the factor would not be seen at all."""
+    """A factor a > 0 divides epsilon by a^2: without epsilon the factor would have no effect."""
     scaled = a * X
     return derivation(
         "LayerNorm(a X; eps) = LayerNorm(X; eps / a^2) for every a > 0",
@@ -82,7 +82,7 @@ def scale_invariance() -> Derivation:
 
 @result
 def per_position() -> Derivation:
-    """Every row is normalised by itself: LN(X)_i is LN applied to the matrix whose only row is x_i."""
+    """Every row is normalised separately: LN(X)_i is LN applied to the matrix whose only row is x_i."""
     alone = Tabulated(Lambda((j, k), X[i, k]), 1, d)
     return derivation(
         "Row i of LN(X) is LN(x_i)",
@@ -115,7 +115,7 @@ def positions_do_not_interact() -> Derivation:
 
 @result
 def twice() -> Derivation:
-    """A norm of a norm changes nothing but epsilon: rows that are normalised already are divided by nearly 1."""
+    """Normalising twice only repeats the effect of epsilon: normalised rows are divided by nearly 1."""
     spread = sigma2[i] + epsilon
     return derivation(
         "Normalising X_hat again divides it by sqrt(sigma^2 / (sigma^2 + eps) + eps), which is 1 when eps = 0",
@@ -129,7 +129,7 @@ def twice() -> Derivation:
 
 @result
 def weights_may_shift_and_scale() -> Derivation:
-    """Of the matrix in front only the direction of its centred columns counts: its scale and a shift are not seen."""
+    """A common shift of the columns of the previous matrix has no effect, and its scale only changes epsilon."""
     W, v, inputs = array("W", d_in, d), array("v", d_in), array("Z", n, d_in)
     scaled = Equation(H, layer_norm().until("X_hat").result(inputs @ (a * W)))
     return derivation(
@@ -144,7 +144,7 @@ def weights_may_shift_and_scale() -> Derivation:
 
 @result
 def affine_folds_into_weights() -> Derivation:
-    """Scale and shift may be moved into the linear layer that follows; the norm itself may not."""
+    """Scale and shift may be moved into the next linear layer; the norm itself may not."""
     W, b = array("W", d, d_out), array("b", d_out)
     scaled, shift = Hadamard(ColumnBroadcast(gamma, d_out), W), beta @ W
     return derivation(
@@ -157,7 +157,7 @@ def affine_folds_into_weights() -> Derivation:
 
 @result
 def centring_is_a_projection() -> Derivation:
-    """Taking the mean away is a symmetric matrix on the right, so it may be moved into the layer in front."""
+    """Subtracting the mean is a product with a symmetric matrix, so the previous layer can absorb it."""
     centring = IDENTITY - Tabulated(Lambda((k, l), 1 / d), d, d)
     return derivation(
         "X_c = X (I - 1 1^T/d), and I - 1 1^T/d is a projection of trace d - 1",

@@ -1,8 +1,8 @@
 r"""Root mean square normalisation: layer normalisation without its mean.
 
 Definition   ms_i = mean of x_ij^2, x^_ij = x_ij / sqrt(ms_i + eps), y_ij = gamma_j x^_ij
-Result       every row of x^ has mean square ms / (ms + eps), a little less than 1; what layer normalisation makes of X
-             is what this makes of the centred X, plus beta
+Result       every row of x^ has mean square ms / (ms + eps), a little less than 1; LayerNorm(X) is RMSNorm of the
+             centred X, plus beta
 Shapes       X (n, d), ms (n,), gamma (d,), Y (n, d)
 Assumes      eps > 0 unless a result says otherwise
 Source       Zhang and Sennrich (2019)
@@ -31,7 +31,7 @@ NO_ROW_IS_0 = Assumption(Gt(Sum(X[i, j] ** 2, (j, 0, d - 1)), 0), {i: n}, "no ro
 
 
 def rms_norm(eps: Expr | int = epsilon) -> Layer:
-    """Return root mean square normalisation: every row brought to mean square near 1, then scaled.
+    """Return root mean square normalisation: divide every row to mean square near 1, then scale it.
 
     Definition   ms = mean of x^2 in the row, y = gamma x / sqrt(ms + eps)
     Shapes       X (n, d), ms (n,), gamma (d,), Y (n, d)
@@ -52,7 +52,7 @@ def applied(to: Array, eps: Expr | int = epsilon) -> Array:
 
 @result
 def definition() -> Derivation:
-    """Root mean square normalisation, entry by entry."""
+    """The entries of root mean square normalisation."""
     return derivation(
         "Definition of root mean square normalisation",
         claim(ms[i], step("definition", average(X[i, j] ** 2))),
@@ -66,7 +66,7 @@ def definition() -> Derivation:
 
 @result
 def mean_square() -> Derivation:
-    """Every normalised row lies on a sphere a little smaller than that of radius sqrt(d)."""
+    """Every normalised row is on a sphere whose radius is a little smaller than sqrt(d)."""
     return derivation(
         "Every row of X_hat has mean square ms / (ms + eps): less than 1, by eps / (ms + eps)",
         claim(
@@ -86,7 +86,7 @@ def mean_square() -> Derivation:
 
 @result
 def scale_invariance() -> Derivation:
-    """Without epsilon a factor a > 0 is not seen at all; with it, it divides epsilon by a^2."""
+    """Without epsilon a factor a > 0 has no effect; otherwise it divides epsilon by a^2."""
     bare = rms_norm(0)
     return derivation(
         "RMSNorm(a X) = RMSNorm(X) for every a > 0 when eps = 0; in general a divides eps by a^2",
@@ -111,7 +111,7 @@ def scale_invariance() -> Derivation:
 
 @result
 def scale_defect() -> Derivation:
-    """How far epsilon is from being harmless: a row made a times as long comes out longer by a known factor."""
+    """The effect of epsilon: a row that is a times as long gives an output that is longer by a known factor."""
     ratio = (ms[i] + epsilon) / (ms[i] + epsilon / a**2)
     return derivation(
         "RMSNorm(a X) / RMSNorm(X) = sqrt((ms + eps) / (ms + eps / a^2)), which is 1 only for a = 1",
@@ -130,7 +130,7 @@ def scale_defect() -> Derivation:
 
 @result
 def unit_vector() -> Derivation:
-    """Without epsilon it is the direction of the row, sqrt(d) long."""
+    """Without epsilon the normalised row is the unit vector of the row times sqrt(d)."""
     return derivation(
         "Without epsilon X_hat is the row divided by its length, times sqrt(d)",
         claim(
@@ -147,9 +147,10 @@ def unit_vector() -> Derivation:
 
 @result
 def query_key_bound() -> Derivation:
-    """Normalised queries and keys cannot make scores grow without bound, whatever the weights do."""
+    """Scores of normalised queries and keys are bounded, for any weights."""
     score = Sum(Q_hat[i, j] * K_hat[l, j], (j, 0, d - 1))
     unlike, alike = (Sum((Q_hat[i, j] + sign * K_hat[l, j]) ** 2, (j, 0, d - 1)) / 2 for sign in (-1, 1))
+    # d - q . k = |q - k|^2 / 2 + d - (|q|^2 + |k|^2) / 2, where |q|^2 = d - d eps / (ms_Q + eps)
     short = d / 2 * epsilon * (1 / (ms_Q[i] + epsilon) + 1 / (ms_K[l] + epsilon))
     let = Equations()
     for rows, squares in ((array("Q", n, d), ms_Q), (array("K", n, d), ms_K)):
@@ -167,7 +168,7 @@ def query_key_bound() -> Derivation:
 
 @result
 def layer_norm_is_rms_norm_of_centred() -> Derivation:
-    """Layer normalisation takes the mean away and then does the same; on rows of mean 0 the two agree."""
+    """Layer normalisation subtracts the mean and then does the same; on rows of mean 0 the two agree."""
     centred = X - ColumnBroadcast(RowMean(X), d)
     no_mean = Assumption(Eq(Sum(X[i, j], (j, 0, d - 1)), 0, evaluate=False), {i: n}, "every row has mean 0")
     return derivation(
@@ -180,7 +181,7 @@ def layer_norm_is_rms_norm_of_centred() -> Derivation:
 
 @result
 def mean_is_kept() -> Derivation:
-    """Other than layer normalisation it leaves a mean, divided like everything else: shifts are seen."""
+    """Unlike layer normalisation it keeps the mean, divided like every entry: a shift changes the output."""
     return derivation(
         "The mean of a row of X_hat is the mean of the row, divided by sqrt(ms + eps)",
         claim(average(X_hat[i, j]), step("linearity of sums", average(X[i, j]) / root)),
@@ -192,7 +193,7 @@ def mean_is_kept() -> Derivation:
 
 @result
 def odd() -> Derivation:
-    """The opposite row gives the opposite result."""
+    """The negated row gives the negated result."""
     return derivation(
         "RMSNorm(-X) = -RMSNorm(X)",
         claim(applied(-X), step("algebra", -applied(X))),
@@ -202,7 +203,7 @@ def odd() -> Derivation:
 
 @result
 def orthogonal_maps_pass() -> Derivation:
-    """A rotation of the features may be made before or after, while gamma is left out: it changes no length."""
+    """A rotation of the features may come before the norm or after it, without gamma: it changes no length."""
     Q = array("Q", d, d)
     same_length = Eq(*(Sum(rows.entry(i, j) ** 2, (j, 0, d - 1)) for rows in (X @ Q, X)))
     orthogonal = Assumption(same_length, {i: n}, "Q is orthogonal: it keeps the length of every row")
@@ -219,7 +220,7 @@ def orthogonal_maps_pass() -> Derivation:
 
 @result
 def gamma_folds_into_weights() -> Derivation:
-    """The scale may be multiplied into the rows of the matrix that follows."""
+    """The scale may be multiplied into the rows of the next matrix."""
     W = array("W", d, d_out)
     folded = Hadamard(ColumnBroadcast(gamma, d_out), W)
     return derivation(
@@ -232,7 +233,7 @@ def gamma_folds_into_weights() -> Derivation:
 
 @result
 def per_position() -> Derivation:
-    """Every row is normalised by itself: no other row is read."""
+    """Every row is normalised separately: the output does not depend on other rows."""
     p, alone = index("p"), Tabulated(Lambda((j, k), X[i, k]), 1, d)
     return derivation(
         "Row i of RMSNorm(X) is RMSNorm(x_i)",
@@ -246,7 +247,7 @@ def per_position() -> Derivation:
 
 @result
 def cost() -> Derivation:
-    """No beta, and no mean to take away."""
+    """RMSNorm has no beta, and does not subtract a mean."""
     return derivation(
         "RMSNorm has d parameters, layer normalisation 2 d; it saves beta, the mean and the difference to it",
         claim(Count("parameters", rms_norm()), step("count", d)),

@@ -1,7 +1,7 @@
-r"""The Jacobian of root mean square normalisation: what it keeps of a change, and what it loses.
+r"""The Jacobian of root mean square normalisation: which changes of a row it keeps, and which it loses.
 
 Definition   x^ and r = sqrt(ms + eps) as in root mean square normalisation, y = gamma x^
-Result       dy/dx = Diag(gamma)/r (I - x^ x^^T/d) within a row: the direction of x is lost up to epsilon, no other is
+Result       dy/dx = Diag(gamma)/r (I - x^ x^^T/d) within a row: only the direction of x is lost, up to epsilon
 Shapes       X and Y (n, d), gamma (d,); the Jacobian of one row (d, d)
 Assumes      eps > 0 unless a result says otherwise
 Source       Zhang and Sennrich (2019), section 4.2
@@ -26,7 +26,7 @@ JACOBIAN = "Zhang and Sennrich (2019), section 4.2"
 
 @result
 def jacobian() -> Derivation:
-    """Within a row, what lies along x^ is taken away, up to epsilon; no mean is."""
+    """Within a row, the component along x^ is removed up to epsilon; the mean is kept."""
     within = (KroneckerDelta(k, l) - X_hat[i, k] * X_hat[i, l] / d) / root
     return derivation(
         "Jacobian of root mean square normalisation within a row, Diag(gamma)/r (I - x^ x^^T/d)",
@@ -46,7 +46,7 @@ def jacobian() -> Derivation:
 
 @result
 def jacobian_along_the_input() -> Derivation:
-    """The direction of the row itself is nearly lost: epsilon alone keeps its image from being 0."""
+    """The direction of the row itself is nearly lost: its image is not 0 only because of epsilon."""
     r2 = ms[i] + epsilon
     return derivation(
         "The Jacobian takes a row x to y eps / (ms + eps)",
@@ -65,8 +65,9 @@ def jacobian_along_the_input() -> Derivation:
 
 @result
 def jacobian_null_space() -> Derivation:
-    """With epsilon nothing is lost, as long as no gamma is 0."""
+    """With epsilon no direction is lost, if no gamma is 0."""
     jacobian = table(gamma[k] / root * (KroneckerDelta(k, l) - X_hat[i, k] * X_hat[i, l] / d))
+    # Sherman-Morrison: (I - x^ x^^T/d)^-1 = I + x x^T/(d eps)
     inverse = table((KroneckerDelta(k, l) + X[i, k] * X[i, l] / (d * epsilon)) * root / gamma[l])
     return derivation(
         "The null space of the Jacobian is {0}, its rank d",
@@ -82,7 +83,7 @@ def jacobian_null_space() -> Derivation:
 
 @result
 def jacobian_null_space_without_epsilon() -> Derivation:
-    """Without epsilon the direction of the row itself is lost: its length is not seen."""
+    """Without epsilon the direction of the row itself is lost: its length has no effect."""
     jacobian = table(gamma[k] / sqrt(ms[i]) * (KroneckerDelta(k, l) - X_hat[i, k] * X_hat[i, l] / d))
     nearly = table(KroneckerDelta(k, l) * sqrt(ms[i]) / gamma[l])
     row, share = (Tabulated(Lambda((k,), of), d) for of in (X[i, k], X[i, k] / (d * ms[i])))

@@ -1,8 +1,8 @@
-r"""Positions inside the scores: attention with linear biases, and what other position terms add to the scores.
+r"""Positions inside the scores: attention with linear biases, and the position terms of other schemes.
 
 Definition   ALiBi: S_ij = q_i . k_j / sqrt(d_k) - m (i - j) for the visible keys j <= i, A = softmax of S, O = A V
-Result       only distances count; m j in place of -m (i - j) gives the same weights; a key one step further away
-             weighs exp(-m) times as much
+Result       only distances count; m j instead of -m (i - j) gives the same weights; a key one step further away
+             has exp(-m) times the weight
 Shapes       Q and K (n, d_k), V and O (n, d_v), S and A (n, n)
 Assumes      slope m > 0; a causal mask
 Source       Press, Smith and Lewis (2022), section 3
@@ -69,7 +69,7 @@ BIASED = (Equation(B, distance_bias()), Equation(A, row_softmax(S + B, VISIBLE))
 
 @result
 def alibi() -> Derivation:
-    """What the query's own position adds is the same for all its keys, so that softmax does not see it."""
+    """The term of the query's own position is the same for all its keys, so softmax cancels it."""
     by_key = Tabulated(Lambda((i, j), slope * j), n, n)
     return derivation(
         "ALiBi: a bias linear in the distance gives the weights of a bias linear in the key's position",
@@ -84,7 +84,7 @@ def alibi() -> Derivation:
 
 @result
 def alibi_ratio() -> Derivation:
-    """How much a key loses by standing further away, its content being equal."""
+    """How the weight of a key falls with its distance, for equal content."""
     both = VISIBLE[i, j] * VISIBLE[i, k]
     return derivation(
         "With ALiBi the weights of two visible keys compare by their scores and exp(-slope) for each step of distance",
@@ -97,7 +97,7 @@ def alibi_ratio() -> Derivation:
 
 @result
 def absolute_scores_split() -> Derivation:
-    """Positions added to the inputs enter the scores four times: relative schemes replace the last three terms."""
+    """Positions added to the inputs give four terms in the scores: relative schemes replace the last three."""
     W_Q, W_K = array("W_Q", d_model, d_k), array("W_K", d_model, d_k)
     queries, keys = (X + P) @ W_Q, (X + P) @ W_K
     content, position = X @ W_Q, P @ W_Q
@@ -117,7 +117,7 @@ def absolute_scores_split() -> Derivation:
 
 @result
 def learned_absolute() -> Derivation:
-    """A table of positions has a row for each, and none for a longer text."""
+    """A learned table has one row for each position, and no row for positions beyond it."""
     return derivation(
         "Learned absolute positions have n d_model parameters; sinusoidal, rotary and linear ones have none",
         claim(Count("parameters", learned_positions()), step("count", n * d_model)),
@@ -130,7 +130,7 @@ def learned_absolute() -> Derivation:
 
 @result
 def relative_bias() -> Derivation:
-    """One learned number for each offset: the same for all queries and keys that are as far apart."""
+    """One learned number for each offset: all pairs of a query and a key at that distance share it."""
     r, moved = array("r", 2 * n - 1), Tabulated(Lambda((i, j), B[i, j] + scalar("c")), n, n)
     by_offset = Equation(B, Tabulated(Lambda((i, j), r[j - i + n - 1]), n, n))
     return derivation(

@@ -1,7 +1,7 @@
 r"""Sinusoidal positional encoding: a rotation for every offset.
 
 Definition   PE(pos, 2i) = sin(pos w_i), PE(pos, 2i+1) = cos(pos w_i), with w_i = 10000^(-2i/d_model)
-Result       going from pos to pos + k turns every pair (sine, cosine) by the angle k w_i, whatever pos is;
+Result       going from pos to pos + k rotates every pair (sine, cosine) by the angle k w_i, for every pos;
              PE_p . PE_q = sum_i cos((p - q) w_i)
 Shapes       PE (n, d_model), angles (n, d_model/2)
 Assumes      d_model even; positions and the number i of a pair count from 0, i < d_model/2
@@ -52,21 +52,21 @@ def pairs(of: Expr) -> Expr:
 
 
 def rotated(offset: Expr) -> tuple[Expr, Expr]:
-    """Return the pair (sine, cosine) at `pos`, turned by the angle offset * w_i."""
+    """Return the pair (sine, cosine) at `pos`, rotated by the angle offset * w_i."""
     angle = offset * frequency(i)
     even, odd = PE[pos, 2 * i], PE[pos, 2 * i + 1]
     return cos(angle) * even + sin(angle) * odd, -sin(angle) * even + cos(angle) * odd
 
 
 def turn(by: Expr) -> Array:
-    """Return the matrix that takes the pair (sine, cosine) number i from any position to the one `by` further on."""
+    """Return the matrix that maps pair number i (sine, cosine) at any position to the pair `by` positions later."""
     angle = by * frequency(i)
     return Explicit([[cos(angle), sin(angle)], [-sin(angle), cos(angle)]])
 
 
 @result
 def definition() -> Derivation:
-    """Even columns are sines, odd columns cosines; both of a pair have the exponent 2i."""
+    """Even columns are sines, odd columns cosines; both columns of a pair have the exponent 2i."""
     return derivation(
         "Definition of the sinusoidal positional encoding",
         claim(PE[pos, 2 * i], step("definition", sin(pos / Integer(10000) ** (2 * i / d_model)))),
@@ -80,7 +80,7 @@ def definition() -> Derivation:
 
 @result
 def relative_shift() -> Derivation:
-    """From pos to pos + k every pair turns by the angle k w_i, in which pos does not occur."""
+    """From pos to pos + k every pair rotates by the angle k w_i, which does not depend on pos."""
     w = frequency(i)
     even, odd = rotated(k)
     return derivation(
@@ -107,7 +107,7 @@ def relative_shift() -> Derivation:
 
 @result
 def dot_product() -> Derivation:
-    """How alike two positions look depends on how far apart they are, not on where."""
+    """The similarity of two positions depends on their distance, not on where they are."""
     w = frequency(i)
     return derivation(
         "The dot product of two rows of the encoding is a sum of d/2 cosines of the offset",
@@ -125,7 +125,7 @@ def dot_product() -> Derivation:
 
 @result
 def norm() -> Derivation:
-    """All rows are equally long."""
+    """All rows have the same length."""
     return derivation(
         "Every row of the encoding has squared length d/2",
         claim(
@@ -142,7 +142,7 @@ def norm() -> Derivation:
 
 @result
 def distance() -> Derivation:
-    """Squared distances, too, depend on the offset alone."""
+    """Squared distances, too, depend only on the offset."""
     w = frequency(i)
     return derivation(
         "The squared distance of two rows of the encoding depends on the offset alone",
@@ -160,13 +160,14 @@ def distance() -> Derivation:
 
 @result
 def dot_product_bound() -> Derivation:
-    """No other position looks more like a position than itself."""
+    """No other position is more similar to a position than the position itself."""
     w = frequency(i)
     return derivation(
         "The dot product of two rows of the encoding is at most d/2, its value for a row with itself",
         claim(
             pairs(PE[p, 2 * i] * PE[q, 2 * i] + PE[p, 2 * i + 1] * PE[q, 2 * i + 1]),
             step("angle addition", pairs(cos((p - q) * w))),
+            # 1 - cos(a) = 2 sin(a/2)^2
             step("bound", d_model / 2, "<=", pairs(2 * sin((p - q) * w / 2) ** 2)),
         ),
         about=positional_encoding(),
@@ -178,7 +179,7 @@ def dot_product_bound() -> Derivation:
 
 @result
 def shift_is_linear() -> Derivation:
-    """One matrix for each pair moves all rows on by k, and it is orthogonal: its transpose moves them back."""
+    """One orthogonal matrix for each pair moves all rows by k positions; its transpose moves them back."""
     pair = Tabulated(Lambda((pos, j), PE[pos, 2 * i + j]), n, 2)
     return derivation(
         "Moving on by k positions is one orthogonal matrix for each pair, the same for all positions",
@@ -195,7 +196,7 @@ def shift_is_linear() -> Derivation:
 
 @result
 def wavelengths() -> Derivation:
-    """How far one must go for a pair to come round again: a geometric progression from 2 pi towards 20000 pi."""
+    """The period of each pair: a geometric progression from 2 pi towards 20000 pi."""
     w, ratio, last = frequency(i), Integer(10000) ** (2 / d_model), d_model / 2 - 1
     formula = Tabulated(Lambda((i,), 2 * pi / frequency(i)), d_model / 2)
     return derivation(
@@ -214,7 +215,7 @@ def wavelengths() -> Derivation:
 
 @result
 def first_position() -> Derivation:
-    """Position 0 is the row (0, 1, 0, 1, ...)."""
+    """Row 0 is (0, 1, 0, 1, ...)."""
     return derivation(
         "The first row of the encoding is 0, 1, 0, 1, ...",
         claim(PE[0, 2 * i], step("algebra", 0)),
@@ -228,7 +229,7 @@ def first_position() -> Derivation:
 
 @result
 def first_pair() -> Derivation:
-    """The fastest pair does not depend on the width: it turns by one radian a position."""
+    """The fastest pair does not depend on the width: it rotates by one radian for each position."""
     return derivation(
         "The first pair of the encoding is (sin pos, cos pos), for every width",
         claim(PE[pos, 0], step("algebra", sin(pos))),

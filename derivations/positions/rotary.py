@@ -1,9 +1,9 @@
-r"""Rotary position embedding: every pair of columns is turned by an angle proportional to the position.
+r"""Rotary position embedding: every pair of columns is rotated by an angle proportional to the position.
 
 Definition   the pair (a, b) number i of the row at position p becomes
              (a cos(p w_i) - b sin(p w_i), a sin(p w_i) + b cos(p w_i)), with w_i = 10000^(-2i/d_k)
-Result       turned queries and keys have dot products that depend on the positions by their difference alone;
-             lengths are kept; pairing neighbours or halves is the same up to a permutation of the columns
+Result       dot products of rotated queries and keys depend only on the difference of the positions; lengths do not
+             change; pairing neighbours or halves is the same up to a permutation of the columns
 Shapes       X and Y (n, d_k)
 Assumes      d_k even; positions and the number i of a pair count from 0, i < d_k/2
 Source       Su, Lu, Pan, Murtadha, Wen and Liu (2021), sections 3.2.2 and 3.4.2
@@ -47,9 +47,9 @@ def rotary_embedding(
 ) -> Layer:
     """Return rotary position embedding, which pairs neighbouring columns, or column i with d_k/2 + i when `halves`.
 
-    Definition   U = X cos(angle), V = X sin(angle), entry by entry; of every pair the first is A = U_first - V_second,
-                 the second B = V_first + U_second; the frequencies are scaled(base^(-2i/d_k), i), and `amplitude`
-                 multiplies both cosines and sines
+    Definition   U = X cos(angle), V = X sin(angle), entry by entry; the first entry of every pair is
+                 A = U_first - V_second, the second B = V_first + U_second; the frequencies are
+                 scaled(base^(-2i/d_k), i), and `amplitude` multiplies both cosines and sines
     Shapes       X, U, V and Y (n, d_k), A and B (n, d_k/2)
     Assumes      d_k even; the row number is the position
     Source       Su et al. (2021), equation 34, for neighbours; halves as in the code of GPT-NeoX
@@ -78,7 +78,7 @@ def rotary_embedding(
 
 
 def interpolated(frequency: Expr, factor: Expr) -> Expr:
-    """Return the frequency of positions that are divided by a factor.
+    """Return the frequency for positions that are divided by a factor.
 
     Source       Chen, Wong, Chen and Tian (2023), section 2.3
     """
@@ -88,10 +88,10 @@ def interpolated(frequency: Expr, factor: Expr) -> Expr:
 def interpolated_by_wavelength(
     frequency: Expr, factor: Expr, length: Expr, longest_wave: Expr, shortest_wave: Expr
 ) -> Expr:
-    """Return a frequency that is divided by a factor where its wave is long, and kept where it is short.
+    """Return a frequency that is divided by a factor if its wave is long, and kept if it is short.
 
-    Definition   w s + (w / factor) (1 - s), s = (t - longest_wave) / (shortest_wave - longest_wave) kept between 0
-                 and 1, with t the number of waves of the frequency on `length` positions
+    Definition   w s + (w / factor) (1 - s), s = (t - longest_wave) / (shortest_wave - longest_wave) clipped to [0, 1],
+                 with t the number of waves of the frequency on `length` positions
     Source       Llama Team (2024), section 3.2, with the numbers of its released configurations
     """
     waves = length * frequency / (2 * pi)
@@ -126,13 +126,13 @@ def turn(by: Expr | int) -> Array:
 
 
 def in_pairs(halves: Array) -> Array:
-    """Return a matrix with the columns of its two halves in turn: column i of half b becomes number b of pair i."""
+    """Return a matrix that interleaves the columns of two halves: column i of half b becomes column b of pair i."""
     return Interleave(column_block(halves, 0), column_block(halves, 1))
 
 
 @result
 def rotary_definition() -> Derivation:
-    """Both pairings, entry by entry: every pair is turned by the angle pos w_i."""
+    """The entries for both pairings: every pair is rotated by the angle pos w_i."""
     rest = i + d_k / 2
     return derivation(
         "Definition of rotary position embedding, for pairs of neighbours and for pairs of halves",
@@ -149,7 +149,7 @@ def rotary_definition() -> Derivation:
 
 @result
 def rotary_relative() -> Derivation:
-    """The score of a query at `pos` and a key at q is that of the difference, whatever the positions are."""
+    """The score of a query at `pos` and a key at q depends only on the difference of the positions."""
     gap, even, odd = (pos - q) * w, 2 * i, 2 * i + 1
     along = Q[pos, even] * K[q, even] + Q[pos, odd] * K[q, odd]
     across = Q[pos, odd] * K[q, even] - Q[pos, even] * K[q, odd]
@@ -166,7 +166,7 @@ def rotary_relative() -> Derivation:
 
 @result
 def rotary_orthogonal() -> Derivation:
-    """A turn changes no length and no dot product between rows of one position: R^T R = I."""
+    """A rotation changes no length and no dot product between rows of one position: R^T R = I."""
     return derivation(
         "Rotary position embedding keeps every dot product within a position, so every length: R^T R = I",
         claim(turn(pos).T @ turn(pos), step("Pythagoras", IDENTITY)),
@@ -181,7 +181,7 @@ def rotary_orthogonal() -> Derivation:
 
 @result
 def rotary_group() -> Derivation:
-    """Turns add up: a cache may hold keys that are turned already, and be moved on as a whole."""
+    """Rotations add up: a cache may hold rotated keys, and all of them may be moved by one more rotation."""
     return derivation(
         "Turning by two numbers of positions is turning by their sum; the way back is the transpose",
         claim(turn(k) @ turn(pos), step("angle addition", turn(k + pos))),
@@ -195,7 +195,7 @@ def rotary_group() -> Derivation:
 
 @result
 def rotary_pairings() -> Derivation:
-    """Columns (half b, place i) of the one are columns (pair i, member b) of the other: the columns are permuted."""
+    """Columns (half b, index i) of one pairing are columns (pair i, member b) of the other: a permutation."""
     halves = pairs(sum(Q_2[pos, (half, i)] * K_2[q, (half, i)] for half in (0, 1)))
     let = (Equation(Q_2, by_halves(Q_h)), Equation(K_2, by_halves(K_h)))
     permuted = (Equation(Q_r, neighbours(in_pairs(Q_h))), Equation(K_r, neighbours(in_pairs(K_h))))
@@ -212,7 +212,7 @@ def rotary_pairings() -> Derivation:
 
 @result
 def rotary_jacobian() -> Derivation:
-    """Turning is linear in the row; the way back through it is the turn by the opposite angle."""
+    """The rotation is linear in the row; the backward pass rotates by the opposite angle."""
     row, pair, even, odd = p, l, 2 * l, 2 * l + 1
     same = KroneckerDelta(pos, row) * KroneckerDelta(i, pair)
     return derivation(
@@ -230,7 +230,7 @@ def rotary_jacobian() -> Derivation:
 
 @result
 def rotary_linear() -> Derivation:
-    """Sums and multiples may be turned as a whole."""
+    """The rotation of a sum or of a multiple is the sum or the multiple of the rotations."""
     return derivation(
         "Rotary position embedding is linear",
         claim(neighbours(a * Q + K), step("algebra", a * neighbours(Q) + neighbours(K))),
@@ -241,7 +241,7 @@ def rotary_linear() -> Derivation:
 
 @result
 def rotary_of_constant_rows() -> Derivation:
-    """The sinusoidal encoding is one fixed row, turned at every position; the two of each pair change places."""
+    """The sinusoidal encoding is one constant row, rotated at every position, with each pair swapped."""
     ones, zeros = (Tabulated(Lambda((pos, i), Integer(number)), n, d_k / 2) for number in (1, 0))
     encoding = positional_encoding(n, d_k).result()
     return derivation(
@@ -257,7 +257,7 @@ def rotary_of_constant_rows() -> Derivation:
 
 @result
 def rotary_interpolation() -> Derivation:
-    """A base raised to b s^(d/(d-2)) leaves the fastest pair as it is and slows the slowest down by the factor s."""
+    """The base b s^(d/(d-2)) does not change the fastest pair, and divides the frequency of the slowest by s."""
     base, factor = scalar("b", positive=True), scalar("s", positive=True)
     raised = base * factor ** (d_k / (d_k - 2))
     of_base = log(base)

@@ -1,14 +1,14 @@
-r"""Rotary frequencies for longer texts: how each rule changes the frequency of a pair, and the size of what is turned.
+r"""Rotary frequencies for longer texts: each rule for the frequency of a pair, and the scale of the rotated entries.
 
 Definition   w_i = base^(-2i/d) is the frequency of pair i of d columns. Linear: w_i / f. By wavelength: see
              `interpolated_by_wavelength`. Dynamic: the base times (f r/L - (f - 1))^(d/(d-2)), r = max(reach, L).
-             YaRN: w_i (1 - t_i) + (w_i / f) t_i, t_i = (i - low) / (high - low) kept between 0 and 1. LongRoPE:
-             w_i / s_i, with one list of numbers s where reach <= L and another one beyond
-Assumes      `reach` is the number of positions of the whole text, for which frequencies are chosen, L the number of
-             them at which the model was trained first; pairs count from 0
+             YaRN: w_i (1 - t_i) + (w_i / f) t_i, t_i = (i - low) / (high - low) clipped to [0, 1]. LongRoPE:
+             w_i / s_i, with one list of numbers s for reach <= L and another one beyond
+Assumes      `reach` is the number of positions of the whole text, for which frequencies are chosen; L is the number of
+             positions of the first training; pairs count from 0
 Source       Chen, Wong, Chen and Tian (2023), section 2.3; Llama Team (2024), section 3.2; Peng, Quesnelle, Fan and
-             Shippole (2023), sections 3 and B.1, for YaRN and the dynamic rule; Ding et al. (2024), section 3; numbers
-             that a configuration leaves out as the library `transformers` has them
+             Shippole (2023), sections 3 and B.1, for YaRN and the dynamic rule; Ding et al. (2024), section 3; defaults
+             of numbers that a configuration omits are those of the library `transformers`
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ __all__ = ["SCALINGS", "amplitude", "reach", "same_reach", "yarn_range"]
 
 reach = size("reach")
 Rule = Mapping[str, Any]
-SINGULAR = Rational(1, 1000)  # what keeps the two ends of a ramp apart
+SINGULAR = Rational(1, 1000)  # keeps the two ends of a ramp apart, which would else divide by 0
 
 
 def _dynamic(frequency: Expr, pair: Expr, rule: Rule) -> Expr:
@@ -45,7 +45,8 @@ def _longrope(frequency: Expr, pair: Expr, rule: Rule) -> Expr:
 
 
 def _of_pair(numbers: Sequence[Expr], pair: Expr) -> Expr:
-    """The number of a pair in a list, which is a sum over the values: each times the brackets of its pairs."""
+    """Return the number of a pair in a list, as a closed form: the commonest number, plus brackets for the others."""
+    # the commonest number needs no bracket, which keeps the sum short
     usual = max(set(numbers), key=numbers.count)
     others = ((number - usual) * Iverson(Eq(pair, place)) for place, number in enumerate(numbers) if number != usual)
     return sum(others, usual)
@@ -63,10 +64,10 @@ SCALINGS: Mapping[str, Callable[[Expr, Expr, Rule], Expr]] = {
 
 
 def amplitude(rule: Rule) -> Expr:
-    """Return the number that multiplies what is turned: 1 but for YaRN and LongRoPE, given or by the factor.
+    """Return the number that multiplies the rotated entries: 1 except for YaRN and LongRoPE, given or from the factor.
 
-    Definition   YaRN: 1 + log(f)/10, or the quotient of two such with `mscale` and `mscale_all_dim` before the
-                 logarithm; LongRoPE: sqrt(1 + log(f) / log(L)); 1 for a factor of at most 1
+    Definition   YaRN: 1 + log(f)/10, or the quotient of two such terms with the factors `mscale` and `mscale_all_dim`
+                 of the logarithm; LongRoPE: sqrt(1 + log(f) / log(L)); 1 for a factor of at most 1
     """
     kind, given = rule.get("rope_type"), rule.get("attention_factor")
     if kind not in ("yarn", "longrope"):
@@ -87,9 +88,9 @@ def amplitude(rule: Rule) -> Expr:
 
 
 def yarn_range(rule: Rule, columns: int, base: Expr) -> tuple[Expr, Expr]:
-    """Return the pairs between which YaRN goes over from kept to divided frequencies.
+    """Return the pairs between which YaRN blends from kept to divided frequencies.
 
-    Definition   the pair whose wave turns `beta_fast` times on L positions, and the one that turns `beta_slow` times:
+    Definition   the pair whose wave rotates `beta_fast` times in L positions, and the one that does `beta_slow` times:
                  d log(L / (2 pi beta)) / (2 log(base)), rounded away from each other unless `truncate` is false, no
                  lower than 0 and no higher than d - 1
     """
@@ -103,7 +104,7 @@ def yarn_range(rule: Rule, columns: int, base: Expr) -> tuple[Expr, Expr]:
 
 
 def same_reach(rules: Sequence[Rule], positions: int) -> int:
-    """Return the least reach for which all rules choose the frequencies that they choose for a number of positions."""
+    """Return the least reach at which all rules choose the same frequencies as for a number of positions."""
     least = 1
     for rule in rules:
         kind = rule["rope_type"]

@@ -2,10 +2,10 @@ r"""Cross-entropy: the loss of rows of logits against tokens, or against rows of
 
 Definition   z_i = log sum_j exp(x_ij),   loss = 1/n sum_i (z_i - x_{i, tokens_i})
              with soft targets T: log p_ij = x_ij - z_i,   loss = -1/n sum_i sum_j T_ij log p_ij
-             with weights w of the tokens, of which the one that is ignored counts nothing:
+             with weights w of the tokens, and 0 for an ignored token:
              c_i = w_{tokens_i} [tokens_i != ignored],   loss = sum_i c_i (z_i - x_{i, tokens_i}) / sum_i c_i
 Shapes       logits X (n, vocab), tokens (n,) or T (n, vocab), w (vocab,), loss ()
-Assumes      0 <= tokens_i < vocab, but for a token that is ignored
+Assumes      0 <= tokens_i < vocab, except for an ignored token
 Source       Goodfellow, Bengio and Courville (2016), section 6.2.2.3
 """
 
@@ -45,13 +45,14 @@ def cross_entropy(
     Definition   z_i = log sum_j exp(x_ij), loss = 1/n sum_i (z_i - x_{i, tokens_i});
                  soft: loss = -1/n sum_i sum_j T_ij (x_ij - z_i);
                  with weights of the tokens, or a token that is ignored: c_i = w_{tokens_i} [tokens_i != ignore_index],
-                 loss = sum_i c_i (z_i - x_{i, tokens_i}) / sum_i c_i; the sum is not divided, and "none" is each term
+                 loss = sum_i c_i (z_i - x_{i, tokens_i}) / sum_i c_i; the reduction "sum" is not divided, and "none"
+                 returns each term
     Shapes       logits X (n, vocab), tokens (n,) or T (n, vocab), w (vocab,), loss (), or (n,) without a reduction
-    Assumes      0 <= tokens_i < vocab, but for tokens_i = ignore_index, which may be any integer; where all c_i are 0
-                 the mean is 0, and so is its gradient: as for a query that sees no key, what counts nothing adds
-                 nothing (PyTorch and ONNX return 0/0, which makes every weight NaN after one step)
+    Assumes      0 <= tokens_i < vocab, except for tokens_i = ignore_index, which may be any integer; where all c_i are
+                 0 the mean is 0, and so is its gradient, as for a query that sees no key (PyTorch and ONNX return
+                 0/0, which makes every weight NaN after one step)
     Source       Goodfellow, Bengio and Courville (2016), section 6.2.2.3
-    Raises       ValueError for soft targets with any of what is about tokens
+    Raises       ValueError for soft targets together with an option about tokens
     """
     if ignore_index is not None or weighted or reduction != "mean":
         if soft:
@@ -77,7 +78,7 @@ def negative_log_likelihood(
     weighted: bool = False,
     reduction: Literal["mean", "sum", "none"] = "mean",
 ) -> Layer:
-    """Return the cross-entropy of rows that are logarithms of probabilities already, such as a log-softmax gives.
+    """Return the cross-entropy of rows of log-probabilities, such as a log-softmax returns.
 
     Definition   c_i = w_{tokens_i} [tokens_i != ignore_index], loss = -sum_i c_i x_{i, tokens_i} / sum_i c_i
     Shapes       X (n, vocab), tokens (n,), w (vocab,), loss (), or (n,) without a reduction
@@ -88,7 +89,7 @@ def negative_log_likelihood(
 
 
 def _counted(kind: str, ignore_index: int | None, weighted: bool, reduction: str) -> Layer:
-    """Return the loss of rows of logits, or of logarithms, in which tokens count differently."""
+    """Return the loss of rows of logits, or of log-probabilities, in which tokens have different weights."""
     X, tokens, w = array("X", n, vocab), token_array("tokens", n), array("w", vocab)
     let = Equations()
     z = let("z")(RowLogSumExp(X)) if kind == "cross_entropy" else None
@@ -118,7 +119,7 @@ def _counted(kind: str, ignore_index: int | None, weighted: bool, reduction: str
 
 @result
 def cross_entropy_gradient() -> Derivation:
-    """What is predicted minus what is wanted, where the wanted weights add up to 1."""
+    """The gradient is the prediction minus the target, if the target weights add up to 1."""
     return derivation(
         "The gradient of the cross-entropy by the logits is y - t",
         claim(
@@ -139,7 +140,7 @@ def cross_entropy_gradient() -> Derivation:
 
 @result
 def cross_entropy_mean_gradient() -> Derivation:
-    """Of the mean over positions, every row of logits gets the nth part of its own difference."""
+    """For the mean over n positions, every row of logits gets its own difference divided by n."""
     P, loss = array("P", n, vocab), array("loss").entry()
     X, T = cross_entropy(soft=True).inputs
     let = Equations()
@@ -161,16 +162,16 @@ def cross_entropy_mean_gradient() -> Derivation:
 
 @result
 def counted_tokens_gradient() -> Derivation:
-    """A token that is ignored leaves its row of logits alone; the others share what all that count weigh together.
+    """An ignored token gives its row of logits no gradient; the weights of the others are divided by their sum.
 
-    The numbers c_i are any that do not depend on the logits: weights of classes, 0 for what is ignored.
+    The weights c_i may be any numbers that do not depend on the logits, such as class weights, or 0 if ignored.
     """
     P, loss, counted, whole = array("P", n, vocab), array("loss").entry(), array("c", n), array("count").entry()
     layer = cross_entropy(ignore_index=-100, weighted=True)
     X, kept_tokens = layer.inputs[0], token_array("t", n)
     let = Equations()
     let("P")(row_softmax(X))
-    free = ("M", "t", "omega", "c", "count")  # what the proof holds for any of
+    free = ("M", "t", "omega", "c", "count")  # the proof holds for any values of these
     return derivation(
         "The gradient of the cross-entropy in which token i counts c_i is c_i (P_i - t_i) / sum_l c_l",
         claim(
@@ -190,7 +191,7 @@ def counted_tokens_gradient() -> Derivation:
 
 @result
 def entropy_gradient() -> Derivation:
-    """The entropy falls where a likely entry grows likelier; it is level when all entries are equal."""
+    """The entropy falls when an already likely entry becomes likelier; the gradient is 0 if all entries are equal."""
     entropy = -total(y[j] * log(y[j]))
     return derivation(
         "The gradient of the entropy of softmax by its inputs",
@@ -207,7 +208,7 @@ def entropy_gradient() -> Derivation:
 
 @result
 def cross_entropy_least() -> Derivation:
-    """No prediction does better than the targets themselves: what is lost beyond their entropy is a divergence."""
+    """No prediction does better than the targets themselves: the loss minus their entropy is a divergence."""
     w = array("w", n)
     u, v = array("u").entry(), array("v").entry()
     let = Equations()
@@ -215,6 +216,7 @@ def cross_entropy_least() -> Derivation:
     let("y")(row_softmax(x))
     let("u")(RowLogSumExp(w))
     let("v")(RowLogSumExp(x))
+    # exp(excess) = y / t, and t and y both add up to 1: the difference, -sum t excess, is the sum below
     excess = (x[j] - v) - (w[j] - u)
     return derivation(
         "The cross-entropy of positive targets is least, and their entropy, where the prediction equals them",

@@ -33,7 +33,7 @@ def diagonal(of: Expr) -> Array:
 
 
 def over_rows(of: Expr) -> Expr:
-    """Return the sum of an expression in i over all places."""
+    """Return the sum of an expression in i over all indices."""
     return Sum(of, (i, 0, n - 1))
 
 
@@ -47,10 +47,11 @@ def with_jacobian(mask: Array | None = None) -> tuple[Equation, ...]:
 
 @result
 def jacobian_null_space() -> Derivation:
-    """Equal shifts of all inputs change nothing, and only they: the rank is n - 1."""
+    """Equal shifts of all inputs change nothing, and no other change does: the rank is n - 1."""
     inverse = diagonal(1 / y[i])
     return derivation(
         "The null space of the Jacobian of softmax is spanned by the vector of ones",
+        # diag(1/y) J + 1 y^T = I
         claim(NullSpace(J), step("null space", Span(ones), "=", inverse, y)),
         claim(Rank(J), step("rank by trace", n - 1, "=", inverse)),
         about=with_jacobian(),
@@ -60,7 +61,7 @@ def jacobian_null_space() -> Derivation:
 
 @result
 def masked_jacobian_null_space() -> Derivation:
-    """With a mask, hidden keys count for nothing: the rank is the number of visible keys less 1."""
+    """With a mask, hidden keys have no effect: the rank is the number of visible keys minus 1."""
     M = mask_array("M", n)
     hidden = diagonal(1 - M[i])
     inverse = diagonal(M[i] * exp(-x[i]) * total(M[j] * exp(x[j])))
@@ -98,6 +99,7 @@ def jacobian_bounds() -> Derivation:
     """No slope exceeds 1/4, and no direction is stretched by more than 1/2."""
     mean, half = total(y[j] * v[j]), Rational(1, 2)
     pairs = (1 - KroneckerDelta(i, k)) * y[i] * y[k] * (v[i] + v[k]) ** 2
+    # above = v^T v / 2 - v^T J v and below = v^T v / 2 + v^T J v, both >= 0
     above = 2 * over_rows((y[i] - half) ** 2 * v[i] ** 2) + Sum(pairs, (i, 0, n - 1), (k, 0, n - 1)) / 2
     below = over_rows(v[i] ** 2) / 2 + over_rows(y[i] * (v[i] - mean) ** 2)
     return derivation(
@@ -112,7 +114,7 @@ def jacobian_bounds() -> Derivation:
 
 @result
 def hessian() -> Derivation:
-    """The second derivatives of every entry, by the product rule on the first ones."""
+    """The second derivatives of every entry, by the product rule on the first derivatives."""
     first = KroneckerDelta(i, j) - y[j]
     return derivation(
         "Second derivatives of softmax",

@@ -1,7 +1,7 @@
-r"""Softmax at extremes: a gap between inputs that grows, and temperatures that tend to 0 or to infinity.
+r"""Softmax at extremes: a growing gap between inputs, and temperatures that tend to 0 or to infinity.
 
 Definition   y = softmax(x / T): T is the temperature, b = 1/T
-Result       T -> 0: uniform over the set of maxima;   T -> infinity: uniform over all places
+Result       T -> 0: uniform over the set of maxima;   T -> infinity: uniform over all entries
 Shapes       x (n,), y (n,)
 Assumes      every x_j real
 Source       Vaswani et al. (2017), section 3.2.1; Hinton, Vinyals and Dean (2015), section 2
@@ -36,9 +36,10 @@ def two_entries() -> tuple[Equation, ...]:
 
 @result
 def saturation() -> Derivation:
-    """With two inputs a gap g apart, the derivative dies out like exp(-g)."""
+    """For two inputs with a gap g, the derivative decays like exp(-g)."""
     first = array("y", 2)[0]
     slope = exp(-gap) / (1 + exp(-gap)) ** 2
+    # below = exp(-g) - slope, so that 0 <= slope <= exp(-g)
     below = (2 * exp(-2 * gap) + exp(-3 * gap)) / (1 + exp(-gap)) ** 2
     return derivation(
         "Two entries a gap g apart: the derivative and its limit 0",
@@ -55,7 +56,7 @@ def saturation() -> Derivation:
 
 @result
 def saturation_bound() -> Derivation:
-    """When one input leads all others by at least g, what is left for the others dies out like exp(-g)."""
+    """When one input leads all others by at least g, the weight of the others decays like exp(-g)."""
     top = index("t")
     z, rest = total(exp(x[j])), others(top, exp(x[j]))
     decay = exp(-gap) - exp(x[j] - x[top])
@@ -79,7 +80,7 @@ def saturation_bound() -> Derivation:
 
 
 def with_maxima() -> tuple[Equation, ...]:
-    """Return y = softmax(b x) for inputs written by their maximum m, its places M and the deficits r of the others."""
+    """Return y = softmax(b x), with x given by its maximum m, a mask M of the maxima, and deficits r elsewhere."""
     m, b = scalar("m"), scalar("b", positive=True)
     M, r = mask_array("M", n), array("r", n)
     let = Equations()
@@ -90,7 +91,7 @@ def with_maxima() -> tuple[Equation, ...]:
 
 @result
 def cold_limit() -> Derivation:
-    """As the temperature 1/b tends to 0, the largest inputs share all the weight; any inputs can be written so."""
+    """As the temperature 1/b tends to 0, the largest inputs share all the weight; any input has this form."""
     b, M, r = scalar("b", positive=True), mask_array("M", n), array("r", n)
 
     def power(place: Expr) -> Expr:
@@ -113,7 +114,7 @@ def cold_limit() -> Derivation:
 
 @result
 def hot_limit() -> Derivation:
-    """As the temperature tends to infinity, all inputs weigh the same."""
+    """As the temperature tends to infinity, all inputs get the same weight."""
     temperature = scalar("T", positive=True)
     let = Equations()
     let("y")(row_softmax(x / temperature))

@@ -1,6 +1,6 @@
 r"""Log-sum-exp: the smooth maximum whose gradient is softmax, and how partial sums of it are merged.
 
-Definition   z = log sum_j exp(x_j);   (m, s) stands for s exp(m), and
+Definition   z = log sum_j exp(x_j);   (m, s) represents s exp(m), and
              (m, s) + (m', s') = (M, s exp(m - M) + s' exp(m' - M)) with M = max(m, m')
 Result       dz/dx_i = softmax(x)_i;   max x <= z <= max x + log n;   merging is a commutative monoid, and exact
 Shapes       x (n,), z ()
@@ -25,7 +25,7 @@ TOPIC = "softmax"
 BOYD = "Boyd and Vandenberghe (2004), section 3.1.5"
 MILAKOV = "Milakov and Gimelshein (2018), section 3"
 z = array("z").entry()
-Partial = tuple[Expr, Expr]  # (m, s), which stands for s exp(m)
+Partial = tuple[Expr, Expr]  # (m, s), which represents s exp(m)
 
 
 def log_sum_exp_of_inputs() -> tuple[Equation, ...]:
@@ -38,7 +38,7 @@ def log_sum_exp_of_inputs() -> tuple[Equation, ...]:
 
 @result
 def log_sum_exp_gradient() -> Derivation:
-    """Softmax is the gradient of log-sum-exp, and the Jacobian of softmax its Hessian."""
+    """Softmax is the gradient of log-sum-exp, and the Jacobian of softmax is its Hessian."""
     return derivation(
         "The gradient of log-sum-exp is softmax",
         claim(
@@ -55,7 +55,7 @@ def log_sum_exp_gradient() -> Derivation:
 
 @result
 def log_sum_exp_bounds() -> Derivation:
-    """A smooth maximum: at least the largest input x_t, and more by log n at most, which equal inputs reach."""
+    """A smooth maximum: it exceeds the largest input x_t by at most log n, which equal inputs reach."""
     top, c = index("t"), scalar("c")
     scaled = total(exp(x[j] - x[top]))
     below = log(1 + others(top, exp(x[j] - x[top])))
@@ -74,7 +74,7 @@ def log_sum_exp_bounds() -> Derivation:
 
 @result
 def log_sum_exp_conjugate() -> Derivation:
-    """Of all positive weights, softmax makes the mean input plus the entropy largest, and then it is log-sum-exp."""
+    """Among all positive weights, softmax maximises the mean input plus the entropy; the maximum is log-sum-exp."""
     t, w, u = array("t", n), array("w", n), array("u").entry()
     let = Equations()
     let("t")(row_softmax(w))
@@ -83,6 +83,7 @@ def log_sum_exp_conjugate() -> Derivation:
     def value(of: Array) -> Expr:
         return total(of[j] * x[j]) - total(of[j] * log(of[j]))
 
+    # exp(excess) = softmax(x)_j / t_j, and both add up to 1; exp(a) >= 1 + a
     excess = (x[j] - z) - (w[j] - u)
     return derivation(
         "Log-sum-exp is the largest mean input plus entropy, which softmax reaches",
@@ -95,7 +96,7 @@ def log_sum_exp_conjugate() -> Derivation:
 
 @result
 def temperature() -> Derivation:
-    """At the inverse temperature b: the mean input is a slope, and it grows by the variance of the inputs."""
+    """At inverse temperature b the slope is the mean input, and the second derivative the variance of the inputs."""
     b = scalar("b")
     let = Equations()
     let("z")(RowLogSumExp(b * x))
@@ -115,7 +116,7 @@ def temperature() -> Derivation:
 
 
 def merged(let: Equations, name: str, left: Partial, right: Partial) -> Partial:
-    """Write the equations of two partial results merged, m_name and s_name, and return the pair."""
+    """Write the equations of the merge of two partial results, m_name and s_name, and return the pair."""
     largest = let(f"m_{name}")(Tabulated(Lambda((), Max(left[0], right[0], evaluate=False)))).entry()
     scaled = left[1] * exp(left[0] - largest) + right[1] * exp(right[0] - largest)
     return largest, let(f"s_{name}")(Tabulated(Lambda((), scaled))).entry()
@@ -146,7 +147,7 @@ def online_merge() -> Derivation:
 
 @result
 def online_tiles() -> Derivation:
-    """What is merged is the sum over both tiles, relative to the larger of the two maxima."""
+    """The merged result is the sum over both tiles, relative to the larger of the two maxima."""
     u, w, (a, b) = array("u", n), array("w", m), (scalar("m_1"), scalar("m_2"))
     let = Equations()
     tiles = [(a, Sum(exp(u[j] - a), (j, 0, n - 1))), (b, Sum(exp(w[j] - b), (j, 0, m - 1)))]

@@ -37,18 +37,18 @@ def softmax() -> Layer:
 
 
 def total(of: Expr) -> Expr:
-    """Return the sum of an expression in j over all places."""
+    """Return the sum of an expression in j over all indices."""
     return Sum(of, (j, 0, n - 1))
 
 
 def others(than: Expr, of: Expr) -> Expr:
-    """Return the sum of an expression in j over all places but one."""
+    """Return the sum of an expression in j over all indices except one."""
     return total((1 - KroneckerDelta(than, j)) * of)
 
 
 @result
 def definition() -> Derivation:
-    """Softmax, entry by entry."""
+    """The entries of softmax."""
     return derivation(
         "Definition of softmax",
         claim(y[i], step("definition", exp(x[i]) / total(exp(x[j])))),
@@ -76,7 +76,7 @@ def sums_to_one() -> Derivation:
 
 @result
 def entries_between_0_and_1() -> Derivation:
-    """Every entry lies in (0, 1]; it is below 1 exactly when there are at least two entries."""
+    """Every entry is in (0, 1]; it is below 1 exactly when there are at least two entries."""
     rest = others(i, y[j])
     return derivation(
         "The entries of softmax lie between 0 and 1, and below 1 exactly when n >= 2",
@@ -92,7 +92,7 @@ def entries_between_0_and_1() -> Derivation:
 
 @result
 def shift_invariance() -> Derivation:
-    """Adding one number to every input changes nothing: the maximum may be subtracted before exponentials are taken."""
+    """Adding one number to all inputs changes nothing, so the maximum can be subtracted before the exponentials."""
     c = scalar("c")
     shifted = Tabulated(Lambda((j,), x[j] + c), n)
     return derivation(
@@ -112,7 +112,7 @@ def shift_invariance() -> Derivation:
 
 @result
 def ratio() -> Derivation:
-    """The ratio of two entries depends on the difference of the two inputs alone."""
+    """The ratio of two entries depends only on the difference of the two inputs."""
     return derivation(
         "The ratio of two entries is the exponential of the difference of the inputs",
         claim(
@@ -176,7 +176,7 @@ def jacobian_diagonal() -> Derivation:
 
 @result
 def log_jacobian() -> Derivation:
-    """The logarithm of an entry: what is subtracted does not depend on the entry."""
+    """The logarithm of an entry: the subtracted term is the same for all entries."""
     return derivation(
         "Derivative of log softmax",
         claim(log(y[i]), step("exponent", x[i] - log(total(exp(x[j]))))),
@@ -207,7 +207,7 @@ def jacobian_matrix() -> Derivation:
 
 @result
 def two_class_is_sigmoid() -> Derivation:
-    """Of two inputs, only the difference counts, and softmax is the sigmoid of it."""
+    """Softmax of two inputs is the sigmoid of their difference."""
     two = array("x", 2)
     first = softmax().at(n=2).result(two).entry(0)
     return derivation(
@@ -234,7 +234,7 @@ def rounded(number: Expr, decimals: int, value: Rational | int) -> Claim:
 
 @result
 def example_close_inputs() -> Derivation:
-    """The inputs 2 and 1: neither takes all, and the derivative is far from 0."""
+    """For the inputs 2 and 1 neither entry is near 1, and the derivative is far from 0."""
     first, second = of_numbers(2, 1)
     return derivation(
         "Softmax of [2, 1], with its derivative",
@@ -249,7 +249,7 @@ def example_close_inputs() -> Derivation:
 
 @result
 def example_distant_inputs() -> Derivation:
-    """The inputs 20 and 10: one takes nearly all, and the derivative is 0.000045 (not 0.000049)."""
+    """For the inputs 20 and 10 one entry is near 1, and the derivative is 0.000045 (not 0.000049)."""
     first, second = of_numbers(20, 10)
     return derivation(
         "Softmax of [20, 10], with its derivative",

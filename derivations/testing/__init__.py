@@ -1,4 +1,4 @@
-"""For other people's tests: an equality that the judge proves, and a function that is a layer."""
+"""For tests of other projects: an equality that the judge proves, and a function that implements a layer."""
 
 from derivations.testing.equality import Equality, assert_equal
 from derivations.testing.implementation import assert_implements

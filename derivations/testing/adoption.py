@@ -1,9 +1,9 @@
-"""Expressions of a user, taken into the alphabet: symbols of the same name become one symbol with what it assumes.
+"""Adopt a user's expressions: symbols of the same name become one symbol, with its assumptions.
 
-A symbol that declares nothing is taken as ours of that name (`derivations.symbols`), as an index where it stands for a
-place, as a size where it bounds a sum or a shape, and as real elsewhere; the entries of an array are taken as real.
-What was so assumed is returned in words. A symbol that declares something keeps it. Scalars and arrays are named apart:
-what is known of a scalar x says nothing of the entries x_i.
+A symbol without assumptions becomes our symbol of that name (`derivations.symbols`) if that is positive, as sizes are.
+Otherwise it is a size if it bounds a sum or a shape, an index if it is used as an index, and real elsewhere. The
+entries of an array are real. All these assumptions are returned in words. A symbol with assumptions keeps them. Scalars
+and arrays have separate names: an assumption about a scalar x does not apply to the entries x_i.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,12 +22,12 @@ OURS = {name: getattr(symbols, name) for name in symbols.__all__ if isinstance(g
 
 @dataclass(frozen=True)
 class Adopted:
-    """The expressions in our alphabet, the number of values of each free index, and what was assumed, in words."""
+    """The adopted expressions, the number of values of each free index, and the assumptions made, in words."""
 
     expressions: tuple[Basic, ...]
     ranges: Mapping[Symbol, Expr]
     assumed: tuple[str, ...]
-    table: Mapping[Basic, Basic]  # what became of each scalar and array
+    table: Mapping[Basic, Basic]  # the adopted form of each scalar and array
 
 
 def adopt(
@@ -36,10 +36,10 @@ def adopt(
     positive: Collection[str] = (),
     nonnegative: Collection[str] = (),
 ) -> Adopted:
-    """Return expressions with the symbols of one name made one; some scalars are known to be positive or nonnegative.
+    """Return expressions in which each name is one symbol; some scalars are known to be positive or nonnegative.
 
-    `bound` are the indices, elsewhere bound, that take no range from the arrays they stand at.
-    Raises `ValueError` for two symbols of one name that declare different things, or are different by themselves.
+    `bound` are the indices that are bound elsewhere, so that the arrays they index give them no range.
+    Raises `ValueError` for two symbols of one name with different assumptions, and for a `Dummy` or a `Wild`.
     """
     given = tuple(expressions)
     signs = {name: {"positive": True} for name in positive} | {name: {"nonnegative": True} for name in nonnegative}
@@ -68,7 +68,7 @@ def adopt(
 
 
 def _scalars(expression: Basic) -> Iterator[Symbol]:
-    """Yield the symbols of an expression, apart from those that name arrays."""
+    """Yield the symbols of an expression, except those that name arrays."""
     if isinstance(expression, Dummy | Wild):
         raise ValueError(f"{expression} is told apart from its namesakes by no name: use a Symbol")
     if isinstance(expression, Symbol):
@@ -95,7 +95,7 @@ def _renamed(base: IndexedBase, label: Symbol, table: Mapping[Basic, Basic]) -> 
 
 
 def _target(name: str, variants: set[Symbol], place: set[Symbol], bound: set[Symbol]) -> Symbol:
-    """Return the symbol that all of a name become: the one that declares most, or one that the place calls for."""
+    """Return the symbol for all symbols of a name: the one with most assumptions, or one that fits its use."""
     strongest = _strongest(name, variants)
     if strongest is not None:
         return strongest
@@ -106,7 +106,7 @@ def _target(name: str, variants: set[Symbol], place: set[Symbol], bound: set[Sym
 
 
 def _strongest(name: str, variants: set[Symbol]) -> Symbol | None:
-    """Return the symbol that declares most, or None where none declares anything."""
+    """Return the symbol with most assumptions, or None if no symbol has any."""
     declared = {symbol for symbol in variants if set(symbol._assumptions_orig) - {"commutative"}}
     if not declared:
         return None
@@ -126,7 +126,7 @@ def _kind(symbol: Symbol) -> str:
 
 
 def _places(expressions: tuple[Basic, ...]) -> set[Symbol]:
-    """Return the symbols that stand for places: bound by a sum, written as an index, compared in a delta."""
+    """Return the symbols that are used as indices: bound by a sum, written as an index, or compared in a delta."""
     found: set[Symbol] = set()
     for each in expressions:
         found |= {limit[0] for total in each.atoms(Sum) for limit in total.limits}
@@ -137,7 +137,7 @@ def _places(expressions: tuple[Basic, ...]) -> set[Symbol]:
 
 
 def _bounds(expressions: tuple[Basic, ...]) -> set[Symbol]:
-    """Return the symbols in the limits of sums and in the shapes of arrays, but for those that a sum binds."""
+    """Return the symbols in the limits of sums and in the shapes of arrays, except those that a sum binds."""
     found: set[Symbol] = set()
     for each in expressions:
         limits = [limit for total in each.atoms(Sum) for limit in total.limits]
@@ -162,7 +162,7 @@ def _with_real_functions(expression: Basic, names: Collection[str]) -> Basic:
 
 
 def _ranges(expressions: tuple[Basic, ...], bound: set[Basic]) -> dict[Symbol, Expr]:
-    """Return the number of values of each free index that stands alone at a place of an array of known shape."""
+    """Return the number of values of each free index that is itself an index of an array of known shape."""
     free = {symbol for each in expressions for symbol in each.free_symbols if _is_index(symbol)} - bound
     ranges: dict[Symbol, Expr] = {}
     for entry in sorted(set().union(*(each.atoms(Indexed) for each in expressions)), key=str):

@@ -1,8 +1,8 @@
 """`assert_equal`: an equality of expressions as a test, decided by the judge for all values and sizes.
 
-Result       proved: a report that says what was assumed; refuted: an `AssertionError` with numbers for which the two
-             sides differ; neither: an `AssertionError` that says unknown. Nothing is compared in floating point
-Raises       TypeError for text, which is never evaluated, and for anything else that is no expression
+Result       proved: a report with the assumptions; refuted: an `AssertionError` with numbers for which the two sides
+             differ; neither: an `AssertionError` that says unknown. No comparison uses floating point
+Raises       TypeError for text, which is never evaluated, and for any other object that is not an expression
 
 >>> from sympy import Symbol, exp
 >>> x = Symbol("x")
@@ -49,7 +49,7 @@ NEVER = "an assumption never holds, so that anything would follow from it"
 
 @dataclass(frozen=True)
 class Equality:
-    """A proved equality: both sides as the judge read them, and what was assumed, in words."""
+    """A proved equality: both sides as the judge read them, and the assumptions made, in words."""
 
     left: Basic
     right: Basic
@@ -71,7 +71,7 @@ def assert_equal(
     """Assert that two expressions are equal for all values within the assumptions.
 
     `assuming` holds SymPy relations, or `Assumption`s for all values of an index. `about` names a result or layer whose
-    definitions may be used, `ranges` gives the number of values of indices that the shape of no array tells.
+    definitions may be used. `ranges` gives the number of values of the indices that no array shape determines.
     """
     __tracebackhide__ = True
     sides = [_expression(side) for side in (left, right)]
@@ -117,9 +117,9 @@ def _expression(value: Any) -> Basic:
 
 
 def _stated(assuming: Any) -> Iterator[Assumption]:
-    """Yield assumptions; one that holds of itself is left out.
+    """Yield the assumptions, without those that always hold.
 
-    Raises `TypeError` for what is no relation, `ValueError` for one that never holds.
+    Raises `TypeError` for an object that is not a relation, `ValueError` for a relation that never holds.
     """
     single = isinstance(assuming, Basic | Assumption | str) or not isinstance(assuming, Iterable)
     for each in [assuming] if single else assuming:
@@ -136,7 +136,7 @@ def _stated(assuming: Any) -> Iterator[Assumption]:
 
 
 def _above_zero(stated: Sequence[Assumption], relation: type[Relational]) -> list[str]:
-    """Return the names of the symbols that are assumed to be > 0, or >= 0: they are declared so."""
+    """Return the names of the symbols that are assumed to be > 0, or >= 0, so that they can be declared so."""
     found = []
     for each in (one for one in stated if not one.ranges):
         statement = each.statement if isinstance(each.statement, Gt | Ge) else each.statement.reversed
@@ -158,7 +158,7 @@ def _context(about: Derivation | Layer | str | None) -> Derivation:
 def _within(
     adopted: Adopted, stated: Sequence[Assumption], context: Derivation, ranges: Mapping[Symbol, Any]
 ) -> Derivation:
-    """Return the two sides as a derivation with all that may be used of it."""
+    """Return the two sides as a derivation with the definitions and assumptions that its proof may use."""
     first, second, *statements = adopted.expressions[: 2 + len(stated)]
     assumptions = [
         Assumption(
@@ -183,7 +183,7 @@ def _within(
 
 
 def _decided(first: Basic, second: Basic, whole: Derivation) -> StepEvidence:
-    """Return what the judge says: by algebra, and by the rules that the expressions and assumptions call for."""
+    """Return the verdict of the judge: by algebra, and by the rules that the expressions and assumptions suggest."""
     rules = ["algebra"]
     rules += ["derivative"] * (first.has(Derivative) or second.has(Derivative))
     if any(isinstance(each.statement, Eq) for each in whole.assumptions):

@@ -1,4 +1,4 @@
-"""`assert_implements`: a function over arrays as a layer, values and gradients, at random sizes and number types."""
+"""`assert_implements`: compare a function over arrays with a layer, in values and gradients."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,18 +25,18 @@ def assert_implements(
     seed: int = 0,
     **sizes_and_scalars: float,
 ) -> "Conformance":
-    """Assert that a function over NumPy, PyTorch or JAX arrays computes a layer; return what was compared.
+    """Assert that a function over NumPy, PyTorch or JAX arrays computes a layer; return the comparisons made.
 
-    Definition   the function is called as the compiled layer is, by position: inputs, parameters, weights of parts (a
-                 dict each, a list of dicts for a repetition), then sizes and scalars that no shape tells; epsilon is
-                 left to the function, whose default must be the layer's (1e-5, or the one given by keyword).
+    Definition   the function is called like the compiled layer, by position: inputs, parameters, weights of parts (a
+                 dict each, a list of dicts for a repetition), then sizes and scalars that no shape determines; epsilon
+                 is not passed: the function's default must be the layer's (1e-5, or the one given by keyword).
                  `call(function, *arguments)` adapts another signature, or a module
-    Result       values in float64 and float32, without and with batch axes in front, with inputs so large that an
-                 unshifted exp overflows, with masks, and gradients by PyTorch's or JAX's differentiation; no argument
-                 is overwritten, no call depends on an earlier one, and arrays lie in memory in any order
+    Result       values in float64 and float32, without and with leading batch axes, with inputs so large that an
+                 unshifted exp overflows, with masks, and gradients by PyTorch's or JAX's differentiation; also that no
+                 argument is overwritten, no call depends on an earlier one, and any memory order of arrays works
     Shapes       distinct primes, then ones, equal sizes and several hundred, unless sizes are given by keyword;
                  `batch=False` for a function without batch axes
-    Assumes      `fully_masked_rows`: a row without visible keys gives zeros; say False where a function need not
+    Assumes      `fully_masked_rows`: a row without visible keys gives zeros; pass False if a function need not do so
     Raises       AssertionError with the smallest failing case and the formula; LookupError for an unknown layer;
                  TypeError, or InputError (a ValueError), for a bad argument of this function
     """

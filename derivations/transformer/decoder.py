@@ -5,7 +5,7 @@ Definition   Y = LayerNorm(X + MultiHead(X, X, X; M)), Z = LayerNorm(Y + MultiHe
 Result       three sub-layers; under the causal mask position i does not depend on positions after i;
              4 h d_model (d_k + d_v) + 2 d_model d_ff + d_ff + 7 d_model parameters
 Shapes       X, Y, Z, U (n, d_model), memory (m, d_model), M (n, n), weights of the cross-attention (n, m) in each head
-Assumes      no biases in the attention; the norms stand after the residual sums
+Assumes      no biases in the attention; the norms follow the residual sums
 Source       Vaswani et al. (2017), section 3.1
 """
 
@@ -101,7 +101,7 @@ def third_sub_layer(z: Array) -> Array:
 
 @result
 def sub_layers() -> Derivation:
-    """A layer of the decoder has three sub-layers, not two; each adds to its own input, then normalises."""
+    """A decoder layer has three sub-layers, not two; each adds its own input to its output, then normalises."""
     layer, let = decoder_layer(), Equations()
     let("M")(CausalMask(n))
     return derivation(
@@ -116,7 +116,7 @@ def sub_layers() -> Derivation:
 
 @result
 def cross_attention_weights() -> Derivation:
-    """The weights of the cross-attention: n queries from the decoder, m keys from the output of the encoder."""
+    """The weights of the cross-attention: n queries from the decoder, m keys from the encoder output."""
     W_Q, W_K = array("W_Q", d_model, d_k), array("W_K", d_model, d_k)
     let = Equations()
     Q, K = let("Q")(Y @ W_Q), let("K")(memory @ W_K)
@@ -134,7 +134,7 @@ def cross_attention_weights() -> Derivation:
 
 @result
 def memory_shapes() -> Derivation:
-    """The decoder keeps the n positions of its input, however many positions m the memory has."""
+    """The decoder keeps the n positions of its input, for any number m of positions in the memory."""
     weights, V, own = array("W", n, m), array("V", m, d_v), array("V_target", n, d_v)
     combined = Sum(weights[i, j] * V[j, k], (j, 0, m - 1))
     return derivation(
@@ -147,7 +147,7 @@ def memory_shapes() -> Derivation:
 
 @result
 def causal() -> Derivation:
-    """Row k of each sub-layer stays what it is when the rows after k are replaced by those of any other array."""
+    """Row k of each sub-layer does not change when the rows after k are replaced by those of any other array."""
     seen, other = Iverson(Le(i, k, evaluate=False)), array("R", n, d_model)
     rows, let = (X, Y, Z), Equations()
     changed = [
@@ -176,7 +176,7 @@ def counted(what: str) -> Expr:
 
 @result
 def parameters() -> Derivation:
-    """The learned numbers of one decoder layer: two attentions, a feed-forward network, three norms."""
+    """Count the weights of one decoder layer: two attentions, a feed-forward network, three norms."""
     return derivation(
         "Parameters of a decoder layer",
         claim(
@@ -190,7 +190,7 @@ def parameters() -> Derivation:
 
 @result
 def flops() -> Derivation:
-    """The FLOPs of the matrix products of one decoder layer: n positions, m positions in the memory."""
+    """Count the FLOPs of the matrix products of one decoder layer, for n positions and m positions in the memory."""
     itself = 2 * n * h * (d_k + d_v) * (n + 2 * d_model)
     crossing = 2 * h * (d_k + d_v) * (n * d_model + m * d_model + n * m)
     return derivation(

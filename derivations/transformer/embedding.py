@@ -1,8 +1,9 @@
-r"""Token embedding: rows of a table, chosen by numbers.
+r"""Token embedding: rows of a table, selected by token numbers.
 
 Definition   X_i = sqrt(d_model) E_{tokens_i}
-Result       one-hot rows times the table; entries of variance 1 where those of the table have 1/d_model, which also
-             gives the logits H E^T of a tied output variance 1; vocab d_model parameters, saved a second time by tying
+Result       one-hot rows times the table; entries of variance 1 if those of the table have variance 1/d_model, for
+             which the logits H E^T of a tied output have variance 1, too; vocab d_model parameters, which a tied
+             output does not need again
 Shapes       tokens (n,), E (vocab, d_model), X (n, d_model)
 Assumes      0 <= tokens_i < vocab
 Source       Vaswani et al. (2017), section 3.4
@@ -51,13 +52,13 @@ def embedding() -> Layer:
 
 
 def chosen(column: Expr) -> Indexed:
-    """Return the entry of the table in the row that token i names."""
+    """Return the entry of the table in the row of token i."""
     return Indexed(E.base, tokens[i], column)
 
 
 @result
 def definition() -> Derivation:
-    """The embedding, entry by entry: row i is the row of the table that token i names."""
+    """The entries of the embedding: row i is the row of the table for token i."""
     return derivation(
         "Definition of the token embedding",
         claim(X[i, k], step("definition", sqrt(d_model) * chosen(k))),
@@ -70,7 +71,7 @@ def definition() -> Derivation:
 
 @result
 def one_hot_product() -> Derivation:
-    """Looking up a row is multiplying by a row that is 1 in one place: a linear layer without a bias."""
+    """Looking up a row is multiplying by a one-hot row: a linear layer without a bias."""
     return derivation(
         "The embedding is the product of one-hot rows and the table",
         claim(
@@ -88,7 +89,7 @@ def one_hot_product() -> Derivation:
 
 @result
 def one_hot_rows() -> Derivation:
-    """Two positions have one row in common or none: the products of one-hot rows say which tokens are equal."""
+    """The products of one-hot rows are 1 for equal tokens and 0 for different ones."""
     T = OneHot(tokens, vocab)
     return derivation(
         "One-hot rows have length 1, and are orthogonal where the tokens differ",
@@ -104,7 +105,7 @@ def one_hot_rows() -> Derivation:
 
 @result
 def permutation_equivariance() -> Derivation:
-    """A token has the same row wherever it stands: the order of the tokens is not seen."""
+    """A token has the same row at every position: the embedding ignores the order of the tokens."""
     sigma = Function("sigma", integer=True)
     T, moved = OneHot(tokens, vocab), Tabulated(Lambda((i, l), KroneckerDelta(tokens[sigma(i)], l)), n, vocab)
     return derivation(
@@ -117,7 +118,7 @@ def permutation_equivariance() -> Derivation:
 
 
 def moment(of: Expr, value: Expr | int, text: str) -> Assumption:
-    """Return the assumption that an expression has the given expectation, at all places."""
+    """Return the assumption that an expression has the given expectation, at all indices."""
     sizes = {i: n, j: vocab, k: d_model, l: d_model}
     return Assumption(Eq(Mean(of), value, evaluate=False), {s: sizes[s] for s in sizes if of.has(s)}, text)
 
@@ -131,7 +132,7 @@ TABLE = (
 
 @result
 def scale() -> Derivation:
-    """A table of variance 1/d_model: times sqrt(d_model), its rows have entries of variance 1, like the positions."""
+    """With a table of variance 1/d_model, the factor sqrt(d_model) gives entries of variance 1, like the positions."""
     scaled = sqrt(d_model) * E[j, k]
     return derivation(
         "Entries of variance 1/d_model times sqrt(d_model) have variance 1; the rows alone have length 1 on average",
@@ -149,7 +150,7 @@ def scale() -> Derivation:
 
 @result
 def tied_logits() -> Derivation:
-    """The same table as output matrix: without the scale, which is for the input alone, logits have variance 1."""
+    """With the same table as output matrix, logits have variance 1 without the scale, which only the input has."""
     logit, pair = (H @ E.T)[i, j], H[i, k] * H[i, l]
     text = "the table is independent of what enters the output"
     return derivation(
@@ -173,7 +174,7 @@ def tied_logits() -> Derivation:
 
 @result
 def weight_tying() -> Derivation:
-    """With the table as output matrix a logit is the product of a row with the token's own row of the table."""
+    """With the table as output matrix, a logit is the product of a row and the token's row of the table."""
     return derivation(
         "A tied output: logit v is the dot product with row v of the table, and vocab d_model parameters are saved",
         claim(H @ E.T, step("matrix product", Tabulated(Lambda((i, j), (H[i] @ E[j]).entry()), n, vocab))),
@@ -200,7 +201,7 @@ def factorised_embedding() -> Layer:
 
 @result
 def factorised() -> Derivation:
-    """The narrow table times the projection is a table of rank r at most: a look-up in it is the embedding."""
+    """The narrow table times the projection is a table of rank at most r: a look-up in it is the embedding."""
     layer = factorised_embedding()
     table, projection = layer.parameters
     return derivation(

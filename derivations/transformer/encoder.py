@@ -4,7 +4,7 @@ Definition   Y = LayerNorm(X + MultiHead(X, X, X)), Z = LayerNorm(Y + FFN(Y)); N
 Result       two sub-layers; permuting the positions permutes the output; 2 h d_model (d_k + d_v) + 2 d_model d_ff
              + d_ff + 5 d_model parameters
 Shapes       X, Y, Z (n, d_model), mask M (n, n)
-Assumes      no biases in the attention; the norms stand after the residual sums
+Assumes      no biases in the attention; the norms follow the residual sums
 Source       Vaswani et al. (2017), section 3.1
 """
 
@@ -75,7 +75,7 @@ def counted(what: str) -> Expr:
 
 @result
 def layer_definition() -> Derivation:
-    """An encoder layer: two residual sums, each of them normalised."""
+    """An encoder layer has two residual sums, each of which is normalised."""
     layer = encoder_layer()
     return derivation(
         "Definition of an encoder layer, with A the attention of X and F the feed-forward network of Y",
@@ -92,7 +92,7 @@ def layer_definition() -> Derivation:
 
 @result
 def sub_layers() -> Derivation:
-    """A layer of the encoder has two sub-layers; each adds to its own input, then normalises."""
+    """An encoder layer has two sub-layers; each adds its own input to its output, then normalises."""
     layer = encoder_layer()
     return derivation(
         "An encoder layer has two sub-layers, each of the form LayerNorm(x + F(x))",
@@ -105,7 +105,7 @@ def sub_layers() -> Derivation:
 
 @result
 def output_row() -> Derivation:
-    """The second sub-layer treats every position alone: z = LayerNorm(y + FFN(y)) for row p of Y and of Z."""
+    """The second sub-layer treats every position separately: z = LayerNorm(y + FFN(y)) for row p of Y and of Z."""
     let = Equations()
     F = let("F")(network(Y))
     Z = let("Z")(second_norm(Y + F))
@@ -122,7 +122,7 @@ def output_row() -> Derivation:
 
 @result
 def permutation_equivariance() -> Derivation:
-    """Without a mask and without positions, an encoder layer does not see the order of its input."""
+    """Without a mask and without positions, an encoder layer ignores the order of its input."""
     sigma = Function("sigma", integer=True)
     let = Equations()
     X_P = let("X_P")(Tabulated(Lambda((k, l), X[sigma(k), l]), n, d_model))
@@ -139,7 +139,7 @@ def permutation_equivariance() -> Derivation:
 
 @result
 def parameters() -> Derivation:
-    """The learned numbers of one encoder layer: those of its parts."""
+    """Count the weights of one encoder layer as the sum over its parts."""
     projections = 2 * h * d_model * (d_k + d_v)
     return derivation(
         "Parameters of an encoder layer",
@@ -154,7 +154,7 @@ def parameters() -> Derivation:
 
 @result
 def flops() -> Derivation:
-    """The FLOPs of the matrix products of one encoder layer: linear in n, but for the scores and the weighted sums."""
+    """Count the FLOPs of the matrix products of one encoder layer: linear in n, except for scores and weighted sums."""
     projections, scores = 4 * n * h * d_model * (d_k + d_v), 2 * n**2 * h * (d_k + d_v)
     return derivation(
         "FLOPs of the matrix products of an encoder layer, a multiply-add being 2",

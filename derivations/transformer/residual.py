@@ -1,7 +1,7 @@
 r"""Residual connections around a sub-layer F, with the norm after the sum or before the sub-layer.
 
 Definition   post-norm: S = X + F(X), Y = LayerNorm(S);   pre-norm: Y = X + F(LayerNorm(X))
-Result       what is added is the sub-layer's own input; the Jacobian of the sum is 1 + F'
+Result       the sum adds the sub-layer's own input; its Jacobian is 1 + F'
 Shapes       X, F(X), S and Y (n, d_model)
 Assumes      F keeps the shape of its input
 Source       post-norm: Vaswani et al. (2017), section 3.1; pre-norm: Xiong et al. (2020); He et al. (2016)
@@ -75,13 +75,13 @@ def over_q(of: Expr) -> Expr:
 
 
 def of_norm(inputs: Array) -> tuple[Equation, ...]:
-    """Return the equations of the norm of a matrix: differences to the mean, variance, normalised rows."""
+    """Return the equations of the norm of a matrix: differences from the mean, variance, normalised rows."""
     names = {"X_c": X_c, "sigma2": sigma2, "X_hat": X_hat}
     return tuple(Equation(target, layer_norm().until(name).result(inputs)) for name, target in names.items())
 
 
 def with_linear_sublayer(*, post: bool) -> tuple[Equation, ...]:
-    """Return the equations of a block with the sub-layer F(X) = X A: any other is that to first order."""
+    """Return the equations of a block with sub-layer F(X) = X A, to which any other is equal to first order."""
     normed = layer_norm().result(S if post else X, gamma=gamma, beta=beta)
     if post:
         return (Equation(S, X + X @ A), *of_norm(S), Equation(Y, normed))
@@ -90,7 +90,7 @@ def with_linear_sublayer(*, post: bool) -> tuple[Equation, ...]:
 
 @result
 def post_norm() -> Derivation:
-    """The original Transformer: the norm of the sum of the input and what the sub-layer makes of it."""
+    """The original Transformer normalises the sum of the input and the output of the sub-layer."""
     return derivation(
         "Post-norm residual: the sub-layer's own input is added and the sum is normalised, LayerNorm(X + FFN(X))",
         claim(S, step("definition", X + sublayer(X))),
@@ -102,7 +102,7 @@ def post_norm() -> Derivation:
 
 @result
 def pre_norm() -> Derivation:
-    """The later variant: the sub-layer sees the norm of the input, and the sum itself is passed on."""
+    """The later variant: the sub-layer reads the norm of the input, and the sum is passed on without a norm."""
     return derivation(
         "Pre-norm residual: the sub-layer sees the normalised input, X + FFN(LayerNorm(X))",
         claim(Y, step("definition", X + sublayer(norm(X)))),
@@ -113,7 +113,7 @@ def pre_norm() -> Derivation:
 
 @result
 def output_is_not_the_sum() -> Derivation:
-    """The sum keeps the means of both its parts; the norm, before gamma and beta, takes the mean of every row away."""
+    """The sum keeps the means of both terms; the norm, before gamma and beta, removes the mean of every row."""
     normed = layer_norm().until("X_hat").result(S)
     return derivation(
         "The output of a post-norm sub-layer is not the sum X + F(X) but its norm, whose rows have mean 0",
@@ -131,7 +131,7 @@ def output_is_not_the_sum() -> Derivation:
 
 @result
 def per_position() -> Derivation:
-    """Sub-layer, sum and norm act on each position by itself: row i of the output is that of x_i alone."""
+    """Sub-layer, sum and norm act on each position separately: row i of the output depends only on x_i."""
     alone = Tabulated(Lambda((j, k), X[i, k]), 1, d_model)
     return derivation(
         "Row i of LayerNorm(X + FFN(X)) is LayerNorm(x_i + FFN(x_i))",
@@ -144,7 +144,7 @@ def per_position() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """The derivative of a sum: what the sub-layer lacks, the identity carries."""
+    """The derivative of a sum: the identity is added to the Jacobian of the sub-layer."""
     return derivation(
         "Jacobian of a residual connection: the identity plus the Jacobian of the sub-layer",
         claim(
@@ -160,7 +160,7 @@ def jacobian() -> Derivation:
 
 @result
 def post_norm_jacobian() -> Derivation:
-    """Every gradient passes through the norm: the identity is not left alone, it is divided by s and projected."""
+    """Every gradient passes through the norm: the identity, too, is divided by s and projected."""
     return derivation(
         "Jacobian of a post-norm block: that of the norm at S, times the identity plus that of the sub-layer",
         claim(
@@ -175,7 +175,7 @@ def post_norm_jacobian() -> Derivation:
 
 @result
 def pre_norm_jacobian() -> Derivation:
-    """A path without any norm: the identity stands alone, and only the branch is divided by s."""
+    """One path has no norm: the identity is unchanged, and only the branch is divided by s."""
     return derivation(
         "Jacobian of a pre-norm block: the identity plus that of the sub-layer times that of the norm at X",
         claim(
@@ -191,7 +191,7 @@ def pre_norm_jacobian() -> Derivation:
 
 @result
 def paths() -> Derivation:
-    """A stack of residual blocks is a sum over all ways through it, each of which takes or leaves every branch."""
+    """A stack of residual blocks is a sum over all paths through it, each of which takes or skips every branch."""
     B, identity = array("B", d_model, d_model), Tabulated(Lambda((k, l), KroneckerDelta(k, l)), d_model, d_model)
     return derivation(
         "Two residual blocks with linear branches: (I + A)(I + B) = I + A + B + A B, four paths",
@@ -203,7 +203,7 @@ def paths() -> Derivation:
 
 @result
 def gated_branch() -> Derivation:
-    """A factor in front of the branch that starts at 0: the block starts as the identity."""
+    """With a branch factor that starts at 0, the block starts as the identity."""
     return derivation(
         "A branch with a factor a has Jacobian I + a F', so the block is the identity at a = 0",
         claim(
@@ -234,7 +234,7 @@ def branch_ignores_scale() -> Derivation:
 
 @result
 def weighted_residual() -> Derivation:
-    """More weight on the stream is less weight on the branch: the norm sees their ratio alone."""
+    """A larger factor on the stream is a smaller factor on the branch: the norm depends only on their ratio."""
     return derivation(
         "LayerNorm(a X + F; eps) = LayerNorm(X + F/a; eps / a^2) for every a > 0, up to gamma and beta",
         claim(L[i, k], step("algebra", X_c[i, k] / sqrt(sigma2[i] + epsilon / b**2))),
@@ -250,7 +250,7 @@ def weighted_residual() -> Derivation:
 
 @result
 def fixed_rows_add_up() -> Derivation:
-    """What is added to every position may be added once, at the end of the residual path."""
+    """Vectors that are added to every position may be added once, at the end of the residual path."""
     first, second, W, e = array("b", d_model), array("c", d_model), array("W", d_model, d_ff), array("e", d_ff)
     return derivation(
         "Fixed rows that meet in a residual sum are added once; a product takes one into its bias",

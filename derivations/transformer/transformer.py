@@ -2,7 +2,7 @@ r"""The whole Transformer: embeddings, positions, encoder, decoder, output softm
 
 Definition   memory = Encoder(Embedding(source) + PE), Z = Decoder(Embedding(target) + PE, memory),
              logits = Z E^T, P = softmax of the rows of the logits
-Result       the entries of the input and of the output; the rows of P sum to 1; row i of P sees row i of Z alone
+Result       the entries of the input and of the output; the rows of P sum to 1; row i of P depends only on row i of Z
 Shapes       source (m,), target (n,), E (vocab, d_model), memory (m, d_model), Z (n, d_model), logits and P (n, vocab)
 Assumes      d_model even; tokens count from 0 and are below vocab
 Source       Vaswani et al. (2017), section 3
@@ -35,7 +35,7 @@ def transformer(
     Definition   memory = Encoder(Embedding(source) + PE), Z = Decoder(Embedding(target) + PE, memory),
                  logits = Z E^T, P = softmax of the rows of the logits
     Shapes       source (m,), target (n,), E (vocab, d_model), logits and P (n, vocab); with `padded`, masks of the
-                 tokens that are no padding: source_visible (m,), target_visible (n,)
+                 tokens that are not padding: source_visible (m,), target_visible (n,)
     Assumes      target position i sees target positions j <= i
     Source       Vaswani et al. (2017), section 3
     """
@@ -61,11 +61,11 @@ def transformer(
 def transformer_loss(
     *, padded: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False
 ) -> Layer:
-    """Return the mean cross-entropy of what the Transformer puts out against the tokens that should follow.
+    """Return the mean cross-entropy of the output of the Transformer against the tokens that should follow.
 
     Definition   logits as in `transformer`, loss = CrossEntropy(logits, labels)
     Shapes       source (m,), target and labels (n,), E (vocab, d_model), loss (); masks as in `transformer`
-    Assumes      every target position counts, also one that is padding
+    Assumes      every target position counts, also a position of padding
     Source       Vaswani et al. (2017), section 3; Goodfellow, Bengio and Courville (2016), section 6.2.2.3
     """
     model = transformer(padded=padded, biases=biases, activation=activation, final_norm=final_norm).until("logits")
@@ -85,7 +85,7 @@ v, w = index("v"), index("w")  # tokens
 
 @result
 def definition() -> Derivation:
-    """What the Transformer puts out: scores against every row of the embedding, then softmax."""
+    """The output of the Transformer: the scores against every row of the embedding, then softmax."""
     layer = transformer()
     return derivation(
         "The output of the Transformer: the softmax of Z E^T, row by row",
@@ -98,7 +98,7 @@ def definition() -> Derivation:
 
 @result
 def input_rows() -> Derivation:
-    """What the encoder takes in: in column 2i the embedding and a sine, in column 2i + 1 the embedding and a cosine."""
+    """The input of the encoder: column 2i is the embedding plus a sine, column 2i + 1 the embedding plus a cosine."""
     layer, source, angle = transformer(), token_array("source", m), pos / Integer(10000) ** (2 * i / d_model)
     X = layer.equation("X").variable
     even, odd = (sqrt(d_model) * Indexed(E.base, source[pos], 2 * i + column) for column in (0, 1))
@@ -131,7 +131,7 @@ def tied_output() -> Derivation:
 
 @result
 def output_probabilities() -> Derivation:
-    """The probability of a token, from the scores of all tokens."""
+    """The probability of a token, computed from the scores of all tokens."""
     return derivation(
         "The probability of token v at position i",
         claim(P[i, v], step("definition", exp(logits[i, v]) / Sum(exp(logits[i, w]), (w, 0, vocab - 1)))),
@@ -161,7 +161,7 @@ def output_probabilities_sum_to_one() -> Derivation:
 
 @result
 def causal() -> Derivation:
-    """Row k of the probabilities depends on row k of Z alone; with `decoder.causal`, on no target token after k."""
+    """Row k of the probabilities depends only on row k of Z; with `decoder.causal`, on no target token after k."""
     seen, let = Iverson(Le(i, k, evaluate=False)), Equations()
     changed = seen * Z[i, j] + (1 - seen) * array("R", n, d_model)[i, j]
     Z_new = let("Z_new")(Tabulated(Lambda((i, j), changed), n, d_model))
@@ -176,7 +176,7 @@ def causal() -> Derivation:
 
 @result
 def shapes() -> Derivation:
-    """From Z (n, d_model) and E (vocab, d_model) to scores and probabilities (n, vocab)."""
+    """Z (n, d_model) and E (vocab, d_model) give scores and probabilities (n, vocab)."""
     score = Sum(Z[i, k] * E[v, k], (k, 0, d_model - 1))
     total = Sum(exp(logits[i, w]), (w, 0, vocab - 1))
     layer = transformer()

@@ -1,1 +1,1 @@
-"""What the weights of the equations are called in published checkpoints, and which are stored side by side: data."""
+"""The names of the weights in published checkpoints, and which weights share a tensor: data."""

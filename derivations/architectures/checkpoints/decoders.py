@@ -1,4 +1,4 @@
-"""Names in the checkpoints of decoders that are not in the manner of Llama."""
+"""Names in the checkpoints of decoders whose layout differs from that of Llama."""
 
 from derivations.architectures.checkpoints.family import (
     Family,

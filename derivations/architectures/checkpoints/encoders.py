@@ -50,10 +50,10 @@ BERT = Family(
     same={
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.bias": "cls.predictions.decoder.bias",
-        **instead("classifier", "cls.seq_relationship"),  # of a model that scores nothing but the next sentence
+        **instead("classifier", "cls.seq_relationship"),  # of a model that scores only the next sentence
         **instead("classifier", "qa_outputs"),  # of one that scores where an answer begins and ends
     },
-    ignored=(  # heads that the model does not have; beside the biases of the scores a copy, which is not added
+    ignored=(  # heads that the model does not have, and a copy of the biases of the scores, which is not added
         *(r"embeddings\.position_ids", r"pooler\.dense\.(weight|bias)", r"cls\.seq_relationship\.(weight|bias)"),
         *(r"cls\.predictions\.transform\..*", r"cls\.predictions(\.decoder)?\.bias"),
     ),

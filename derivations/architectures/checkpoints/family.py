@@ -1,6 +1,6 @@
-"""The names of a family of checkpoints, and the pieces that tables of names are put together from.
+"""The names of a family of checkpoints, and functions that build tables of names.
 
-Definition   a table has, for weights of the equations such as `decoder.self_attention.W_Q`, the tensor that holds it
+Definition   a table maps weights of the equations, such as `decoder.self_attention.W_Q`, to the tensors that store them
 """
 
 from collections.abc import Mapping
@@ -22,17 +22,17 @@ __all__ = [
     "table",
 ]
 
-OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}  # of norms, in checkpoints of the first years
+OLD_ENDINGS = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}  # of norms, in early checkpoints
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Where a weight is stored, and how.
+    """The tensor that stores a weight, and its layout.
 
-    `name` may hold {n}, the number of the layer, and {e}, that of an expert. A fused tensor holds the weights `beside`
-    each other, this one among them, over all heads or, when `by_head`, within each head or group. `sections` stand side
-    by side in that order, the weights of a section within each head. `added` is what the
-    equations' weight has on top of the stored one.
+    `name` may contain {n}, the number of the layer, and {e}, the number of an expert. A fused tensor concatenates the
+    weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group. `sections`
+    are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
+    to the stored weight to give the weight of the equations.
     """
 
     name: str
@@ -50,10 +50,10 @@ Table = Mapping[str, Stored]
 class Family:
     """The names of one family of checkpoints.
 
-    `prefixes` may stand in front of a tensor's name; a name in `same` may stand in place of the other one or beside it,
-    with the same numbers; those in `zero` must hold zeros; those that match `ignored` (a regular expression for the
-    whole name) are passed over where they are no weights of the equations. Where a key of `renamed` (a regular
-    expression) stands in a name, its value is meant.
+    The name of a tensor may start with one of `prefixes`. A name in `same` may replace the other one, or occur besides
+    it with the same numbers. Tensors in `zero` must be zeros. Tensors whose whole name matches `ignored` (a regular
+    expression) are skipped unless they are weights of the equations. A match of a key of `renamed` (a regular
+    expression) in a name is replaced by its value.
     """
 
     weights: Table
@@ -74,12 +74,12 @@ def linear(ours: str, theirs: str, *, as_written: bool = False) -> Table:
 
 
 def affine(ours: str, theirs: str) -> Table:
-    """Return the matrix W and the biases b of a part that is an affine map and nothing else."""
+    """Return the matrix W and the biases b of a part that is only an affine map."""
     return {f"{ours}.W": Stored(f"{theirs}.weight"), f"{ours}.b": Stored(f"{theirs}.bias")}
 
 
 def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_written: bool = False) -> Table:
-    """Return weights that are stored in one matrix, side by side in the order given, and so their biases."""
+    """Return weights that are stored in one matrix, side by side in the given order, and likewise their biases."""
     letters = weights.split()
     matrices, biases = (tuple(f"{kind}_{letter}" for letter in letters) for kind in ("W", "b"))
     return {
@@ -89,7 +89,7 @@ def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_wr
 
 
 def in_sections(where: str, theirs: str, *sections: str) -> Table:
-    """Return weights that are stored in one matrix, section by section, those of a section within each head."""
+    """Return weights that are stored in one matrix, section by section, with the weights of a section in each head."""
     table: dict[str, Stored] = {}
     for kind, ending in (("W", "weight"), ("b", "bias")):
         parts = tuple(tuple(f"{kind}_{letter}" for letter in section.split()) for section in sections)
@@ -99,7 +99,7 @@ def in_sections(where: str, theirs: str, *sections: str) -> Table:
 
 
 def attention(where: str, query: str, key: str, value: str, output: str) -> Table:
-    """Return the four projections; columns that are not turned come after those that are, within each head."""
+    """Return the four projections; within each head, columns that are not rotated follow those that are."""
     table: dict[str, Stored] = {}
     for letter, theirs in zip("QKV", (query, key, value), strict=True):
         table.update(fused(where, theirs, f"{letter} {letter}_pass" if letter != "V" else "V", by_head=letter != "V"))
@@ -121,17 +121,17 @@ def gated(where: str, gate: str, up: str, down: str) -> Table:
 
 
 def norm(ours: str, theirs: str, added: int = 0) -> Table:
-    """Return scale and shift of a norm; `added` is what the scale has on top of the stored one."""
+    """Return scale and shift of a norm; `added` is the number that is added to the stored scale."""
     return {f"{ours}.gamma": Stored(f"{theirs}.weight", added=added), f"{ours}.beta": Stored(f"{theirs}.bias")}
 
 
 def table(ours: str, theirs: str) -> Table:
-    """Return a table of rows, which is stored as the equations have it."""
+    """Return a table of rows, which is stored as it is in the equations."""
     return {ours: Stored(theirs, as_written=True)}
 
 
 def instead(usual: str, other: str) -> Mapping[str, str]:
-    """Return the names under which matrix and biases of an affine map may be stored as well."""
+    """Return other names under which the matrix and the biases of an affine map may be stored."""
     return {f"{other}.{each}": f"{usual}.{each}" for each in ("weight", "bias")}
 
 

@@ -1,4 +1,4 @@
-"""Names in the checkpoints of gpt-oss: all experts of a layer in one tensor, gate and linear half in one of them."""
+"""Names in the checkpoints of gpt-oss: one tensor for all experts of a layer, with gate and linear half together."""
 
 from derivations.architectures.checkpoints.family import Family, Stored, attention, head, norm, table
 

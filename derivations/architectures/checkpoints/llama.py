@@ -1,4 +1,4 @@
-"""Names in the checkpoints of Llama and of what was made in its manner: gated networks, RMS norms, rotary positions."""
+"""Names in the checkpoints of Llama and of similar models: gated networks, RMS norms, rotary positions."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the weights of the equations are called in the checkpoints of each family, by its name in `config.json`.
+"""The names of the weights in the checkpoints of each family, by its name in `config.json`.
 
 Definition   a weight of layer n is `decoder.self_attention.W_Q` in the equations and
              `layers.{n}.self_attn.q_proj.weight` in the checkpoint; a family has one table of such pairs

@@ -1,4 +1,4 @@
-"""A `config.json` as a `Model`: its family reads its fields, and none is passed over in silence."""
+"""A `config.json` as a `Model`: its family reads its fields, and no field is ignored silently."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FAMILIES: Mapping[str, Family] = families()
 
 
 def read_config(path: str | Path, ignore: Sequence[str] = ()) -> Model:
-    """Return the model that a `config.json` describes, named after its folder; the folder may stand for the file.
+    """Return the model that a `config.json` describes, named after its folder; the path may be that of the folder.
 
-    Raises       ConfigError, one sentence with file and field, for what cannot be read or is not understood
+    Raises       ConfigError, one sentence with file and field, for a file that cannot be read or is not understood
     """
     path = Path(path)
     config = read_json(path)
@@ -50,13 +50,13 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
 
 
 def _inside(config: Mapping[str, object]) -> Mapping[str, object]:
-    """The fields of the text model inside a model of several kinds of input, where there is one."""
+    """Return the fields of the text model inside a multimodal model, if there is one."""
     inner = config.get("text_config")
     return inner if isinstance(inner, dict) else {}
 
 
 def _head(fields: Fields, family: Family) -> str:
-    """The head of the class that `architectures` names."""
+    """Return the head of the class that `architectures` names."""
     named = fields.take("architectures", None)
     if named is None or named == []:
         usual = next(iter(family.heads))

@@ -23,7 +23,7 @@ Reader: TypeAlias = Callable[[Fields, str], Parts]
 class Family:
     """How the fields of a configuration are read, and the head of every class that `architectures` may name.
 
-    The first class is meant where none is named.
+    The first class is the default.
     """
 
     read: Reader
@@ -52,7 +52,7 @@ def families() -> Mapping[str, Family]:
 
 
 def decoder_heads(prefix: str, scores: str = "ForCausalLM") -> dict[str, str]:
-    """Return the classes of a model that has scores of tokens, or the rows before them."""
+    """Return the classes of a model with scores of tokens, and of the same model without them."""
     return {prefix + scores: "language_model", prefix + "Model": "none"}
 
 

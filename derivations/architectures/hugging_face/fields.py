@@ -1,7 +1,7 @@
-"""The fields of a configuration: each is read with what it must be, and one that nobody read is an error.
+"""The fields of a configuration: each is read with the type it must have, and an unread field is an error.
 
-A family asks for the fields it understands; `finish` names what is left over. So no field that might change the
-architecture passes unseen.
+A family asks for the fields it understands; `finish` names a field that was not read. So no field that might change
+the architecture is missed.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ LARGEST_SIZE = 10**15
 
 
 class _Required:
-    """The default of a field that has none."""
+    """The default of a field that has no default."""
 
 
 REQUIRED = _Required()
 
 
 class Fields:
-    """A configuration being read: `values` collects the numbers of the sizes, `assumptions` what was assumed."""
+    """A configuration being read: `values` collects the numbers of the sizes, `assumptions` the assumptions made."""
 
     def __init__(self, config: Mapping[str, object], name: str, ignore: Sequence[str] = ()) -> None:
-        """Read the fields of `config`; `name` begins every message, the fields in `ignore` are passed over."""
+        """Read the fields of `config`; `name` begins every message, the fields in `ignore` are skipped."""
         self.config = {field: value for field, value in config.items() if field not in ignore}
         self.name = name
         self.values: dict[Symbol, int] = {}
         self.assumptions: list[str] = []
-        self.part = ""  # what is described of the configured model, where that is not all of it
+        self.part = ""  # the described part of the configured model, if that is not the whole model
         self.read: set[str] = set()
         for field in ignore:
             if field not in config:
@@ -44,15 +44,15 @@ class Fields:
             self.assumptions.append(f"the field {field} is ignored as asked")
 
     def error(self, field: str, what: str) -> ConfigError:
-        """Return the error that says of a field what is wrong with it."""
+        """Return the error that states the problem of a field."""
         return ConfigError(f"{self.name}: {_plain(field)} {what}")
 
     def given(self, field: str, also: Sequence[str] = ()) -> str | None:
-        """Return the name under which a field is there, or None where it is not."""
+        """Return the name under which a field is given, or None if it is missing."""
         return next((each for each in (field, *also) if each in self.config), None)
 
     def take(self, field: str, default: object = REQUIRED, also: Sequence[str] = ()) -> object:
-        """Return the value of a field, which other releases call by the names in `also`."""
+        """Return the value of a field, which other releases name as in `also`."""
         given = [each for each in (field, *also) if each in self.config]
         self.read.update(given)
         for other in given[1:]:
@@ -86,7 +86,7 @@ class Fields:
         return self.let(symbol, value)
 
     def let(self, symbol: Symbol, value: int) -> Symbol:
-        """Give a size its value."""
+        """Set the value of a size."""
         if self.values.setdefault(symbol, value) != value:
             raise self.error(str(symbol), f"would be both {self.values[symbol]} and {value}")
         return symbol
@@ -99,12 +99,12 @@ class Fields:
         return value
 
     def number(self, field: str, default: str | _Required = REQUIRED, also: Sequence[str] = ()) -> Rational:
-        """Return a positive number, exactly as it is written."""
+        """Return a positive number, exactly as written."""
         value = self.take(field, default, also)
         return positive(self, field, value) if self.given(field, also) else Rational(default)
 
     def choice(self, field: str, choices: Mapping[str, object], default: str | _Required = REQUIRED) -> object:
-        """Return what a table has for the word of a field."""
+        """Return the entry of a table for the word in a field."""
         word = self.take(field, default)
         if not isinstance(word, str) or word not in choices:
             known = ", ".join(sorted(choices))
@@ -112,16 +112,17 @@ class Fields:
         return choices[word]
 
     def only(self, field: str, *understood: object) -> None:
-        """Refuse a field that is there with a value that is not understood; the same type counts."""
+        """Refuse a field whose value is not one of the understood ones; the type must agree, too."""
         if field not in self.config:
             return
         value = self.take(field)
+        # in Python True == 1 and 1 == 1.0, but a configuration means different things by them
         if not any(value == each and type(value) is type(each) for each in understood):
             wanted = " or ".join(map(shown, understood))
             raise self.error(field, f"is {shown(value)}, which changes the architecture; only {wanted} is understood")
 
     def table(self, field: str) -> Mapping[str, object] | None:
-        """Return a field that holds fields, or None."""
+        """Return a field that is itself an object of fields, or None."""
         value = self.take(field, None)
         if value is not None and not isinstance(value, dict):
             raise self.error(field, f"is {shown(value)}; an object or null is needed")
@@ -140,7 +141,7 @@ class Fields:
         return value
 
     def numbers(self, field: str, below: int) -> list[int]:
-        """Return a list of whole numbers from 0 to below `below`."""
+        """Return a list of whole numbers that are at least 0 and below `below`."""
         value = self.take(field, None)
         if value is None:
             return []
@@ -152,18 +153,18 @@ class Fields:
         return value
 
     def divided(self, whole: str, size: Symbol, parts: str, count: Symbol) -> int:
-        """Return the quotient of two sizes, which must come out even."""
+        """Return the quotient of two sizes, which must be a whole number."""
         return self.quotient(whole, self.values[size], parts, self.values[count])
 
     def quotient(self, whole: str, number: int, parts: str, by: int) -> int:
-        """Return the quotient of two numbers, which must come out even; the fields are for the message."""
+        """Return the quotient of two numbers, which must be a whole number; the fields are for the message."""
         quotient, rest = divmod(number, by)
         if rest:
             raise self.error(whole, f"is {number}, which is no multiple of {parts}, {by}")
         return quotient
 
     def finish(self) -> None:
-        """Refuse a field that nobody read and that is not known to be harmless."""
+        """Refuse a field that was not read and is not known to be harmless."""
         for field in self.config:
             if field in NEUTRAL and field not in self.read:
                 self.only(field, *NEUTRAL[field])
@@ -179,18 +180,19 @@ class Fields:
 
 
 def positive(fields: Fields, field: str, value: object) -> Rational:
-    """Return a positive number of a configuration as the rational that its digits are."""
+    """Return a positive number of a configuration as the rational number of its digits."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise fields.error(field, f"is {shown(value)}; a positive number is needed")
+    # by its digits: Rational(1e-5) would be the binary fraction nearest to 1e-5
     return Rational(str(value))
 
 
 def shown(value: object) -> str:
-    """Return a value of a configuration in few characters, as JSON writes it."""
+    """Return a value of a configuration as JSON, shortened to 40 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _plain(field: str) -> str:
-    """The name of a field on one line, as far as it is needed."""
+    """Return the name of a field on one line, shortened."""
     return "".join(each if each.isprintable() else "?" for each in field[:60])

@@ -1,4 +1,4 @@
-"""Fields of a configuration that say nothing about which layers there are, or how large."""
+"""Fields of a configuration that do not change the layers or their sizes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HARMLESS = frozenset([
     "output_past", "output_scores", "pretraining_tp", "quantization_config", "return_dict",
     "return_dict_in_generate", "tf_legacy_loss", "tie_last_hidden_states", "torch_dtype", "torchscript",
     "transformers_version", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache",
-    # what is left out at random in training
+    # dropout in training
     "dropout", "dropout_rate",
     # initial values, vocabularies, labels (which are read where there is a classifier)
     "_num_labels", "bos_index", "bos_token", "embedding_initializer_range", "eos_index", "eos_token",

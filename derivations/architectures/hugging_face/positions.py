@@ -1,4 +1,4 @@
-"""Rotary positions, in the spellings that configurations have for them."""
+"""Rotary positions, in the different spellings of configurations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def rotary(
     names: tuple[str, str] = ("rope_theta", "partial_rotary_factor"),
     first: int | None = None,
 ) -> Rotary:
-    """Read rotary positions: `rope_scaling` or `rope_parameters`, with base and share of columns in it or beside it.
+    """Read rotary positions: `rope_scaling` or `rope_parameters`, with base and share of columns in it or next to it.
 
-    Beside it they are called as in `names`; `base`, `share` and `first`, the length of the first training, are the
+    Next to it, their fields have the `names`. `base`, `share` and `first`, the length of the first training, are the
     family's defaults.
     """
     tables = [f.table(field) for field in ("rope_scaling", "rope_parameters")]
@@ -57,13 +57,14 @@ def rotary_of(
         share = positive(f, "rope_parameters.partial_rotary_factor", given["partial_rotary_factor"])
     if share > 1:
         raise f.error("partial_rotary_factor", f"is {share}; at most 1 is needed")
+    # truncated in floating point, as the library `transformers` does
     count = int(f.values[width] * float(share))
     columns = turned_columns(f, count, width)
     return Rotary(columns, halves, base, _scaling(f, given, count, base, first))
 
 
 def turned_columns(f: Fields, count: int, width: Symbol = d_k) -> Expr | None:
-    """Return the number of columns that are turned, which is even, or None for all."""
+    """Return the number of rotated columns, which is even, or None for all."""
     if not 0 < count <= f.values[width] or count % 2:
         raise f.error("rotary positions", f"turn pairs of columns, not {count} of the {f.values[width]} of a head")
     return None if count == f.values[width] else f.let(size("d_rotary"), count)
@@ -91,7 +92,7 @@ _NEUTRAL = {"attn_factor": (1,), "extrapolation_factor": (1,), "finetuned": (Tru
 def _scaling(
     f: Fields, given: Mapping[str, object], columns: int, base: Rational, first: int | None
 ) -> tuple[tuple[str, object], ...]:
-    """The rule that changes the frequencies of so many columns, by name and numbers, those that follow among them."""
+    """Return the rule that changes the frequencies of some columns: its name, its numbers and derived numbers."""
     kind = given.get("rope_type", given.get("type", "default"))
     kind = "longrope" if kind == "su" else kind
     if not isinstance(kind, str) or kind not in _SCALINGS:
@@ -112,7 +113,7 @@ def _scaling(
 def _following(
     f: Fields, rule: Mapping[str, object], given: Mapping[str, object], columns: int, base: Rational, usual: int | None
 ) -> dict[str, object]:
-    """What follows from the numbers of a rule: the length of the first training, and what it is needed for."""
+    """Return the numbers that follow from a rule: the length of the first training, and those computed from it."""
     kind, longest = rule["rope_type"], f.whole(LONGEST, None, none=True)
     first = f.take(ORIGINAL, None) or usual or given.get(ORIGINAL) or longest
     length = longest if kind == "dynamic" else first
@@ -138,7 +139,7 @@ def _following(
 
 
 def _exact(f: Fields, field: str, value: object) -> Any:
-    """A value of a rule in exact numbers."""
+    """Return a value of a rule in exact numbers."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, list):

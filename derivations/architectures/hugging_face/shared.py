@@ -1,4 +1,4 @@
-"""What several families read in the same way: activations, heads, rotary positions, and layers in a row."""
+"""Functions that several families use: activations, heads, rotary positions, and sequences of layers."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ __all__ = [
 
 t = scalar("t")
 ALL_COLUMNS = Rational(1)
-MOST_LISTED, LONGEST_PATTERN = 10_000, 64  # layers that are looked at one by one; of one pattern
+MOST_LISTED, LONGEST_PATTERN = 10_000, 64  # the most layers that are read one by one, and in one pattern
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a family makes of its fields: a head and the stacks in front of it."""
+    """The result of a reader: a head and the stacks before it."""
 
     head: Head
     encoder: Stack | None = None
@@ -93,7 +93,7 @@ def norm(f: Fields, field: str, default: str, kind: str = "layer") -> Norm:
 
 
 def divided_heads(f: Fields, width: str, heads: str, also: Mapping[str, Sequence[str]] | None = None) -> None:
-    """Read the width of the model and the number of heads, which has to divide it; d_k and d_v are the quotient."""
+    """Read the width of the model and the number of heads, which must divide it; d_k and d_v are the quotient."""
     other = also or {}
     f.size(d_model, width, also=other.get(width, ()))
     f.size(h, heads, also=other.get(heads, ()))
@@ -107,9 +107,9 @@ def grouped_heads(
 ) -> tuple[Expr, Expr | None]:
     """Read heads, groups of them that share keys and values, and the columns of a head.
 
-    Returned are the heads of each group and the groups, or all heads and None where no head shares. Without a number
-    of groups there are as many as heads, or as `groups` says; a head without a width of its own has `width` columns,
-    or the width of the model by the number of heads.
+    Return the heads of each group and the groups, or all heads and None if no heads share. If the number of groups is
+    not given, it is `groups`, or the number of heads. If the width of a head is not given, it is `width`, or the width
+    of the model divided by the number of heads.
     """
     f.size(d_model, "hidden_size")
     count = f.whole("num_attention_heads") or 1
@@ -138,12 +138,12 @@ def shared_heads(f: Fields, count: int, groups: int) -> tuple[Expr, Expr | None]
 
 
 def uniform(f: Fields, block: Block, field: str = "num_hidden_layers", also: Sequence[str] = ()) -> tuple[Run, ...]:
-    """Return equal layers, as many as a field says."""
+    """Return equal layers, whose number a field gives."""
     return (Run((block,), f.size(N, field, also=also)),)
 
 
 def listed_layers(f: Fields, field: str = "num_hidden_layers") -> int:
-    """Return the number of layers where they are looked at one by one."""
+    """Return the number of layers that are read one by one."""
     count = f.whole(field) or 1
     if count > MOST_LISTED:
         raise f.error(field, f"is {count}; layers of several kinds are read up to {MOST_LISTED}")
@@ -151,9 +151,9 @@ def listed_layers(f: Fields, field: str = "num_hidden_layers") -> int:
 
 
 def runs(f: Fields, blocks: Sequence[Block]) -> tuple[Run, ...]:
-    """Return layers, given one by one, as few runs; a pattern that comes back is a run of several blocks.
+    """Return layers, given one by one, as few runs; a repeated pattern is a run of several blocks.
 
-    At each layer the pattern that saves most is taken, the shorter of equal ones.
+    At each layer the greedy choice is the pattern that saves most layers, and the shortest of equal ones.
     """
     found: list[tuple[tuple[Block, ...], int]] = []
     at, number_of = 0, dict[Block, int]()  # equal layers have one number: numbers are fast to compare
@@ -168,7 +168,7 @@ def runs(f: Fields, blocks: Sequence[Block]) -> tuple[Run, ...]:
 
 
 def _times(kinds: Sequence[int], start: int, period: int) -> int:
-    """How often the first `period` layers from `start` come one after another."""
+    """Return how many times the `period` layers from `start` on occur in a row."""
     end = start + period
     while end < len(kinds) and kinds[end] == kinds[end - period]:
         end += 1
@@ -176,7 +176,7 @@ def _times(kinds: Sequence[int], start: int, period: int) -> int:
 
 
 def _labels(patterns: Sequence[tuple[Block, ...]]) -> list[str]:
-    """Names for the counts of runs: N for one kind of layer, N_periods for one pattern, else by kind or by number."""
+    """Return names for the counts of runs: N for one kind of layer, N_periods for one pattern, else kind or number."""
     if len(patterns) == 1:
         return ["N" if len(patterns[0]) == 1 else "N_periods"]
     sparse = any(isinstance(block.feed_forward, Experts) for pattern in patterns for block in pattern)
@@ -190,7 +190,7 @@ def _labels(patterns: Sequence[tuple[Block, ...]]) -> list[str]:
 
 
 def language_head(f: Fields, kind: str, *, tied: bool, bias: bool = False) -> Head:
-    """Return the head of a language model, or none."""
+    """Return the head of a language model, or no head."""
     f.size(vocab, "vocab_size")
     tied = f.flag("tie_word_embeddings", tied)
     return Head("none") if kind == "none" else Head("language_model", tied=tied, bias=bias)

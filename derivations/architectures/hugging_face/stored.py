@@ -1,7 +1,7 @@
-"""How a configuration says that its numbers are stored: `torch_dtype` and `quantization_config`.
+"""How a configuration states the storage of its numbers: `torch_dtype` and `quantization_config`.
 
-A layout that is not known refuses the bytes of the weights, with the reason, and nothing else: parameters and
-operations do not depend on it.
+For an unknown layout only the bytes of the weights are refused, with the reason: parameters and operations do not
+depend on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GIVEN = ("quantization_config", "compression_config")
 
 
 def storage_of(f: Fields, family: str, inner: Mapping[str, object] | None = None) -> Storage:
-    """Read how numbers are stored; `inner` are the fields of a text model inside, where they are not given outside."""
+    """Read how numbers are stored; `inner` are the fields of the text model, used if the outer ones are missing."""
     dtype = _dtype(f, inner or {})
     given = [f.take(field, None) for field in GIVEN]
     config = next((each for each in (*given, (inner or {}).get(GIVEN[0])) if each), None)
@@ -43,11 +43,11 @@ def storage_of(f: Fields, family: str, inner: Mapping[str, object] | None = None
 
 
 class _Unknown(ValueError):
-    """What is stored is not known: one sentence."""
+    """The storage is not known; the message is one sentence."""
 
 
 def _dtype(f: Fields, inner: Mapping[str, object]) -> str | None:
-    """The type of all numbers that are not packed, None where the configuration gives none."""
+    """Return the type of all numbers that are not packed, or None if the configuration gives none."""
     word = f.take("dtype", None, ("torch_dtype",)) or inner.get("dtype") or inner.get("torch_dtype")
     if word is None or word == "auto":
         return None
@@ -101,7 +101,7 @@ def _is_met(layout: Layout, config: Mapping[str, object]) -> bool:
 
 
 def _numbers(method: Method, config: Mapping[str, object]) -> dict[Symbol, int]:
-    """The bits of a number and the inputs, and outputs, that share a scale; no group where all inputs share one."""
+    """Return the bits of a number and the inputs, and outputs, that share a scale; no group if all inputs share one."""
     found: dict[Symbol, int] = {}
     for field in method.bits:
         if field in config:
@@ -124,7 +124,7 @@ def _whole(field: str, value: object) -> int:
 
 
 def _left_out(method: Method, config: Mapping[str, object]) -> tuple[str, ...]:
-    """The names of modules that are not packed; the head, unless a list says otherwise."""
+    """Return the names of modules that are not packed; the head, unless a list says otherwise."""
     given = [config[field] for field in method.left_out if config.get(field) is not None]
     names: list[str] = []
     for value in given:

@@ -1,1 +1,1 @@
-"""Published formulas of cost as objects, and how they differ from what the equations give."""
+"""Published formulas of cost as objects, and their differences from the counts of the equations."""

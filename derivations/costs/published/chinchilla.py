@@ -1,4 +1,4 @@
-"""Hoffmann et al. (2022), appendix F: FLOPs of a forward pass by parts, the backward pass twice as much.
+"""Hoffmann et al. (2022), appendix F: FLOPs of a forward pass by parts; the backward pass costs twice as much.
 
 Definition   the look-up of tokens counts as a product with one-hot rows, softmax counts 3 for each entry
 Units        FLOPs for one text, a multiply-add being 2
@@ -146,11 +146,11 @@ RATIOS: tuple[tuple[int, int, int, int, int, int, str], ...] = (
 
 
 def ratios(row: tuple[int, int, int, int, int, int, str]) -> tuple[Rational, Rational]:
-    """Return 3 forward passes over 6 N D for a row of the table: as the appendix has them, and without the two tables.
+    """Return 3 forward passes over 6 N D for a row of the table: as in the appendix, and without the two tables.
 
     Definition   texts of 2048 tokens of 32,000; the second without embeddings and logits
-    Source       Hoffmann et al. (2022), appendix F, comparison with 6 N D; parameters of the two sizes that are
-                 rounded to 0.1 billion there from the list of all models
+    Source       Hoffmann et al. (2022), appendix F, comparison with 6 N D; for the two sizes that are rounded to 0.1
+                 billion there, the list of all models
     """
     millions, *sizes, _ = row
     numbers = dict(zip((layers, width, hidden, heads, key), map(Integer, sizes), strict=True))

@@ -1,4 +1,4 @@
-"""Numbers, expressions and tables of a page, in exact arithmetic: no float is rounded on the way."""
+"""Numbers, expressions and tables of a page, in exact arithmetic: no intermediate value is a float."""
 
 from __future__ import annotations
 
@@ -13,32 +13,33 @@ __all__ = ["fixed", "math", "percent", "relative", "short", "table", "times"]
 
 
 def relative(published: Rational, derived: Rational) -> str:
-    """Return by how much a published number differs from a derived one, in percent of that."""
+    """Return the difference of a published number from a derived one, in percent of the derived one."""
     if published == derived:
         return "0"
     return "from 0" if derived == 0 else percent(published / derived - 1)
 
 
 def percent(value: Rational, digits: int = 2) -> str:
-    """Return a share in percent, with a sign, rounded to so many decimals, or to the first digit that is not 0."""
+    """Return a share in percent, with a sign, rounded to `digits` decimals, or to the first nonzero digit."""
     while value != 0 and abs(value) * 100 * 10**digits < Rational(1, 2):
         digits += 1
     return ("+" if value > 0 else "") + fixed(value * 100, digits) + "%"
 
 
 def fixed(value: Rational, digits: int) -> str:
-    """Return a number with so many decimals, halves away from 0, in exact arithmetic."""
+    """Return a number with `digits` decimals; halves are rounded away from 0."""
     scaled = int(floor(abs(value) * 10**digits + Rational(1, 2)))
     whole, part = divmod(scaled, 10**digits)
     return ("-" if value < 0 and scaled else "") + f"{whole}" + (f".{part:0{digits}}" if digits else "")
 
 
 def short(value: Rational) -> str:
-    """Return a number with four digits, a small whole one with all of them."""
+    """Return a number with four digits, or a small whole number with all its digits."""
     if value == floor(value) and abs(value) < 10**7:
         return f"{int(value):,}"
     power = len(str(int(floor(abs(value))))) - 1
     digits = fixed(value / 10**power, 3)
+    # rounding may carry 9.9996 to 10.000, which has one digit too many
     return f"{digits}e{power}" if abs(Rational(digits)) < 10 else f"{fixed(value / 10 ** (power + 1), 3)}e{power + 1}"
 
 

@@ -1,8 +1,8 @@
-"""A published formula, and its difference from what the equations give, explained term by term.
+"""A published formula, and its difference from the counts of the equations, explained term by term.
 
-A formula is kept in the letters of its paper, each bound to a size or a cost of the subject. What it departs by is said
-as data: so many times this or that cost, which the equations give. The explanation is checked: what the named
-departures leave over is the remainder, `unexplained`, and it is 0 or shown.
+A formula keeps the letters of its paper, each bound to a size or a cost of the subject. Its departures are data: a
+factor times a cost, which the equations give. The explanation is checked: the difference minus the named departures is
+the remainder, `unexplained`, which is 0 or shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WIDTHS: Relations = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model)
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter of a paper: the symbol, what the paper says it is, and what it is of a subject."""
+    """A letter of a paper: the symbol, its meaning in the paper, and its value for a subject."""
 
     symbol: Symbol
     meaning: str
@@ -54,7 +54,7 @@ def letter(name: str, meaning: str, of: Expr | Reading) -> Letter:
 
 @dataclass(frozen=True)
 class Departure:
-    """A cost that the formula has `factor` times more than the equations (less, when negative), and why."""
+    """A cost that the formula counts `factor` times more often than the equations (less often if negative), and why."""
 
     factor: Rational
     cost: str
@@ -66,10 +66,10 @@ class Departure:
 class Published:
     """A formula as its paper prints it.
 
-    `title` says what it counts, `convention` how the paper counts; `derived` reads the same off the equations, and
-    `against` says what that is; `relations` are the sizes that the paper takes for given.
+    `title` names the quantity, `convention` describes how the paper counts it; `derived` gives the same quantity from
+    the equations, and `against` describes that; `relations` are relations of sizes that the paper assumes.
 
-    Units        as `units` says
+    Units        those in `units`
     """
 
     id: str
@@ -86,7 +86,7 @@ class Published:
     any_decoder: bool = False  # what it counts is bound to costs alone, so that any decoder will do
 
     def __post_init__(self) -> None:
-        """Refuse a formula with a letter that means nothing."""
+        """Refuse a formula with a letter that is not bound."""
         unknown = self.expression.free_symbols - {each.symbol for each in self.letters}
         if unknown:
             names = ", ".join(sorted(map(str, unknown)))
@@ -99,7 +99,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Term:
-    """One departure and what it comes to."""
+    """One departure and its value."""
 
     departure: Departure
     value: Expr
@@ -107,7 +107,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Difference:
-    """A published formula minus what the equations give, under the relations of the formula."""
+    """A published formula minus the count of the equations, under the relations of the formula."""
 
     formula: Published
     subject: Subject
@@ -119,13 +119,13 @@ class Difference:
 
     @property
     def exact(self) -> bool:
-        """Whether the formula is what the equations give."""
+        """Whether the formula equals the count of the equations."""
         return self.value == 0
 
     def checked(self) -> Difference:
-        """Return the difference itself.
+        """Return this difference if it is explained.
 
-        Raises       ValueError when the named departures do not add up to it
+        Raises       ValueError if the named departures do not add up to it
         """
         if self.unexplained != 0:
             raise ValueError(
@@ -135,9 +135,9 @@ class Difference:
         return self
 
     def at(self, lengths: Mapping[Symbol, int]) -> tuple[Rational, Rational]:
-        """Return what the formula and the equations give for the sizes of the subject and these lengths.
+        """Return the values of the formula and of the equations for the sizes of the subject and these lengths.
 
-        Raises       ValueError when the sizes are not related as the formula takes for given
+        Raises       ValueError if the sizes do not satisfy the relations that the formula assumes
         """
         values = {symbol: Integer(value) for symbol, value in {**self.subject.model.values, **lengths}.items()}
         for size, expression in self.formula.relations:
@@ -155,7 +155,7 @@ class Difference:
 
 
 def difference(published: Published, derived: Subject) -> Difference:
-    """Return by how much a published formula differs from the costs of a subject, and why.
+    """Return the difference of a published formula from the costs of a subject, with its explanation.
 
     Definition   value = published - derived, expanded under the relations of the formula; a term for each departure;
                  unexplained = value - the sum of the terms

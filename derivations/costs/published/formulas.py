@@ -32,7 +32,7 @@ FORMULAS: tuple[Published, ...] = (
 def published(name: str) -> Published:
     """Return the formula of a name, such as "kaplan.six_n_d".
 
-    Raises       LookupError for a name that is not there
+    Raises       LookupError for an unknown name
     """
     by_name = {formula.id: formula for formula in FORMULAS}
     if name not in by_name:

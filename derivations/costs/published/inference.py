@@ -1,4 +1,4 @@
-"""Pope et al. (2022): a token costs 2 N in the forward pass, and leaves its keys and values in the cache.
+"""Pope et al. (2022): a token costs 2 N in the forward pass, and adds its keys and values to the cache.
 
 Units        FLOPs for each token, a multiply-add being 2; bytes for each token, 2 for a number
 Source       Pope et al. (2022), sections 2 and 3.3; the product of sizes is printed in Chen (2022)

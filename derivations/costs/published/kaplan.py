@@ -1,6 +1,6 @@
 """Kaplan et al. (2020): the table of parameters and FLOPs, 2 N for each token, C = 6 N D.
 
-Definition   N is the number of weights in the matrices of all layers: no tables, biases, norms
+Definition   N is the number of weights in the matrices of all layers, without tables, biases and norms
 Units        parameters; FLOPs for each token, a multiply-add being 2
 Source       Kaplan, McCandlish, Henighan et al. (2020), section 2.1 and table 1
 """
@@ -32,7 +32,7 @@ rows = letter("n_ctx", "rows of the table of positions", lambda s: s.position_ta
 
 
 def no(cost: str, reading: Reading, times: int = 1) -> Departure:
-    """Return that a cost is left out."""
+    """Return the departure of a cost that the formula omits."""
     return Departure(Integer(-times), cost, reading, "left out")
 
 

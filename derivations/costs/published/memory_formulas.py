@@ -1,8 +1,8 @@
 """Memory: Korthikanti et al. (2022) on activations, Rajbhandari et al. (2020) on the state of training.
 
-Definition   activations are the bytes that a pre-norm layer with dropout keeps for its backward pass, 2 for a number
-             and 1 for an entry of a mask; on each of t devices that divide heads and hidden columns (tensor parallel),
-             and rows (sequence parallel)
+Definition   activations are the bytes that a pre-norm layer with dropout saves for its backward pass, 2 for a number
+             and 1 for an entry of a mask, on each of t devices; these divide heads and hidden columns (tensor
+             parallel), and rows (sequence parallel)
 Units        bytes
 Source       Korthikanti et al. (2022), section 4.1, equation 1, and table 2; Rajbhandari et al. (2020), section 3.1
 """
@@ -34,9 +34,9 @@ s, b, width, a, t = (each.symbol for each in LETTERS)
 
 
 def saved_residual_bytes(parallel: str, recomputed: tuple[str, ...], *, statistics: bool) -> Expr:
-    """Return the bytes that each device keeps: of the statistics of norms, or of all else.
+    """Return the bytes that each device saves: those of the statistics of norms, or all others.
 
-    Parallel     "none"; "tensor": what has an axis of heads or of hidden columns is divided; "sequence": all is
+    Parallel     "none"; "tensor": arrays with an axis of heads or of hidden columns are divided; "sequence": all are
     """
     total = Integer(0)
     for storage in saved_residuals(LAYER, batch=batch, recomputed=recomputed).storages:
@@ -53,7 +53,7 @@ def _of_heads_or_hidden_columns(storage: Storage) -> bool:
 def activations(
     id: str, title: str, share: Expr | int, row: str, parallel: str = "none", recomputed: tuple[str, ...] = ()
 ) -> Published:
-    """Return s b h times a share, as table 2 has it."""
+    """Return s b h times a factor, as in table 2."""
     left_out = saved_residual_bytes(parallel, recomputed, statistics=True)
     statistics = Departure(Integer(-1), "statistics of norms", lambda _: left_out, "left out")
     return Published(
@@ -114,7 +114,7 @@ learned = letter("Psi", "parameters", lambda subject: subject.parameters)
 
 
 def state(id: str, title: str, gradients: int, *departures: Departure) -> Published:
-    """Return 2 + 2 + 12 bytes for each parameter, against a state with gradients of so many bytes."""
+    """Return 2 + 2 + 12 bytes for each parameter, compared with a state whose gradients have `gradients` bytes."""
     return Published(
         id=f"zero.{id}",
         title=title,

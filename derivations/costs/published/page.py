@@ -1,4 +1,4 @@
-"""Published formulas beside what the equations give, printed as a page: the formulas, their differences, the figures.
+"""Published formulas and the counts of the equations, printed as a page: formulas, differences, figures.
 
 python -m derivations.costs.published.page docs/published.md
 """
@@ -29,9 +29,9 @@ from derivations.symbols import batch, n, vocab
 
 __all__ = ["GPT", "LENGTHS", "OTHERS", "page", "subject"]
 
-GPT = ("gpt2", "gpt2-xl", "opt-1.3b", "gpt3-175b")  # of the kind that most of the formulas are about
+GPT = ("gpt2", "gpt2-xl", "opt-1.3b", "gpt3-175b")  # the kind of model that most formulas describe
 OTHERS = ("gpt-j-6b", "pythia-1.4b", "llama-3-8b")
-LENGTHS = {"gpt2": 1024, "gpt2-xl": 1024, "opt-1.3b": 2048, "gpt3-175b": 2048}  # the longest that they take
+LENGTHS = {"gpt2": 1024, "gpt2-xl": 1024, "opt-1.3b": 2048, "gpt3-175b": 2048}  # the longest that they accept
 LENGTHS |= {"gpt-j-6b": 2048, "pythia-1.4b": 2048, "llama-3-8b": 8192}
 DEVICES = 8
 
@@ -70,7 +70,7 @@ def subject(name: str) -> Subject:
 
 
 def lengths(name: str) -> dict[Symbol, int]:
-    """Return the positions, texts and devices that a model is measured with."""
+    """Return the numbers of positions, texts and devices for the figures of a model."""
     return {n: LENGTHS[name], batch: 1, devices: DEVICES}
 
 
@@ -231,7 +231,7 @@ def _totals() -> Iterator[str]:
 
 
 def _vocabularies() -> str:
-    """What the vocabulary of the original Transformer would have to be for its stated totals."""
+    """Return the vocabulary sizes that the stated totals of the original Transformer would require."""
     ranges = []
     for name in ("transformer-base", "transformer-big"):
         each = total(name)
@@ -254,7 +254,7 @@ def _vocabularies() -> str:
 
 
 def found_at(formula: Published, name: str) -> tuple[Rational, Rational]:
-    """Return what a formula and the equations give for a model."""
+    """Return the values of a formula and of the equations for a model."""
     return difference(formula, subject(name)).at(lengths(name))
 
 

@@ -1,6 +1,6 @@
-"""Published formulas as results: what a decoder of GPT-2's kind costs is what they say, with the terms that they leave.
+"""Published formulas as results: the costs of a decoder like GPT-2, up to the terms that the formulas omit or add.
 
-Result       parameters are those of Narayanan et al. (2021) and 2 d_model for the last norm; products are those of
+Result       parameters are those of Narayanan et al. (2021) plus 2 d_model for the last norm; products are those of
              Hoffmann et al. (2022) without the look-up, and those of Kaplan et al. (2020) with the context term twice
              and with the scores of the tokens
 Assumes      d_v = d_k; for the first d_k = d_model / h and d_ff = 4 d_model
@@ -26,13 +26,13 @@ decoder = renamed(gpt.layer, "gpt_decoder")
 
 
 def assumed(formula: Published) -> tuple[Assumption, ...]:
-    """Return what a formula takes for given, as assumptions."""
+    """Return the relations that a formula assumes, as assumptions."""
     return tuple(equal(size, value) for size, value in formula.relations)
 
 
 @result(topic="parameters")
 def published_narayanan() -> Derivation:
-    """The formula has all weights, biases, norms and tables but for the norm behind the last layer."""
+    """The formula has all weights, biases, norms and tables except the norm after the last layer."""
     formula = published("narayanan.parameters")
     return derivation(
         "Parameters of a decoder with norms before, biases, learned positions and a tied head",
@@ -48,7 +48,7 @@ def published_narayanan() -> Derivation:
 
 @result(topic="flops")
 def published_chinchilla() -> Derivation:
-    """Products and softmax, without the product that the formula has for the look-up; 3 of 5 operations in softmax."""
+    """Products and softmax, without the formula's product for the look-up; 3 of 5 operations in softmax."""
     formula = published("chinchilla.forward")
     return derivation(
         "FLOPs of a forward pass: products, softmax with 3 operations for an entry, and look-ups as products",
@@ -64,7 +64,7 @@ def published_chinchilla() -> Derivation:
 
 @result(topic="flops")
 def published_kaplan() -> Derivation:
-    """The context term of the formula is half of the products; the scores of the tokens come on top."""
+    """The context term of the formula is half of the products; the scores of the tokens are added."""
     formula, context = published("kaplan.forward"), published("kaplan.context")
     whole: Expr = n * formula.bound(gpt)
     return derivation(

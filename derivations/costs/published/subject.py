@@ -1,8 +1,8 @@
-"""What published formulas are compared with: costs of a model, named by what they are the costs of.
+"""The subject that published formulas are compared with: a model with named costs.
 
-Definition   a subject is a decoder with its sizes; each cost is read off its equations. `norms`, `biases`, tables and
-             matrices are parameters; `projections`, `context`, `network`, `logits` are matrix products of one forward
-             pass; `look_ups` are what a convention would count for rows taken out of tables
+Definition   a subject is a decoder with its sizes; each cost is computed from its equations. `norms`, `biases`, tables
+             and matrices are parameters; `projections`, `context`, `network`, `logits` are matrix products of one
+             forward pass; `look_ups` are the products that a convention may count for reading rows of tables
 Units        parameters; FLOPs of one text of n positions, one multiply-add being 2; bytes
 """
 
@@ -30,7 +30,7 @@ from derivations.language.layers.layer import Layer
 
 __all__ = ["Subject"]
 
-NORMS = ("norm", "norm_after", "inner_norms")  # how the name of a part that normalises ends
+NORMS = ("norm", "norm_after", "inner_norms")  # endings of the names of parts that normalise
 MATRICES = ("layers.self_attention_weights", "layers.ffn_weights")
 
 
@@ -61,12 +61,12 @@ class Subject:
 
     @property
     def heads(self) -> Expr:
-        """The number of heads, of all groups together."""
+        """The number of heads in all groups together."""
         return self.attention.heads * (self.attention.groups or 1)
 
     @property
     def key_value_heads(self) -> Expr:
-        """The number of heads that have keys and values of their own."""
+        """The number of heads with separate keys and values."""
         return self.attention.groups or self.attention.heads
 
     # --- parameters ---
@@ -83,22 +83,22 @@ class Subject:
 
     @property
     def matrices(self) -> Expr:
-        """The weights of the matrices of all layers."""
+        """The number of weights in the matrices of all layers."""
         return self._sum(MATRICES)
 
     @property
     def token_table(self) -> Expr:
-        """The table of tokens."""
+        """The number of entries of the table of tokens."""
         return self._sum(("token_embedding",))
 
     @property
     def position_table(self) -> Expr:
-        """The table of positions, where it is learned."""
+        """The number of entries of the table of positions, if it is learned."""
         return self._sum(("position_embedding",))
 
     @property
     def looked_up(self) -> Expr:
-        """The tables that no product reads: positions, and tokens unless the head has the same table."""
+        """The tables that no product reads: positions, and tokens unless the head uses the same table."""
         tied = self.model.architecture.head.tied
         return expand(self.position_table + (Integer(0) if tied else self.token_table))
 
@@ -114,11 +114,11 @@ class Subject:
 
     @property
     def final_norm(self) -> Expr:
-        """The parameters of the norm behind the last layer."""
+        """The parameters of the norm after the last layer."""
         return self._sum(("final_norm",))
 
     def weights(self, name: str) -> Expr:
-        """Return the number of the weights of all parts under a name, such as "feed_forward.b_2"."""
+        """Return the number of weights of all parts under a name, such as "feed_forward.b_2"."""
         found = (k * entries(shape) for path, (shape, k) in weight_shapes(self.layer).items() if path.endswith(name))
         return expand(sum(found, Integer(0)))
 
@@ -126,7 +126,7 @@ class Subject:
         return expand(sum((self.components.get(name, Integer(0)) for name in names), Integer(0)))
 
     def _weights(self, *, norm: bool) -> Expr:
-        """The vectors among the weights: of norms, or the others."""
+        """Return the number of entries of the weights that are vectors: those of norms, or the others."""
         total = Integer(0)
         for path, (shape, copies) in weight_shapes(self.layer).items():
             owner, _, name = path.rpartition(".")
@@ -152,12 +152,12 @@ class Subject:
 
     @cached_property
     def training(self) -> Expr:
-        """The matrix products of a forward pass and the backward pass after it."""
+        """The matrix products of a forward pass and its backward pass."""
         return count_training_flops(self.layer).matmul
 
     @property
     def logits(self) -> Expr:
-        """The product that makes the scores of all tokens."""
+        """The product that computes the scores of all tokens."""
         return self._parts[""].matmul
 
     @property
@@ -167,43 +167,43 @@ class Subject:
 
     @property
     def context(self) -> Expr:
-        """The products of queries with keys and of weights with values, every pair of positions counted."""
+        """The products of queries with keys and of weights with values, for all pairs of positions."""
         return self._products(("attention",))
 
     @property
     def projections(self) -> Expr:
-        """The other products of the layers: those that make queries, keys, values and the output of the attention."""
+        """The other products of the layers: those for queries, keys, values and the output of the attention."""
         return expand(self.forward - self.logits - self.network - self.context)
 
     @cached_property
     def visible_context(self) -> Expr:
-        """The same products for the pairs that the causal mask shows."""
+        """The context products of only the pairs that the causal mask shows."""
         visible = count_flops(self.layer, 1, Convention(causal="visible")).matmul
         return expand(self.context - self.forward + visible)
 
     @property
     def diagonal(self) -> Expr:
-        """Half of the products of each position with itself: what the visible pairs are above one half of all."""
+        """Half of the products of each position with itself: the excess of the visible pairs over half of all pairs."""
         return expand(self.visible_context - self.context / 2)
 
     @cached_property
     def softmax(self) -> Expr:
-        """The softmax of the scores, five operations for each entry."""
+        """The operations of the softmax of the scores, five for each entry."""
         return count_flops(self.layer).softmax
 
     @cached_property
     def look_ups(self) -> Expr:
-        """The look-up of tokens as the product of a one-hot matrix with the table."""
+        """The FLOPs of the look-up of tokens as the product of a one-hot matrix with the table."""
         return expand(count_flops(self.layer, 1, Convention(lookups="counted")).matmul - self.forward)
 
     @property
     def sums_of_rows(self) -> Expr:
-        """The additions that make the input of the first layer."""
+        """The additions that compute the input of the first layer."""
         return self._parts[""].elementwise
 
     # --- memory ---
 
     @property
     def cache(self) -> Expr:
-        """The numbers of the cache of keys and values for each position."""
+        """The number of entries in the cache of keys and values for each position."""
         return key_value_cache(self.model)

@@ -1,10 +1,10 @@
-"""Published totals of named models beside the count from their equations, and why the two differ.
+"""Published totals of named models and the counts from their equations, with the reason of each difference.
 
 Definition   a total is stated exactly, or to some digits: "rounded" is the count rounded to these digits, "cut off" the
-             count with the other digits left out; "explained" names what a number that is stated in full has
-             more, a cost of the equations, so that not one parameter is left over
+             count truncated to them; "explained" names a cost of the equations that equals, to the last parameter, the
+             excess of a number that is stated in full
 Units        parameters
-Source       with each model; what it names was counted with is in `EXPLANATIONS`
+Source       with each model; the costs that explain a difference are in `EXPLANATIONS`
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["EXPLANATIONS", "Explanation", "Total", "significant", "stated", "tot
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a number that is stated in full has more than the count: a cost of the equations, and why."""
+    """The excess of a number that is stated in full over the count: a cost of the equations, and why."""
 
     more: Callable[[Subject], Expr]
     why: str
@@ -33,7 +33,7 @@ class Explanation:
 class Total:
     """A stated number of parameters, the count, and a verdict: exact, rounded, cut off, explained, or not explained.
 
-    `difference` is what the stated number has more than the count.
+    `difference` is the stated number minus the count.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Total:
 
 
 def _rows(rows: int, why: str) -> Explanation:
-    """Return that the table of tokens was counted with so many rows."""
+    """Return the explanation that the table of tokens was counted with `rows` rows."""
     return Explanation(lambda s: s.token_table / vocab * (rows - vocab), why)
 
 
-SHARDS = 8  # among which each copy of GPT-J was divided
+SHARDS = 8  # devices that share each copy of GPT-J
 _GEMMA = _rows(256128, "a table of 256,128 tokens, 128 rows more than the configuration has")
 EXPLANATIONS: Mapping[str, Explanation] = {
     "gpt-j-6b": Explanation(
@@ -71,7 +71,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
 
 
 def total(name: str) -> Total | None:
-    """Return the stated and the counted number of parameters of a built-in model; None where nothing is stated."""
+    """Return the stated and the counted number of parameters of a built-in model, or None if no number is stated."""
     model = named_model(name)
     published = dict(model.published)
     number = published.get("value")
@@ -97,7 +97,7 @@ def stated() -> tuple[Total, ...]:
 
 
 def significant(number: int) -> int:
-    """Return the digits of a number before its zeros at the end."""
+    """Return the number of digits without the zeros at the end."""
     return len(str(number).rstrip("0"))
 
 

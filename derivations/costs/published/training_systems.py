@@ -1,7 +1,7 @@
 """FLOPs and parameters of the papers on training large models: PaLM, Megatron, activation recomputation.
 
-Definition   N of PaLM contains everything that is learned; Narayanan et al. count a second forward pass of the layers,
-             Korthikanti et al. one of the context term alone
+Definition   N of PaLM includes all learned parameters; Narayanan et al. count a second forward pass of the layers,
+             Korthikanti et al. a second one of only the context term
 Units        parameters; FLOPs for each token or for one pass over B texts of s positions, a multiply-add being 2
 Source       Chowdhery et al. (2022), appendix B; Narayanan et al. (2021), section 5.1; Korthikanti et al. (2022),
              appendix A
@@ -53,7 +53,7 @@ PALM: tuple[Published, ...] = (
 
 
 def model_flops_utilisation(flops_per_token: Expr, tokens_per_second: Expr | int, peak: Expr | int) -> Expr:
-    """Return the share of the peak that the products of training take, nothing computed again.
+    """Return the share of the peak FLOPs that the products of training use, without recomputation.
 
     Definition   tokens each second times FLOPs for each token, over the FLOPs of all devices each second
     Source       Chowdhery et al. (2022), section 4.1 and appendix B
@@ -113,7 +113,7 @@ L, v = RECOMPUTATION[2].symbol, RECOMPUTATION[4].symbol
 
 
 def selective(id: str, title: str, share: Expr, place: str, *departures: Departure) -> Published:
-    """Return a formula of hardware FLOPs, with the share of the context term that it prints."""
+    """Return a formula of hardware FLOPs, with the share of the context term that the paper prints."""
     return korthikanti(
         id,
         title,

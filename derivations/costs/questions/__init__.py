@@ -1,9 +1,9 @@
-"""Questions that people ask of a model, answered exactly from its counts.
+"""Frequent questions about a model, answered exactly from its counts.
 
-How wide for a budget of parameters; where attention costs more than the feed-forward networks, and a cache of keys and
-values is larger than the weights; which share of the parameters feed-forward networks hold; what the number of heads
-changes; what training takes. An answer is a closed form in the sizes of the model where there is one, an exact number,
-and words.
+The width for a budget of parameters; the lengths at which attention costs more than the feed-forward networks, and a
+cache of keys and values is larger than the weights; the share of the parameters in feed-forward networks; the effect of
+the number of heads; the cost of training. An answer has an exact number, words, and a closed form in the sizes of the
+model if there is one.
 """
 
 from derivations.costs.key_value_caches import cached_numbers

@@ -1,4 +1,4 @@
-"""What an answer is, and how one is found exactly: numbers put in, and the turning point among the integers."""
+"""The form of an answer, and exact ways to find one: substitution, and bisection over the integers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
 ]
 
 Number: TypeAlias = int | Rational
-FAR = 2**60  # no length that anyone asks for is as large
+FAR = 2**60  # larger than any length in use
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: a closed form where there is one, an exact number or None where there is none, and words.
+    """An answer: a closed form if there is one, an exact number or None if there is none, and words.
 
-    `figures` are further numbers that belong to it, each with its name.
+    `figures` are further numbers of the answer, by name.
     """
 
     expression: Expr | None
@@ -48,24 +48,25 @@ class Answer:
 
 
 def put(model: Model, expression: Expr, lengths: Mapping[Symbol, int] | None = None) -> Expr:
-    """Return an expression with the numbers of the model, and lengths where they are given."""
+    """Return an expression with the numbers of the model, and with lengths if given."""
     values = {symbol: Integer(value) for symbol, value in {**model.values, **(lengths or {})}.items()}
     return expand(expression.xreplace(values))
 
 
 def number(value: Expr) -> Number:
-    """Return an exact number: an int where it is whole."""
+    """Return an exact number, as an int if it is whole."""
     return int(value) if isinstance(value, Integer) else Rational(value)
 
 
 def percent(share: Rational) -> str:
-    """Return a share in percent with one digit behind the point, rounded exactly."""
+    """Return a share in percent with one decimal, rounded exactly."""
+    # floor(1000 share + 1/2): tenths of a percent, halves rounded up
     tenths = (2000 * share + 1) // 2
     return f"{tenths // 10}.{tenths % 10}%"
 
 
 def source_length(model: Model) -> dict[Symbol, Expr]:
-    """Return the length of the source where a model has one beside n: that of its table of frames, else n."""
+    """Return the length of the source if a model has one besides n: the length of its table of frames, else n."""
     encoder = model.architecture.encoder
     if encoder is None or model.architecture.decoder is None:
         return {}
@@ -76,7 +77,7 @@ def source_length(model: Model) -> dict[Symbol, Expr]:
 
 
 def length_of(model: Model) -> Expr:
-    """Return the size that numbers the positions: n, or the patches of a picture."""
+    """Return the size that counts the positions: n, or the number of patches of an image."""
     encoder = model.architecture.encoder
     if model.architecture.decoder is None and encoder is not None and isinstance(encoder.stem, Patches):
         return encoder.stem.count
@@ -84,23 +85,23 @@ def length_of(model: Model) -> Expr:
 
 
 def from_length(first: Number | None, length: Expr) -> str:
-    """Return in words from which length on something holds; `first` is None where it never does."""
+    """Return in words the length from which a statement holds; `first` is None if it never does."""
     if first is None:
         return "at no length"
     return "at every length" if first == 1 else f"from {length} = {first:,} on"
 
 
 def whole(name: str, value: object) -> None:
-    """Refuse what is no integer >= 1.
+    """Refuse a value that is not an integer >= 1.
 
-    Raises       ValueError that names it
+    Raises       ValueError with its name
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
 
 
 def last_for_which(holds: Callable[[int], bool]) -> int:
-    """Return the last integer >= 1 for which something holds that holds up to some integer and no longer."""
+    """Return the last integer >= 1 at which a condition holds that is true up to some integer and false after it."""
     high = 1
     while holds(2 * high):
         high *= 2
@@ -112,15 +113,16 @@ def last_for_which(holds: Callable[[int], bool]) -> int:
 
 
 def first_above(excess: Callable[[int], Expr]) -> int | None:
-    """Return the first integer >= 1 at which a function that never falls is positive, None where there is none."""
+    """Return the first integer >= 1 at which a nondecreasing function is positive, or None if there is none."""
     if excess(FAR) <= 0:
         return None
     return 1 if excess(1) > 0 else last_for_which(lambda k: excess(k) <= 0) + 1
 
 
 def first_above_for_good(excess: Callable[[int], Expr]) -> int | None:
-    """Return the first integer >= 1 from which on a convex function is positive, None where there is none."""
+    """Return the first integer >= 1 from which on a convex function stays positive, or None if there is none."""
 
+    # a convex function that is positive and rising stays so, so the condition can be bisected
     def rising(k: int) -> bool:
         value = excess(k)
         return bool(value > 0) and bool(value > excess(k - 1))

@@ -1,4 +1,4 @@
-"""What training takes, how far a budget goes, and how much work a step of decoding does for what it reads."""
+"""The cost of training, the tokens for a budget, and the work of a decoding step for each byte that it reads."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["decode_intensity", "tokens_for_budget", "training_compute"]
 
 
 def training_compute(model: Model, *, tokens: int = 1, seq: int | None = None) -> Answer:
-    """Return the FLOPs of training on some tokens in sequences of `seq`, in products, and how they compare with 6 N D.
+    """Return the FLOPs of training on some tokens in sequences of `seq`, in products, compared with 6 N D.
 
     Definition   forward and backward pass, all pairs; in an encoder-decoder a token of the source and one of the target
                  count together as one. Figures: the ratio to 6 N D with N all parameters that one token uses, and with
                  those of the stacks alone ("6 N D, N without embeddings")
     Units        FLOPs, one multiply-add being 2
     Source       6 N D: Kaplan et al. (2020), section 2.1
-    Raises       ValueError for numbers below 1, lengths that the model does not take, and input that is no text
+    Raises       ValueError for numbers below 1, lengths that the model does not accept, and input that is not text
     """
     whole("tokens", tokens)
     stacks = (model.architecture.encoder, model.architecture.decoder)
@@ -55,7 +55,7 @@ def training_compute(model: Model, *, tokens: int = 1, seq: int | None = None) -
 
 
 def tokens_for_budget(model: Model, *, flops: int, seq: int | None = None) -> Answer:
-    """Return how many tokens, in whole sequences of `seq`, a model can be trained on with a number of FLOPs.
+    """Return the number of tokens, in whole sequences of `seq`, that a model can be trained on with some FLOPs.
 
     Units        tokens; FLOPs in products, one multiply-add being 2
     Raises       ValueError as `training_compute`
@@ -71,15 +71,15 @@ def tokens_for_budget(model: Model, *, flops: int, seq: int | None = None) -> An
 def decode_intensity(
     model: Model, *, batch: int = 1, length: int = 1024, dtype: str = "bfloat16", latent: str = "absorbed"
 ) -> Answer:
-    """Return the FLOPs in products for each byte read in a step of decoding behind `length` positions.
+    """Return the FLOPs in products for each byte read in a step of decoding after `length` positions.
 
-    Definition   bytes: the weights once, and the keys and values of `batch` sequences. Of a mixture, the experts that a
-                 token is sent to, each once: E (1 - (1 - K/E)^batch) of E are expected where every token is sent to K
-                 of them at random. Figures: the intensity where all tokens choose the same experts ("same experts") and
-                 where they share none ("other experts"), which bound it whatever the router does. `latent` is the
-                 machine of latent attention, for FLOPs and bytes alike
-    Assumes      the tokens of a batch choose their experts independently, all experts alike; numbers of one type
-    Raises       ValueError for a model with an encoder, an unknown type of numbers or an unknown machine
+    Definition   bytes: the weights once, and the keys and values of `batch` sequences. Of a mixture, each expert that
+                 some token uses is read once: E (1 - (1 - K/E)^batch) of E are expected if every token uses K of them
+                 at random. Figures: the intensity if all tokens choose the same experts ("same experts") and if they
+                 share none ("other experts"), which bound it for every router. `latent` is the form of latent
+                 attention, for FLOPs and bytes
+    Assumes      the tokens of a batch choose their experts independently and uniformly; numbers of one type
+    Raises       ValueError for a model with an encoder, an unknown type of numbers or form of latent attention
     """
     if model.architecture.encoder is not None:
         raise ValueError(f"{model.name} has an encoder, which a step of decoding does not read; ask of a decoder")
@@ -101,6 +101,7 @@ def decode_intensity(
         return Rational(put(model, work, {n: length}), put(model, read(used), {n: length}))
 
     def expected(e: Experts) -> Expr:
+        # all tokens of the batch miss an expert with probability (1 - K/E)^batch
         return e.experts * (1 - (1 - e.chosen / e.experts) ** batch)
 
     value = intensity(expected)

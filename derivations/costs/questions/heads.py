@@ -1,4 +1,4 @@
-"""What the number of heads changes where their width together stays the same, read off by substitution."""
+"""The effect of the number of heads at constant total width, found by substitution."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from derivations.symbols import m, n, size
 
 __all__ = ["Effect", "effect_of_heads"]
 
-LENGTH = 1024  # at which the numbers are given
+LENGTH = 1024  # the number of positions for the numbers
 
 
 @dataclass(frozen=True)
 class Effect(Answer):
-    """What the number of heads does to one quantity; `changes` names what it depends on, heads `h` or groups `g`."""
+    """The effect of the number of heads on one quantity; `changes` has the sizes involved, heads `h` or groups `g`."""
 
     quantity: str = ""
     changes: tuple[str, ...] = ()
@@ -33,11 +33,11 @@ class Effect(Answer):
 def effect_of_heads(model: Model) -> tuple[Effect, ...]:
     """Return how parameters, products, softmax, saved residuals and the cache depend on the number of heads.
 
-    Definition   h d_k = D_k and h d_v = D_v are held fixed, h being all heads where groups g of them share keys and
-                 values: d_k = D_k / h is put into each count. Rotary columns beside a latent vector stay as wide.
-                 Numbers are those of the model at 1024 positions
-    Units        parameters; FLOPs; bytes of a forward pass with numbers of 2 bytes; numbers of a cache
-    Raises       ValueError for a model whose width of a head is no size of its own
+    Definition   h d_k = D_k and h d_v = D_v are constant, where h counts all heads if groups g of them share keys and
+                 values: d_k = D_k / h is substituted in each count. The rotary columns of latent attention keep their
+                 width. Numbers are those of the model at 1024 positions
+    Units        parameters; FLOPs; bytes of a forward pass with numbers of 2 bytes; entries of a cache
+    Raises       ValueError for a model whose head width is not a separate size
     """
     model = by_kind(model)
     layer = build(model.architecture)
@@ -83,7 +83,7 @@ def _attentions(model: Model) -> Iterator[Attention]:
 
 
 def _narrowed(a: Attention) -> tuple[dict[Symbol, Expr], set[Symbol]]:
-    """The widths of a head as shares of the width of all, and the symbols that number heads and groups."""
+    """Return the widths of a head as shares of the total width, and the symbols that count heads and groups."""
     if not isinstance(a.d_k, Symbol) or not isinstance(a.d_v, Symbol):
         raise ValueError(f"heads: the widths {a.d_k} and {a.d_v} are no sizes of their own; give each a symbol")
     total = a.heads if a.groups is None else size("h")

@@ -1,4 +1,4 @@
-"""Lengths from which on attention costs more than feed-forward networks, and a cache takes more than the weights."""
+"""The lengths at which attention costs more than feed-forward networks, and a cache more than the weights."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = ["cache_against_weights", "crossover"]
 
 
 def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Answer:
-    """Return the length from which on attention takes more FLOPs in products than the feed-forward networks.
+    """Return the length from which on attention needs more FLOPs in products than the feed-forward networks.
 
-    Definition   `part`: "pairs", scores and weighted sums alone, or "attention", projections included; `causal` as in
-                 the convention: pairs that a mask hides count in "full", or only those that are "visible" do. A
-                 source has as many positions as its table of frames, else n; patches count in the place of positions.
-                 The number is the first length from which on it holds for good, None where it never does
+    Definition   `part`: "pairs", only scores and weighted sums, or "attention", with projections; `causal` as in the
+                 convention: "full" counts pairs that a mask hides, "visible" does not. A source has as many positions
+                 as its table of frames, else n; for images, patches count as positions. The number is the first
+                 length from which on the statement always holds, or None if it never does
     Assumes      forward pass; pairs grow no slower with every further position (convex), all else in proportion to n
     Raises       ValueError for an unknown part or convention
     """
@@ -58,7 +58,7 @@ def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Ans
 
 
 def _balance(excess: Expr, length: Symbol) -> Expr | None:
-    """The length at which a n^2 - b n is 0, as a closed form, where the excess is of this form."""
+    """Return the length at which a n^2 - b n is 0, in closed form, or None for an excess of another form."""
     if excess.has(Min):
         return None
     found = Poly(excess, length)
@@ -69,10 +69,10 @@ def _balance(excess: Expr, length: Symbol) -> Expr | None:
 
 
 def cache_against_weights(model: Model, *, batch: int = 1, latent: str = "absorbed") -> Answer:
-    """Return the length from which on the keys and values of `batch` sequences take more memory than the weights.
+    """Return the length from which on the keys and values of `batch` sequences need more memory than the weights.
 
-    Definition   both in numbers of one type, `latent` being the machine of latent attention; None where windows keep
-                 the cache smaller, or nothing is cached
+    Definition   both in numbers of one type; `latent` is the form of latent attention; None if windows keep the cache
+                 smaller, or the model has no cache
     Raises       ValueError for a batch below 1
     """
     whole("batch", batch)

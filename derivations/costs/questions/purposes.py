@@ -1,7 +1,6 @@
-"""What parameters and operations are for: attention, feed-forward networks, embeddings and head, norms.
+"""The purposes of parameters and operations: attention, feed-forward networks, embeddings and head, norms.
 
-The parts of a model, and the components of its parameters, are put together under a few names by what they are called;
-nothing is counted here.
+Parts of a model, and components of its parameters, are grouped by their names; this module counts nothing itself.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _ENDS = ("_embedding", "embedding_projection", "_stem", "cls_token_or_segment_em
 
 
 def purpose_of_part(path: str) -> str:
-    """Return what the operations of a part are for, from its dotted name; "" is the model itself.
+    """Return the purpose of the operations of a part, from its dotted name; "" is the model itself.
 
-    Definition   pairs: scores, softmax and weighted sums, what is done for each pair of positions; projections: all
-                 else in attention; feed-forward: networks, experts and their router; embedding and head: what stands
-                 before and behind the stacks; the rest: norms and residual sums
+    Definition   pairs: scores, softmax and weighted sums, the operations on each pair of positions; projections: the
+                 rest of attention; feed-forward: networks, experts and their router; embedding and head: the parts
+                 before and after the stacks; the rest: norms and residual sums
     """
     names = path.split(".")
     if not _ATTENTIONS.isdisjoint(names):
@@ -46,7 +45,7 @@ def purpose_of_part(path: str) -> str:
 
 
 def purpose_of_component(name: str) -> str:
-    """Return what the parameters of a component are for; the router counts with the experts."""
+    """Return the purpose of the parameters of a component; the router counts with the experts."""
     if name.startswith(("layers.ffn_", "layers.router_")):
         return "feed-forward"
     if name.startswith(("layers.self_attention_", "layers.cross_attention_", "layers.attention_", "layers.relative_")):
@@ -56,11 +55,11 @@ def purpose_of_component(name: str) -> str:
 
 
 def flops_by_purpose(parts: Mapping[str, Flops], *, products: bool = False) -> dict[str, Expr]:
-    """Return the operations of parts of a forward pass by purpose, of products alone when asked.
+    """Return the operations of parts of a forward pass by purpose, or only those of products.
 
-    Assumes      parts as `flops_by_part` gives them; in a training step the gradient of scores and weighted sums, which
-                 have no weights, is counted with the projections around them, so that the two cannot be told apart
-    Units        as the parts; the values add up to theirs
+    Assumes      parts from `flops_by_part`; in a training step the gradient of scores and weighted sums, which have no
+                 weights, is counted with the projections around them, so that the two cannot be separated
+    Units        those of the parts; the values add up to the same total
     """
     counts = dict.fromkeys(FLOPS, Integer(0))
     for path, flops in parts.items():
@@ -69,7 +68,7 @@ def flops_by_purpose(parts: Mapping[str, Flops], *, products: bool = False) -> d
 
 
 def parameters_by_purpose(components: Mapping[str, Expr]) -> dict[str, Expr]:
-    """Return the parameters of components, as `parameters_by_component` gives them, by purpose.
+    """Return the parameters of components, from `parameters_by_component`, by purpose.
 
     Units        parameters; the values add up to those of the components
     """

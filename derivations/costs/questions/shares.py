@@ -1,4 +1,4 @@
-"""Where the parameters of a model are."""
+"""The shares of the parameters of a model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HALF = Rational(1, 2)
 def feed_forward_share(model: Model) -> Answer:
     """Return the share of the feed-forward networks in the parameters of a model.
 
-    Definition   networks, experts and router by all parameters; figures: their share of attention and networks, and
-                 that of what one token uses ("active", a mixture of experts alone)
+    Definition   networks, experts and router over all parameters; figures: their share of attention and networks, and
+                 their share of the parameters that one token uses ("active", only for a mixture of experts)
     Units        parameters
     """
     model = by_kind(model)
@@ -44,12 +44,12 @@ def feed_forward_share(model: Model) -> Answer:
 
 
 def holds_most(share: Answer) -> bool:
-    """Say whether a share is more than a half."""
+    """Return whether a share is more than a half."""
     return bool(share.number is not None and share.number > HALF)
 
 
 def embedding_share(model: Model) -> Answer:
-    """Return the share of what stands before and behind the layers: tables, stem and head.
+    """Return the share of the parameters before and after the layers: tables, stem and head.
 
     Units        parameters
     """

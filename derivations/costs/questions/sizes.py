@@ -1,4 +1,4 @@
-"""How large a size may be for a budget of parameters: exact values of a polynomial on both sides of the budget."""
+"""The largest size for a budget of parameters: exact values of a polynomial on both sides of the budget."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def solve_size(
 
     Definition   other sizes are those of the model, or tied by `relations` such as d_ff = 4 d_model; the size is a
                  multiple of `multiple_of`, by default of the least number that makes the tied sizes whole. Figures:
-                 the total reached, the next size and its total, and bounds of the real root 1/1000 apart, each of
-                 them an exact value of the polynomial
+                 the total reached, the next size and its total, and bounds of the real root that are 1/1000 apart;
+                 each is an exact value
     Units        parameters
     Raises       ValueError for a size that the model lacks or whose count does not grow as a polynomial, a number below
                  1, and a budget below the smallest model
@@ -58,6 +58,7 @@ def solve_size(
     if not fits(Rational(step)):
         least = total.eval(step)
         raise ValueError(f"{model.name} has {least} parameters at {x} = {step}; {parameters} are too few")
+    # all coefficients but the constant are >= 0: the count grows with x, so bisection finds the exact turn
     found, thousandths = (
         step * last_for_which(lambda k: fits(Rational(step * k))),
         last_for_which(lambda k: fits(Rational(k, 1000))),
@@ -79,12 +80,12 @@ def solve_size(
 
 
 def _step(tied: Expr, x: Symbol) -> int:
-    """The least positive integer whose multiples in the place of x make a tied size, a polynomial in x, whole."""
+    """Return the least positive integer whose multiples, substituted for x, make a tied size, a polynomial, whole."""
     return lcm(*(int(Rational(c).q) for c in Poly(tied, x).all_coeffs())) if tied.has(x) else 1
 
 
 def _root(total: Expr, x: Symbol) -> Expr | None:
-    """The positive root of total = P for a total of degree 1 or 2 in x, as a closed form in the other sizes."""
+    """Return the positive root of total = P for a total of degree 1 or 2 in x, as a closed form in the other sizes."""
     coefficients = Poly(total, x).all_coeffs()
     if len(coefficients) == 2:
         a, b = coefficients

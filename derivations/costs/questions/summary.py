@@ -1,4 +1,4 @@
-"""The few answers that stand below the counts of a model."""
+"""The few answers that are printed below the counts of a model."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["summary"]
 
 
 def summary(counts: Counts) -> list[tuple[str, str]]:
-    """Return what `derivations count` says below its tables: a few words, and an answer in numbers.
+    """Return the lines that `derivations count` prints below its tables: a few words, and an answer in numbers.
 
-    Definition   share of the feed-forward networks; lengths from which attention takes more than they do, pairs alone
-                 and with the projections, in full and visible; the cache at the length and batch that are counted;
-                 FLOPs of training on a token against 6 N
+    Definition   share of the feed-forward networks; lengths from which attention needs more FLOPs than they do, for
+                 pairs only and with the projections, full and visible; the cache at the length and batch of the counts;
+                 FLOPs of training on a token compared with 6 N
     """
     model, length = counts.model, length_of(counts.model)
     rows = [("parameters in feed-forward networks", _shares(feed_forward_share(model)))]

@@ -1,1 +1,1 @@
-"""The readers of configurations: every module here is found by itself, and its readers by their `@family`."""
+"""The readers of configurations: every module here is imported automatically; `@family` registers its readers."""

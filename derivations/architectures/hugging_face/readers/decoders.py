@@ -46,7 +46,7 @@ def _inner(f: Fields, field: str) -> None:
 
 @family("gpt2", decoder_heads("GPT2", "LMHeadModel"))
 def gpt2(f: Fields, kind: str) -> Parts:
-    """GPT-2 (Radford et al. 2019): learned positions, norms before, biases everywhere."""
+    """GPT-2 (Radford et al. 2019): learned positions, norms before sub-layers, biases everywhere."""
     f.only("scale_attn_by_inverse_layer_idx", False)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     divided_heads(f, "n_embd", "n_head", OTHER_NAMES)
@@ -65,7 +65,7 @@ def gpt2(f: Fields, kind: str) -> Parts:
 
 @family("gptj", decoder_heads("GPTJ"))
 def gptj(f: Fields, kind: str) -> Parts:
-    """GPT-J (Wang and Komatsuzaki 2021): attention and feed-forward network side by side behind one norm."""
+    """GPT-J (Wang and Komatsuzaki 2021): attention and feed-forward network in parallel after one norm."""
     f.only("rotary", True)
     f.only("scale_attn_weights", True)
     f.only("jax", True)
@@ -88,7 +88,7 @@ def gptj(f: Fields, kind: str) -> Parts:
 
 @family("gpt_neox", decoder_heads("GPTNeoX"))
 def gpt_neox(f: Fields, kind: str) -> Parts:
-    """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): side by side behind two norms."""
+    """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): in parallel after two norms."""
     f.whole("max_position_embeddings", None, none=True)
     layer_norm = norm(f, "layer_norm_eps", "1e-5")
     divided_heads(f, "hidden_size", "num_attention_heads")
@@ -103,7 +103,7 @@ def gpt_neox(f: Fields, kind: str) -> Parts:
 
 @family("opt", decoder_heads("OPT"))
 def opt(f: Fields, kind: str) -> Parts:
-    """OPT (Zhang et al. 2022): learned positions, of which the first two rows are not used."""
+    """OPT (Zhang et al. 2022): learned positions, whose first two rows are not used."""
     f.only("layer_norm_elementwise_affine", True)
     divided_heads(f, "hidden_size", "num_attention_heads")
     narrow = f.whole("word_embed_proj_dim", None, none=True)
@@ -124,7 +124,7 @@ def opt(f: Fields, kind: str) -> Parts:
 
 @family("bloom", decoder_heads("Bloom"))
 def bloom(f: Fields, kind: str) -> Parts:
-    """BLOOM (BigScience Workshop 2022): biases by distance, a norm behind the embedding."""
+    """BLOOM (BigScience Workshop 2022): biases by distance, a norm after the embedding."""
     f.only("apply_residual_connection_post_layernorm", False)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     other = {"hidden_size": ("n_embed",), "n_head": ("num_attention_heads",)}
@@ -139,7 +139,7 @@ def bloom(f: Fields, kind: str) -> Parts:
 
 
 def _by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
-    """Biases by distance; slopes of a number of heads that is no power of two follow the largest one below it."""
+    """Return biases by distance; if the number of heads is not a power of two, with the largest power below it."""
     power = 1 << (heads.bit_length() - 1)
     return Alibi(None if power == heads else f.let(size("h_power"), power), scaled)
 
@@ -179,7 +179,7 @@ def falcon(f: Fields, kind: str) -> Parts:
 
 
 def _order_of_falcon(f: Fields, newer: bool) -> tuple[Literal["pre", "parallel"], int]:
-    """The order of a layer, and the number of norms before attention and feed-forward network side by side."""
+    """Return the order of a layer, and the number of norms before parallel attention and feed-forward network."""
     parallel = f.flag("parallel_attn", True)
     norms = f.whole("num_ln_in_parallel_attn", None, none=True) or (2 if newer else 1)
     if newer and not parallel:

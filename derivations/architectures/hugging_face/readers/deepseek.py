@@ -1,4 +1,4 @@
-"""DeepSeek-V3: latent attention, and experts behind the first layers."""
+"""DeepSeek-V3: latent attention, and experts after the first layers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _UNDERSTOOD: dict[str, object] = {
 
 
 def _latent_attention(f: Fields) -> Attention:
-    """Keys and values from one latent row, queries from another or from the row itself."""
+    """Return attention with keys and values from one latent row, and queries from another or from the row itself."""
     f.size(h, "num_attention_heads")
     f.only("num_key_value_heads", f.values[h], None)
     f.size(d_k, "qk_nope_head_dim")
@@ -78,7 +78,7 @@ def _latent_attention(f: Fields) -> Attention:
 
 
 def _experts(f: Fields) -> Experts:
-    """The routed experts, chosen by sigmoid scores, and the shared ones."""
+    """Return the routed experts, chosen by sigmoid scores, and the shared ones."""
     experts, chosen = f.size(size("experts"), "n_routed_experts", also=("num_local_experts",)), size("chosen")
     f.size(chosen, "num_experts_per_tok")
     if f.values[chosen] > f.values[experts]:
@@ -105,7 +105,7 @@ def _experts(f: Fields) -> Experts:
 
 
 def _layers(f: Fields, dense: Block, sparse: Block) -> tuple[Run, ...]:
-    """Some dense layers, and then layers with experts."""
+    """Return some dense layers, followed by layers with experts."""
     count = f.whole("num_hidden_layers") or 1
     first = f.whole("first_k_dense_replace", 3, least=0) or 0
     pairs = [(dense, "N_dense", min(first, count)), (sparse, "N_experts", max(count - first, 0))]
@@ -113,7 +113,7 @@ def _layers(f: Fields, dense: Block, sparse: Block) -> tuple[Run, ...]:
 
 
 def _prediction_layers(f: Fields) -> None:
-    """Leave out the layers that predict tokens further ahead."""
+    """Omit the layers that predict tokens further ahead."""
     ahead = f.whole("num_nextn_predict_layers", 0, ("num_mtp_layers",), least=0)
     if ahead:
         f.part = "the main model, without what predicts further tokens"

@@ -42,7 +42,7 @@ N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
     },
 )
 def t5(f: Fields, kind: str) -> Parts:
-    """T5 (Raffel et al. 2020): one table of relative positions for each stack, scores that are not scaled."""
+    """T5 (Raffel et al. 2020): one table of relative positions for each stack, scores without a scale."""
     f.only("is_decoder", False)
     f.only("is_encoder_decoder", True, *([False] if kind == "encoder" else []))
     f.whole("n_positions", None, none=True)  # of the texts in training; there is no table of positions
@@ -79,11 +79,11 @@ def t5(f: Fields, kind: str) -> Parts:
 
 
 def _feed_forward_of_t5(f: Fields) -> FeedForward:
-    """Two matrices and an activation, or three in "gated-" and an activation."""
+    """Return two matrices and an activation, or three matrices if the word is "gated-" and an activation."""
     word = f.take("feed_forward_proj", "relu")
     gated = isinstance(word, str) and word.startswith("gated-")
     name = word.removeprefix("gated-") if isinstance(word, str) else word
-    name = "gelu_new" if word == "gated-gelu" else name  # what releases of T5 1.1 mean by it
+    name = "gelu_new" if word == "gated-gelu" else name  # the meaning in releases of T5 1.1
     f.only("is_gated_act", gated)
     f.only("dense_act_fn", name)
     return FeedForward(
@@ -92,7 +92,7 @@ def _feed_forward_of_t5(f: Fields) -> FeedForward:
 
 
 def _head_of_t5(f: Fields, kind: str) -> Head:
-    """Scores from the token table, of rows by 1 / sqrt(d_model); from T5 1.1 on a matrix of its own and no scale."""
+    """Return scores from the token table, times 1 / sqrt(d_model); from T5 1.1 on a separate matrix without a scale."""
     head = language_head(f, "none" if kind == "encoder" else kind, tied=True)
     if head.kind == "none":
         f.take("scale_decoder_outputs", None)
@@ -105,7 +105,7 @@ def _head_of_t5(f: Fields, kind: str) -> Head:
 
 
 def _side(f: Fields, side: str, biases: tuple[bool, bool, bool, bool]) -> tuple[Attention, FeedForward, Symbol]:
-    """Attention, feed-forward network and number of layers of the encoder or decoder, with sizes of their own."""
+    """Return attention, feed-forward network and number of layers of the encoder or decoder, with separate sizes."""
     heads = f.size(size(f"h_{side}"), f"{side}_attention_heads")
     each = f.divided("d_model", d_model, f"{side}_attention_heads", heads)
     d_k_side, d_v_side = f.let(size(f"d_k_{side}"), each), f.let(size(f"d_v_{side}"), each)
@@ -116,7 +116,7 @@ def _side(f: Fields, side: str, biases: tuple[bool, bool, bool, bool]) -> tuple[
 
 
 def _both(f: Fields, biases: tuple[bool, bool, bool, bool], order: Literal["pre", "post"]) -> tuple[Run, Run]:
-    """The layers of encoder and decoder."""
+    """Return the layers of encoder and decoder."""
     f.size(d_model, "d_model", also=("hidden_size",))
     attention, feed_forward, count = _side(f, "encoder", biases)
     encoder = Run((Block(attention, feed_forward, Norm(), order),), count)
@@ -128,7 +128,7 @@ def _both(f: Fields, biases: tuple[bool, bool, bool, bool], order: Literal["pre"
 
 @family("bart", decoder_heads("Bart", "ForConditionalGeneration"))
 def bart(f: Fields, kind: str) -> Parts:
-    """BART (Lewis et al. 2020): learned positions, of which the first two rows are not used; norms after."""
+    """BART (Lewis et al. 2020): learned positions, whose first two rows are not used; norms after sub-layers."""
     f.only("normalize_before", False)
     f.only("add_final_layer_norm", False)
     return _bart(f, kind, "post")
@@ -136,7 +136,7 @@ def bart(f: Fields, kind: str) -> Parts:
 
 @family("mbart", decoder_heads("MBart", "ForConditionalGeneration"))
 def mbart(f: Fields, kind: str) -> Parts:
-    """MBART (Liu et al. 2020): BART with norms before, and one behind each stack."""
+    """MBART (Liu et al. 2020): BART with norms before sub-layers, and one after each stack."""
     f.only("normalize_before", True)
     f.only("add_final_layer_norm", True)
     return _bart(f, kind, "pre")

@@ -35,7 +35,7 @@ BIASES = (True, True, True, True)
 
 
 def labels(f: Fields, usual: int = 2) -> int:
-    """Return the number of classes: of the labels listed, or as given."""
+    """Return the number of classes: the number of listed labels, or the given number."""
     listed = f.table("id2label")
     given = f.whole("num_labels", None, ("_num_labels",), none=True)
     if listed is not None and given not in (None, len(listed)):
@@ -47,7 +47,7 @@ def labels(f: Fields, usual: int = 2) -> int:
 
 
 def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: Norm) -> Head:
-    """Return a head of an encoder of tokens; `inner` and `layer_norm` stand before the scores of tokens."""
+    """Return a head of an encoder of tokens; `inner` and `layer_norm` precede the scores of tokens."""
     tied = f.flag("tie_word_embeddings", True)
     if kind in ("masked_language_model", "pretraining"):
         return Head(kind, tied=tied, bias=True, activation=inner, norm=layer_norm)  # type: ignore[arg-type]
@@ -59,7 +59,7 @@ def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: N
 
 
 def _tokens(f: Fields, kind: str) -> tuple[Norm, Stack]:
-    """The norm and the encoder that BERT and RoBERTa share."""
+    """Return the norm and the encoder that BERT and RoBERTa share."""
     f.only("position_embedding_type", "absolute")
     f.only("embedding_size", f.config.get("hidden_size"))
     causal = f.flag("is_decoder", False)
@@ -92,14 +92,14 @@ def bert(f: Fields, kind: str) -> Parts:
 
 
 def _without_spare_bias(f: Fields, head: Head) -> None:
-    """Leave out what the library stores beside the bias of untied scores, and does not use."""
+    """Omit the second bias of untied scores, which the library stores and does not use."""
     if head.bias and not head.tied:
         f.assumptions.append("a second bias of the scores, which the library stores and does not use, is left out")
 
 
 @family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM="masked_language_model"))
 def roberta(f: Fields, kind: str) -> Parts:
-    """RoBERTa (Liu et al. 2019): positions are counted from behind the padding token on."""
+    """RoBERTa (Liu et al. 2019): positions are numbered from the one after the padding token."""
     layer_norm, stack = _tokens(f, kind)
     first = (f.whole("pad_token_id", 1, least=0) or 0) + 1
     rows = f.values[size("positions")]
@@ -132,7 +132,7 @@ def distilbert(f: Fields, kind: str) -> Parts:
 
 @family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"})
 def vit(f: Fields, kind: str) -> Parts:
-    """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of a picture, behind a class token."""
+    """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of an image, after a class token."""
     layer_norm = norm(f, "layer_norm_eps", "1e-12")
     divided_heads(f, "hidden_size", "num_attention_heads")
     biased = f.flag("qkv_bias", True)
@@ -161,7 +161,7 @@ def vit(f: Fields, kind: str) -> Parts:
 
 
 def _sides(f: Fields, field: str) -> tuple[int, int]:
-    """Height and width, given as one number or as two."""
+    """Return height and width, given as one number or as two."""
     value = f.take(field)
     pair = value if isinstance(value, list) and len(value) == 2 else [value, value]
     sides = [Fields({field: each}, f.name).whole(field) or 1 for each in pair]

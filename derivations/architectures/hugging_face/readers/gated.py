@@ -1,7 +1,7 @@
-"""Decoders with a root-mean-square norm, rotary positions and gated feed-forward networks: Llama and those after it.
+"""Decoders with a root-mean-square norm, rotary positions and gated networks: Llama and its successors.
 
-What is absent from a configuration is what the family's configuration class takes for it. Biases, norms and orders are
-those of the families' published code.
+A missing field has the default of the family's configuration class. Biases, norms and orders are those of the families'
+published code.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ QUERIES_KEYS_VALUES = (True, True, True, False)
 
 
 def same_biases(biased: bool) -> tuple[bool, bool, bool, bool]:
-    """Return biases of queries, keys, values and output alike."""
+    """Return the same choice of biases for queries, keys, values and output."""
     return (biased, biased, biased, biased)
 
 
@@ -70,14 +70,14 @@ def gated_feed_forward(
 
 
 def decoder_of(f: Fields, kind: str, layers: tuple[Run, ...], rms: Norm, *, tied: bool = False) -> Parts:
-    """Return a stack of layers with a norm behind them and a head without a bias."""
+    """Return a stack of layers with a norm after them and a head without a bias."""
     f.whole("max_position_embeddings", None, ("max_sequence_length",), none=True)
     head = language_head(f, kind, tied=tied)
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=rms))
 
 
 def window_of(f: Fields, default: int | None, *, used: bool = True) -> Expr | None:
-    """Return the number of positions that a position sees, or None for all, as where windows are not used."""
+    """Return the number of positions that a position sees, or None for all, also if windows are not used."""
     width = f.whole("sliding_window", default if used else None, none=True, least=1 if used else 0)
     return None if width is None or not used else f.let(size("window"), width)
 
@@ -130,7 +130,7 @@ def mixtral(f: Fields, kind: str) -> Parts:
 
 
 def _experts(f: Fields, width: str, number: tuple[str, ...], *, normalised: bool) -> Experts:
-    """A mixture of gated networks, without shared ones."""
+    """Return a mixture of gated networks, without shared ones."""
     experts = f.size(size("experts"), number[0], also=number[1:])
     chosen = f.size(size("chosen"), "num_experts_per_tok")
     if f.values[chosen] > f.values[experts]:
@@ -156,7 +156,7 @@ def qwen3_moe(f: Fields, kind: str) -> Parts:
 
 @family("qwen2_moe", decoder_heads("Qwen2Moe"))
 def qwen2_moe(f: Fields, kind: str) -> Parts:
-    """Qwen1.5 and Qwen2 with experts (Qwen Team 2024): a shared expert behind a gate."""
+    """Qwen1.5 and Qwen2 with experts (Qwen Team 2024): a shared expert with a gate."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
     heads, groups = grouped_heads(f, required=True)
     biases = QUERIES_KEYS_VALUES if f.flag("qkv_bias", True) else same_biases(False)
@@ -173,11 +173,11 @@ def qwen2_moe(f: Fields, kind: str) -> Parts:
 
 
 def _some_sparse(f: Fields, sparse: Block) -> tuple[Run, ...]:
-    """Layers of which every `decoder_sparse_step`-th has experts, but those in `mlp_only_layers`."""
+    """Return layers in which every `decoder_sparse_step`-th has experts, except those in `mlp_only_layers`."""
     every = f.whole("decoder_sparse_step", 1) or 1
     dense_layers = f.numbers("mlp_only_layers", f.whole("num_hidden_layers") or 1)
     if every == 1 and not dense_layers:
-        f.whole("intermediate_size", None, none=True)  # of layers that are not there
+        f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
         return uniform(f, sparse)
     count = listed_layers(f)
     dense = replace(sparse, feed_forward=gated_feed_forward(f))
@@ -207,7 +207,7 @@ def qwen3(f: Fields, kind: str) -> Parts:
 
 
 def _some_windowed(f: Fields, full: Block) -> tuple[Run, ...]:
-    """Layers with a window from `max_window_layers` on, where windows are turned on."""
+    """Return layers with a window from `max_window_layers` on, if windows are turned on."""
     window = window_of(f, 4096, used=f.flag("use_sliding_window", False))
     first = f.whole("max_window_layers", None if window is None else 28, none=True, least=0) or 0
     if f.take("layer_types", None) is None and window is None:
@@ -220,7 +220,7 @@ def _some_windowed(f: Fields, full: Block) -> tuple[Run, ...]:
 
 
 def kinds_of_layers(f: Fields, windowed: Callable[[int], bool]) -> Sequence[str]:
-    """Return the kind of every layer: as listed, or as the family's rule has it."""
+    """Return the kind of every layer: as listed, or by the rule of the family."""
     count = listed_layers(f)
     listed = f.words("layer_types", KINDS)
     if listed is None:

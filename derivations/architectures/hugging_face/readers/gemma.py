@@ -1,4 +1,4 @@
-"""Gemma, Gemma 2 and Gemma 3: token rows times sqrt(d_model), and what came with each release."""
+"""Gemma, Gemma 2 and Gemma 3: token rows times sqrt(d_model), and the changes of each release."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def gemma(f: Fields, kind: str) -> Parts:
 
 
 def _scaled(parts: Parts) -> Parts:
-    """The same with token rows times sqrt(d_model)."""
+    """Return the same parts with token rows times sqrt(d_model)."""
     assert parts.decoder is not None
     return replace(parts, decoder=replace(parts.decoder, embedding=Embedding(scale=sqrt(d_model))))
 
 
 @family("gemma2", decoder_heads("Gemma2"))
 def gemma2(f: Fields, kind: str) -> Parts:
-    """Gemma 2 (Gemma Team 2024b): norms before and after, capped scores, a window in every other layer."""
+    """Gemma 2 (Gemma Team 2024b): norms before and after sub-layers, capped scores, a window in every other layer."""
     rms, attention, head = _gemma(f, kind, groups=None, caps=("50.0", "30.0"))
     f.only("sliding_window_size", f.config.get("sliding_window"))  # another name of the same
     f.only("hidden_act", f.config.get("hidden_activation"))
@@ -62,7 +62,7 @@ def gemma2(f: Fields, kind: str) -> Parts:
 
 @family("gemma3_text", {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"})
 def gemma3(f: Fields, kind: str) -> Parts:
-    """Gemma 3 (Gemma Team 2025): norms of queries and keys, five layers with a window to one without."""
+    """Gemma 3 (Gemma Team 2025): norms of queries and keys, five layers with a window for each one without."""
     rms, attention, head = _gemma(f, kind, groups=4, caps=(None, None))
     listed = f.take("layer_types", None) is not None
     pattern = f.whole("sliding_window_pattern", None if listed else 6, ("_sliding_window_pattern",), none=True) or 6
@@ -79,7 +79,7 @@ def gemma3(f: Fields, kind: str) -> Parts:
 
 
 def _of_kind(f: Fields, tables: Mapping[str, object], kind: str) -> dict[str, object]:
-    """The rotary positions of one kind of layers."""
+    """Return the rotary positions for one kind of layers."""
     table = tables.get(kind) or {}
     if not isinstance(table, dict):
         raise f.error(f"rope_parameters.{kind}", f"is {shown(table)}; an object or null is needed")
@@ -97,7 +97,7 @@ DEFAULTS_OF_TEXT: Mapping[str, object] = {
 
 @family("gemma3", {"Gemma3ForConditionalGeneration": "language_model"})
 def gemma3_of_text(f: Fields, kind: str) -> Parts:
-    """Gemma 3 where it also reads pictures: the language model alone, which `text_config` describes."""
+    """Gemma 3 models that also read images: only the language model, which `text_config` describes."""
     config = f.table("text_config")
     if config is None:
         raise f.error("text_config", "is missing; the language model is described there")
@@ -121,7 +121,7 @@ def gemma3_of_text(f: Fields, kind: str) -> Parts:
 def _gemma(
     f: Fields, kind: str, *, groups: int | None, caps: tuple[str | None, str | None]
 ) -> tuple[Norm, Attention, Head]:
-    """The norm, the attention without positions, and the head."""
+    """Return the norm, the attention without positions, and the head."""
     f.whole("max_position_embeddings", None, none=True)
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
     heads, shared = grouped_heads(f, groups, required=groups is None, width=256)
@@ -133,13 +133,13 @@ def _gemma(
 
 
 def _cap(f: Fields, field: str, default: str | None) -> Rational | None:
-    """The largest size of a capped number, or None where numbers are not capped."""
+    """Return the largest size of a capped number, or None if numbers are not capped."""
     capped = f.take(field, default) is not None
     return f.number(field, default or REQUIRED) if capped else None
 
 
 def _alternating(f: Fields, head: Head, rms: Norm, full: Attention, near: Attention, kinds: Sequence[str]) -> Parts:
-    """Layers with norms before and after, with a window where `kinds` says so."""
+    """Return layers with norms before and after sub-layers, and with a window where `kinds` has one."""
     feed_forward = gated_feed_forward(f, field="hidden_activation", default="gelu_pytorch_tanh")
     window = window_of(f, 4096)
     if window is None and KINDS[1] in kinds:
