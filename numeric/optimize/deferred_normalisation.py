@@ -35,7 +35,7 @@ def deferred_normalisation(draft: Draft) -> bool:
 
 
 def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
-    """Return the softmax that a product with values reads, and that nothing else reads."""
+    """Return the softmax that a product with values reads, if no other equation reads it."""
     if not isinstance(node, Product) or len(node.shape) != 2:
         return None
     weights = node.args[0]
@@ -44,7 +44,7 @@ def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
     equation = draft.equation(weights)
     if equation is None or not isinstance(equation.value, RowSoftmax) or len(weights.shape) != 2:
         return None
-    if isinstance(weights, Member) and equation.over is None:  # a row of the weights, not those of a head
+    if isinstance(weights, Member) and equation.over is None:  # one row of a matrix of weights, not a head's matrix
         return None
     alone = draft.read_once(equation.variable) is not None
     return at_index(equation, weights) if alone and is_name(weights) else None
@@ -86,6 +86,7 @@ def _has_factor(scores: Array) -> bool:
     return isinstance(scores, Product | Scaled)
 
 
+# exp(s) = 2^(s / ln 2)
 def _in_powers_of_two(draft: Draft, equation: Equation, scores: Equation) -> Proposal:
     factor, product = scores.value.args if isinstance(scores.value, Scaled) else (Integer(1), scores.value)
     fresh, _ = defined(draft.fresh(f"{scores.variable.name}_2"), Scaled(factor / log(2), product), scores)
