@@ -69,7 +69,7 @@ _ROUNDS = 8
 class Optimised:
     """A faster layer: `layer` computes what `original` does, with weights that `packing` computes from the old ones.
 
-    Definition   the parts of `original` are written out in `layer`; `packing` takes the old weights, by dotted names, as
+    Definition   the parts of `original` are written out in `layer`; `packing` takes the old weights, by dotted name, as
                  parameters and returns the new ones as outputs; `parts` holds the optimised form of each layer that
                  stays a part (a repetition, a layer in a family), by the name of its weights; `gradients` holds that of
                  the gradient of each layer that a gradient pulls back through
