@@ -217,6 +217,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         return f"{self._modules['scipy.special']}.expit({self._print(argument)}){power}"
 
     def _extremum(self, function: str, expr: Expr) -> str:
+        # NumPy's maximum and minimum take two arrays, SymPy's any number of arguments
         first, *rest = map(self._print, expr.args)
         for text in rest:
             first = f"{self._arrays}.{function}({first}, {text})"
@@ -242,6 +243,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         for value, condition in cases if last.cond == true else expr.args:
             text += f"{self._arrays}.where({self._print(condition)}, {number(self._print(value))}, "
             behind += ")"
+        # outside all conditions a Piecewise without a default is undefined: NaN
         text += number(self._print(last.expr) if last.cond == true else f"{self._arrays}.nan") + behind
         return self._cast(text, self._dtype) if numbers_alone else text
 

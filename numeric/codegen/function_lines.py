@@ -35,7 +35,7 @@ def lines_of(
     names: Mapping[Basic, str],
     printer: NumPyLayerPrinter,
 ) -> Iterator[Line]:
-    """Yield the lines of the function that runs a layer, or one of the two passes of its gradient.
+    """Yield the lines of the function for a layer, or for the forward or backward pass of its gradient.
 
     Raises       CompileError where a part has no gradient although its gradient is needed
     """

@@ -25,7 +25,7 @@ def _head(name: str, arguments: list[str]) -> str:
 
 
 def _commented(text: str, comment: str) -> str:
-    """Return a line, wrapped where it is long, followed by its shape; several shapes only where they fit."""
+    """Return a line, wrapped if long, followed by its shape; several shapes only if they fit."""
     lines = wrapped_statement(text)
     several = comment.count("(") > 1 and len(lines.splitlines()[-1] + comment) > WIDTH
     return lines if several else lines + comment

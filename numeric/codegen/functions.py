@@ -44,7 +44,7 @@ class PrintedFunction:
 
 @dataclass(frozen=True)
 class _Signature:
-    """The arguments of a function as they are written, and which of them are sizes and scalars."""
+    """The arguments of a function as written in its head, and which of them are sizes and scalars."""
 
     arguments: list[str]
     sizes: Mapping[str, Symbol]
@@ -93,7 +93,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
 
 
 def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
-    """Return the names that the lines read; raise CompileError where the backend lacks one of the array functions."""
+    """Return the names that the lines read; raise CompileError where the backend lacks an array function."""
     used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
     if lacking:

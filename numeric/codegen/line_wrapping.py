@@ -96,7 +96,7 @@ def _before(items: list[ast.expr], text: str) -> str:
 
 
 def _wrapped_chain(value: ast.BinOp, text: str, indent: str) -> str:
-    """A sum, or a product, in brackets, each term or factor after the first in a line of its own."""
+    """Return a sum or a product in brackets; each term or factor after the first begins a line."""
     parts = _parts(value, text, _SUM if isinstance(value.op, _SUM) else _PRODUCT)
     lines = "\n".join(f"{indent}    {part}" for part in parts)
     return f"(\n{lines}\n{indent})"

@@ -23,7 +23,7 @@ __all__ = ["Plan", "Unit", "plan_of"]
 
 @dataclass(frozen=True)
 class Unit:
-    """A function to print: a layer, or one of the two passes of the gradient of a layer that is applied in another."""
+    """A function to print: a layer, or the forward or backward pass of a layer applied in another."""
 
     of: Layer
     role: str = "whole"  # or "forward", "backward"
@@ -90,6 +90,7 @@ def plan_of(layer: Layer) -> Plan:
     plan = Plan((), _most_general(list(dict.fromkeys(_applied(layer)))))
     order: dict[Unit, None] = {}
 
+    # depth first: each function is added after those that it calls
     def visit(unit: Unit) -> None:
         for callee in plan.callees(unit):
             visit(callee)
@@ -100,11 +101,12 @@ def plan_of(layer: Layer) -> Plan:
 
 
 def _most_general(applied: list[Layer]) -> dict[Layer, Layer]:
-    """Return for each layer the most general layer of which it is an instance, with other sizes."""
+    """Return for each layer the most general layer that has it as an instance, with other sizes."""
     kept: list[Layer] = []
     for each in applied:
         if any(instance(other, each) is not None and instance(each, other) is None for other in kept):
             continue
+        # of two layers that differ only in the names of sizes, the later one stays
         kept = [*(other for other in kept if instance(each, other) is None), each]
     return {each: next(other for other in kept if instance(other, each) is not None) for each in applied}
 

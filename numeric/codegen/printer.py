@@ -162,6 +162,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Product(self, node: Array) -> str:
         left, right = map(self._real, node.args)
+        # matmul takes an array of one axis for a single vector, so a batch of vectors gets an axis of length 1
         match len(node.args[0].shape), len(node.args[1].shape):
             case 2, 2:
                 return f"({left} @ {right})"
@@ -313,7 +314,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(table)}[{self._print(tokens)}]"
 
     def _each_has_own(self, table: Array) -> bool:
-        """Return whether each item of a batch, or each member of a family, has a table of its own."""
+        """Return whether each item of a batch, or each member of a family, has a separate table."""
         return self._is_batched(table) or self._varies(table)
 
     def _print_Pick(self, node: Array) -> str:
@@ -481,6 +482,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Repeat(self, node: Repeat) -> str:
         first, *rest = (self._exact(a) for a in node.arguments)
+        # the loop variable has the name of the result, unless another argument reads an array of that name
         used = names_in("\n".join(rest))
         value = self._target if self._target not in used else self._fresh(node.layer.inputs[0].name)
         weights = self._fresh("weights")

@@ -212,7 +212,7 @@ def _append(cache: Cache, inside: Arrays, length: int, count: int, longest: int)
 
 
 def _place(variable: Variable, new: Symbol) -> int | None:
-    """Return the axis of the new positions, counted from the end, or None where there is no such axis."""
+    """Return the axis of the new positions, counted from the end, or None without such an axis."""
     return variable.shape.index(new) - len(variable.shape) if new in variable.shape else None
 
 

@@ -108,7 +108,7 @@ class LoadedModel:
         return scores[..., 0, :] if kind in ("classes", "pooled_classes") else scores
 
     def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return the output rows of the last layer, after the final norm where there is one.
+        """Return the output rows of the last layer, after the final norm if the model has it.
 
         Shapes       tokens and mask as for `logits` -> (..., n, d_model)
         Raises       InputError where the tokens or the mask do not fit
@@ -318,7 +318,7 @@ def _told(array: Any) -> str:
 
 
 def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the special tokens for generation: from the file for them where it exists, else the configuration."""
+    """Return the special tokens for generation: from their own file if it exists, else from the configuration."""
     file = folder / "generation_config.json"
     told = {name: value for name, value in (read_json(file) if file.exists() else config).items() if "token_id" in name}
     for name, value in told.items():

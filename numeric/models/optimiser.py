@@ -85,6 +85,7 @@ class Adam:
         root = (1 - self.beta_2**self.steps) ** 0.5
         for path, w, g in pairs:
             m, v = self.moments.setdefault(path, (np.zeros_like(w), np.zeros_like(w)))
+            # beta m + (1 - beta) g, in place
             m += (1 - self.beta_1) * (g - m)
             v += (1 - self.beta_2) * (g * g - v)
             w -= alpha * m / (np.sqrt(v) / root + self.epsilon)

@@ -46,6 +46,7 @@ def real_tokens(name: str, mask: Any, tokens: Any) -> Any:
     real = real.astype(bool)
     if not real.any(axis=-1).all():
         raise InputError(f"{name}: a text has no real token; leave it out of the batch")
+    # each run of real tokens begins with one step from 0 to 1
     starts = (np.diff(real.astype(np.int8), axis=-1, prepend=0) == 1).sum(axis=-1)
     if (starts > 1).any():
         raise InputError(f"{name}: padding stands among the real tokens of a text; it must stand before or behind them")
@@ -57,6 +58,7 @@ def _of_one_length(masks: Sequence[Any]) -> Iterator[_Texts]:
     lengths = np.stack([mask.sum(axis=-1) for mask in masks], axis=-1)
     for key in np.unique(lengths, axis=0):
         (rows,) = np.nonzero((lengths == key).all(axis=-1))
+        # argmax of a mask is the position of its first True, and the real tokens are consecutive
         columns = (mask[rows].argmax(axis=-1)[:, None] + np.arange(size) for mask, size in zip(masks, key, strict=True))
         yield _Texts(rows, tuple(columns))
 

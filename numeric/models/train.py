@@ -34,7 +34,7 @@ WIDTH = 40  # columns of the largest loss in the table
 
 @dataclass(frozen=True)
 class Training:
-    """The result of a training: the loss at some of the steps, and the number of held-out strings exactly right.
+    """The result of a training: the loss at some steps, and the number of held-out strings exactly right.
 
     Units        seconds: elapsed, and summed over all processors
     """

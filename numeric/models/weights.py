@@ -201,5 +201,5 @@ def _role_by_gradient(value: Array) -> set[str]:
 
 
 def _named(node: Array) -> Any:
-    """Return the array of which an operand is a member, a transpose or a range of rows, or the operand itself."""
+    """Return the array that an operand selects from or transposes, or the operand itself."""
     return _named(node.args[0]) if isinstance(node, Member | Transpose | RowRange | BatchTranspose) else node

@@ -62,7 +62,7 @@ def _is_row(term: Array, draft: Draft) -> bool:
 
 
 def _shifted(draft: Draft, term: Array, total: Equation) -> _Shifted | None:
-    """Return the equation of a term of a sum where it has a row, and every other reader can absorb that row."""
+    """Return the equation of a term of a sum if it adds a row that every other reader can absorb."""
     equation = draft.equation(term) if isinstance(term, Variable) else None
     if equation is None or equation.over is not None or equation.variable in draft.layer.outputs:
         return None

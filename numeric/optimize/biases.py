@@ -80,7 +80,7 @@ def value_bias(draft: Draft) -> bool:
 
 
 def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation | None, Affine] | None:
-    """Return the equations of the weights, heads, concatenation and output, or None where they do not fit."""
+    """Return the equations of the weights, heads, concatenation and output, or None if they do not fit."""
     heads = draft.read_once(values.variable)
     if heads is None or not isinstance(heads.value, Product) or named_variable(heads.value.args[1]) != values.variable:
         return None

@@ -30,7 +30,7 @@ def deferred_normalisation(draft: Draft) -> bool:
             softmax = _weights_of(node, draft)
             if softmax is not None:
                 done |= draft.propose("deferred_normalisation", _normalised_later(draft, equation, node, softmax))
-                break
+                break  # the equation has changed: its other products wait for the next round
     return done
 
 

@@ -1,4 +1,4 @@
-"""From a layer to a faster layer with the same values: passes run until none of them changes it.
+"""From a layer to a faster layer with the same values: passes run until it no longer changes.
 
 Definition   optimize(layer) has the outputs of the layer, for the weights that its packing computes from the old ones
 Result       every rewrite is proved for the layer at hand, and cites the theorem that permits it

@@ -36,7 +36,7 @@ def scaled_queries(draft: Draft) -> bool:
             if isinstance(node, Scaled) and (products := _products(node.args[1])):
                 proposal = _proposal(draft, equation, node, products)
                 done |= proposal is not None and draft.propose("scaled_queries", proposal)
-                break
+                break  # the equation has changed: its other products wait for the next round
     return done
 
 

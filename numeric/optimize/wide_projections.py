@@ -51,6 +51,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
     W = _concatenated(draft, _name([product.weight for product in products]), weights)
     packed, b = [W], None
     if any(product.bias is not None for product in products):
+        # a projection without a bias adds zeros
         biases = [
             _wide(product.bias, product) if product.bias is not None else _zeros(along)
             for product, along in zip(products, columns, strict=True)

@@ -1,4 +1,4 @@
-"""Special functions over NumPy arrays: SciPy's where it is installed, else Python's own `math`.
+"""Special functions over NumPy arrays: SciPy's if it is installed, else Python's own `math`.
 
 Definition   erf(x) = 2/sqrt(pi) * integral_0^x exp(-t^2) dt;   expit(x) = 1 / (1 + exp(-x))
 Result       without SciPy erf is computed entry by entry, by `math.erf`: the same values within rounding, but slowly

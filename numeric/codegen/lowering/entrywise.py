@@ -30,7 +30,7 @@ def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Registe
     """Write a multiple."""
     scalar, array = node.args
     if writer.over is not None and writer.over in scalar.free_symbols:
-        return writer.printed(node)
+        return writer.printed(node)  # another factor for each head is an array
     numerator, denominator = quotient(scalar)
     register = writer.value(array, target)
     if scalar == -1:

@@ -40,7 +40,7 @@ class FormulaWriter:
         self.last: ast.expr | None = None
 
     def write(self, text: str) -> Register | str:
-        """Return the register of a formula's value, or its text where it contains no array of the tile."""
+        """Return the register of a formula's value, or its text if it contains no array of the tile."""
         body = expression_tree(text)
         self.last = body
         return self._held(self._value(body), last=True)

@@ -79,7 +79,7 @@ def _is_masked(phase: Phase, variable: Variable | None, cut: set[Variable]) -> b
 
 
 def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register | None) -> Register:
-    """Write -inf where a key is hidden, in place where nothing else reads the scores."""
+    """Write -inf where a key is hidden, in place unless another operation reads the scores."""
     position = PositionMask.of(mask, writer.phase.size)
     scores = as_heads(writer, scores) if position else scores
     text, columns = _of_positions(writer, position) if position else (_of_mask(writer, mask, scores), "")
@@ -119,7 +119,7 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
 
 
 def copied_if_read_later(writer: TileWriter, scores: Register, target: Register | None) -> Register:
-    """Return the scores themselves if they belong to the tile and nothing reads them later, else a copy."""
+    """Return the scores if they belong to the tile and no operation reads them later, else a copy."""
     if not scores.root.given and (scores.of is None or not writer.schedule.read_twice(scores.of)):
         return scores
     return writer.emit("np.copyto({out}, {0})", (scores,), like(writer, scores, target))

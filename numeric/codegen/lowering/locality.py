@@ -30,7 +30,7 @@ WHOLE = None
 
 @dataclass
 class Phase:
-    """The equations that one loop over the rows of a size evaluates; `size` is None where they are evaluated whole."""
+    """The equations that one loop over the rows of a size evaluates; without a `size` they are evaluated whole."""
 
     level: int
     size: Symbol | None
@@ -42,7 +42,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Reads:
-    """The arrays of which an equation reads its own row only, and those of which it reads other rows as well."""
+    """The arrays that an equation reads at its own row only, and those that it reads at other rows too."""
 
     aligned: frozenset[Variable]
     across: frozenset[Variable]
@@ -81,6 +81,7 @@ def phases_of(
             size = WHOLE
             used = variables_of(equation.value) & batched
             read = Reads(frozenset(v for v in used if size_of.get(v) is WHOLE), frozenset(used))
+        # inputs are complete from the start; an array read across, or over other rows, needs an earlier loop
         levels = [level[v] for v in read.aligned]
         levels += [level[v] + (0 if v in layer.inputs else 1) for v in read.across]
         levels += [level[v] + 1 for v in read.aligned if size_of.get(v) != size and v not in layer.inputs]

@@ -154,6 +154,7 @@ class LoopSchedule:
             value = equations[0].value
             if len(equations) == 1 and isinstance(value, Concatenate) and isinstance(value.args[0], Member):
                 body, over, _ = value.args
+                # the members of such a family are written straight into their columns, without a copy
                 if body.args == (variable, over) and variable in self.families:
                     found[variable] = equations[0].variable
         return found

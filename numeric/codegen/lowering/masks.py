@@ -32,6 +32,7 @@ class PositionMask:
     def range(self, schedule: LoopSchedule) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""
         lower, upper, size = self.node.lower, self.node.upper, schedule.whole(total(self.node.sides[1]))
+        # query i sees the keys j with lower <= j - i <= upper; i runs from begin to end - 1
         first = "0" if lower == -oo else f"max(0, begin + {schedule.whole(lower)})"
         if upper == oo:
             return first, size

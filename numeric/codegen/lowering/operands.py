@@ -143,7 +143,7 @@ def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Regi
 
 
 def is_of_all_keys(register: Register, node: Array) -> bool:
-    """Return whether a sum over the columns of a register is complete: the columns left out, of hidden keys, are zeros.
+    """Return whether a sum over the columns of a register is complete: the missing columns, of hidden keys, are zeros.
 
     An array with a name was checked for this before its columns were cut.
     """

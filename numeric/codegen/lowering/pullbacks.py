@@ -44,7 +44,7 @@ def pullbacks_of(layer: Layer) -> list[Pullback]:
 
 
 def _without_form(node: Pullback, is_value: bool) -> str:
-    """Return why a pullback has no form, or an empty text where it has one."""
+    """Return why a pullback has no form, or an empty text if it has a form."""
     applied = node.applied
     if not is_value:
         return "is asked for by the indices of two families, and no array holds those; use compile_layer"
@@ -122,7 +122,7 @@ class PullbackText:
     def _through_members(
         self, equation: Equation, together: Mapping[str, Equation], arrays: Mapping[Variable, str]
     ) -> Iterator[str]:
-        """Yield the calls of the gradient for the members of a family, or one call where there is no family."""
+        """Yield the calls of the gradient for the members of a family, or one call outside of families."""
         schedule, node, index = self.schedule, equation.value, index_of(equation)
         block, layer = self.blocks[self.slopes[node.applied.layer]], node.applied.layer
         number = schedule.fresh("member") if index else ""
@@ -208,7 +208,7 @@ class PullbackText:
 
 
 def _call_of(equation: Equation) -> tuple[Any, ...]:
-    """Return what the pullbacks of one call share; the index of their family is replaced by one symbol."""
+    """Return the application and cotangent that the pullbacks of one call share, with one symbol for any index."""
     node, over = equation.value, equation.over
     applied, cotangent = (
         (each.xreplace({over[0]: ANY}) for each in node.args[:2]) if over is not None else node.args[:2]

@@ -85,7 +85,7 @@ class Register:
 
 @dataclass(eq=False)
 class Operation:
-    """One statement: `text` with `{out}` for the target; `binding` where it only names a value.
+    """A statement: `text` with `{out}` for the target; with `binding` it only names a value.
 
     `overwrites` lists operands whose memory the target may take when they are not read again.
     """

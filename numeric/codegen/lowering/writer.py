@@ -54,7 +54,7 @@ class TileWriter:
     # --- operations ---
 
     def bind(self, register: Register, text: str, operands: tuple[Register, ...] = ()) -> Register:
-        """Name a text; nothing is computed."""
+        """Give a text a name, without an operation."""
         self.body.append(Operation(register, text, operands, binding=True))
         return register
 
@@ -156,7 +156,7 @@ class TileWriter:
         return self._blocks[register]
 
     def view(self, register: Register, name: str, *, text: str, **changed: Any) -> Register:
-        """Name a view of a register; `text` follows the register's name, `changed` holds what differs in form."""
+        """Name a view of a register; `text` follows the register's name, `changed` has its new form."""
         form = {"layout": register.layout, "columns": register.columns, "heads": register.heads, "of": register.of}
         part = Register(name, **{**form, **changed}, memory=register, given=register.root.given)
         return self.bind(part, f"{register.name}{text}", (register,))
@@ -164,13 +164,13 @@ class TileWriter:
     # --- texts ---
 
     def key_columns(self, along: Axis) -> str:
-        """Return the number of keys at hand, if the axis counts keys and some are left out; else an empty text."""
+        """Return the number of keys at hand, if the axis counts keys and some are skipped; else an empty text."""
         if self.tiled_keys is not None and total(along) == self.tiled_keys:
             return "e - c"
         return "high - low" if self.ranged and total(along) == self.phase.size else ""
 
     def key_slice(self, along: Axis) -> str:
-        """Return the range of the keys at hand on an axis, if some are left out; an empty text otherwise."""
+        """Return the range of the keys at hand on an axis, if some are skipped; else an empty text."""
         return ":".join(KEYS_AT_HAND.get(self.key_columns(along), ()))
 
     def heads_here(self) -> str:

@@ -132,7 +132,7 @@ def _lengths(text: str, shape: tuple[Basic, ...]) -> Iterator[tuple[Basic, str]]
 
 
 def _call(name: str, arguments: list[str], indent: str) -> str:
-    """Return a call at an indentation, broken into several lines where it is long."""
+    """Return a call at an indentation, broken into several lines if it is long."""
     line = f"{name}({', '.join(arguments)})"
     if len(indent) + len(line) <= WIDTH - 10:
         return line

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a compiled layer: all are compared with its shapes before anything is computed.
+"""Checks of the arguments of a compiled layer: all are compared with its shapes before the computation.
 
 Result       one sentence names the layer, the argument that does not fit, its shape, the one needed, and the sizes
 Assumes      inputs may have batch axes in front, which broadcast; weights have exactly their own axes; the gradient by

@@ -43,7 +43,7 @@ def check_call(
 
 
 def check_weights(layer: Layer, weights: Any, sizes: Mapping[str, int]) -> None:
-    """Check the weights of a layer at the given sizes: all have one number type, and none is NaN.
+    """Check the weights of a layer at the given sizes: all have one number type and no NaN.
 
     Raises       InputError where a weight is missing, unknown, of the wrong type or shape, or NaN
     """

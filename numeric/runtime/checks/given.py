@@ -55,7 +55,7 @@ class Given:
 
 @lru_cache(maxsize=4096)
 def _length(along: Axis, values: tuple[int | None, ...]) -> Any:
-    """Return the length of an axis: an int, a fraction where it is not whole, None where a size has no value."""
+    """Return the length of an axis: an int, a fraction if it is not whole, None if a size has no value."""
     given = {size: Integer(value) for size, value in zip(symbols_of(along), values, strict=True) if value is not None}
     length = total(along).xreplace(given)
     if not length.is_number:

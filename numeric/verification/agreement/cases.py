@@ -244,7 +244,7 @@ REFERENCES: dict[str, Callable[..., Rows]] = {
 
 
 def _variants() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
-    """Return variants that the catalogue does not list: each option is on in one of them."""
+    """Return variants that the catalogue does not list: each option is on in at least one."""
     every: dict[str, Any] = {"biases": True, "activation": gelu}
     named = {"activation": "gelu"}
     return {

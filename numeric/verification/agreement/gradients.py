@@ -156,7 +156,7 @@ def run(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, int], ch
 
 
 def results(returned: Any) -> tuple[Any, ...]:
-    """Return the outputs of a compiled layer as a tuple, also where there is only one array."""
+    """Return the outputs of a compiled layer as a tuple, also if it is a single array."""
     return returned if isinstance(returned, tuple) else (returned,)
 
 

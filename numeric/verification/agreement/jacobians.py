@@ -80,7 +80,7 @@ def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
 
 
 def _compiles(layer: Layer) -> bool:
-    """Return whether a layer has a NumPy form; inputs that hold one matrix for each number have none."""
+    """Return whether a layer has a NumPy form; inputs with a matrix for each number do not."""
     try:
         compile_layer(layer)
     except CompileError:

@@ -53,6 +53,7 @@ def row_sums_check(what: str, weights: Any, rows: Any = True) -> Check:
     """Return the largest distance of the row sums of weights from 1, over the rows with a visible key."""
     far = np.abs(weights.astype(np.float64).sum(axis=-1) - 1)
     error = float(np.max(far, where=np.broadcast_to(rows, far.shape), initial=0.0) / np.finfo(weights.dtype).eps)
+    # a softmax over n keys rounds n + 3 times: see `rounding`
     bound = rounding_bound(weights.shape[-1] + 3)
     return Check(f"rows of {what} sum to 1", error, bound, f"ULP, {weights.dtype}, {weights.shape[-1]} columns")
 

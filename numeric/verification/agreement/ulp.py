@@ -69,6 +69,7 @@ def errors_in_ulp(found: Any, exact: Any) -> UlpErrors:
     if found.shape != high.shape:
         raise ValueError(f"the result has shape {found.shape}, the exact one {high.shape}: compare the same entries")
     with np.errstate(invalid="ignore"):
+        # found - high is exact where one is at most twice the other (Sterbenz's lemma), so that low is not lost
         distance = abs((found.astype(np.float64) - high) - low)
     distance = np.where(np.isfinite(found), distance, np.inf)
     units = _ulp(high, found.dtype)

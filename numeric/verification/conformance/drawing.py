@@ -123,7 +123,7 @@ def _weights(tree: WeightTree, plan: Plan, rng: Any, scaled: bool) -> dict[str, 
 
 
 def leaves(tree: Any, path: str = "") -> dict[str, Any]:
-    """Return the arrays of nested arguments by path, such as `layers[0].norm.gamma`; numbers are left out."""
+    """Return the arrays of nested arguments by path, such as `layers[0].norm.gamma`, without plain numbers."""
     if isinstance(tree, Mapping):
         parts = [(f"{path}.{name}" if path else name, value) for name, value in tree.items()]
     elif isinstance(tree, list | tuple):

@@ -226,10 +226,12 @@ def _sqrt(value: Any, a: Bounded) -> tuple[Any, Any]:
 
 
 def _log(value: Any, a: Bounded) -> tuple[Any, Any]:
+    # log a - log(a - e) = -log(1 - e/a) is the larger of the two sides, for the logarithm is concave
     return np.where(a.error == 0, 0.0, -np.log1p(-np.minimum(a.error / np.abs(a.value), 1))), LIBRARY
 
 
 def _lipschitz(slope: float, roundings: int = LIBRARY) -> Rule:
+    # the mean value theorem: |f(a) - f(a')| <= max |f'| |a - a'|
     return lambda value, a: (slope * a.error, roundings)
 
 
@@ -254,6 +256,7 @@ UFUNCS: dict[str, Rule] = {
     "maximum": lambda value, a, b: (np.maximum(a.error, b.error), 0),
     "minimum": lambda value, a, b: (np.maximum(a.error, b.error), 0),
     "heaviside": lambda value, a, b: (np.where((np.abs(a.value) <= a.error) & (a.error > 0), 1.0, b.error), 0),
+    # exp(a + e) - exp(a) = exp(a) (exp(e) - 1)
     "exp": lambda value, a: (np.where(value == 0, 0.0, value * np.expm1(a.error)), LIBRARY),
     "log": _log,
     "tanh": _lipschitz(1),

@@ -1,4 +1,4 @@
-"""The verdict on one case of a function under test: its output, and what is wrong with it.
+"""The verdict on one case of a function under test: whether its output is right, and if not, why.
 
 Result       None, or a `Failure` of one kind: raised, nothing, type, shape, dtype, finite, values, overwritten,
              gradient; or declined, which does not count as a failure: it raised for an unusual memory layout

@@ -38,7 +38,7 @@ def at_fifty_digits(rule: Callable[P, R]) -> Callable[P, R]:
 
 
 def read(layer: str, **arrays: tuple[Array, str]) -> list[Any]:
-    """Convert arrays to nested lists of mpf; each array comes with the names of its axes.
+    """Convert arrays to nested lists of mpf; each array is given with the names of its axes.
 
     Definition   `read("linear", X=(X, "n d_in"), W=(W, "d_in d_out"))` returns [X, W]; an array that is None stays None
     Shapes       axes of one name have one length, at least 1; an axis "h*d_v" has the product of lengths named before
