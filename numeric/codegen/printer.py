@@ -113,7 +113,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         """Return the text of an array of constants in the number type of another array."""
         return self._cast(text, f"{array}.dtype")
 
-    # What an expression depends on
+    # Dependence on inputs, constants and the index of a family
 
     def _is_batched(self, expr: Basic) -> bool:
         return any(leaf in self._batched for leaf in _leaves(expr))

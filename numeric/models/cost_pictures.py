@@ -26,7 +26,7 @@ FORMATS = (".pdf", ".png", ".svg")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999")  # Okabe and Ito (2008), safe for colour blindness
 LENGTHS = tuple(round(2 ** (6 + k / 4)) for k in range(57))  # from 64 to 2^20
 PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-NO_DATES: Mapping[str, dict[str, None]] = {
+NO_DATES: Mapping[str, dict[str, None]] = {  # nor versions: equal counts give equal files
     ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},

@@ -180,7 +180,7 @@ class _Bound:
 
     def _made(self, situation: str) -> "_Code":
         optimised = optimize(self._layers[situation]())
-        if optimised.packing not in self._packed:
+        if optimised.packing not in self._packed:  # situations with equal packing share the packed weights
             self._packed[optimised.packing] = packed(optimised, self._weights)
         weights = self._packed[optimised.packing]
         keeps_parts = any(weight_tree(node.layer, frozenset(node.bound)) for node in applications(optimised.layer))

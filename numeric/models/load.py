@@ -187,7 +187,7 @@ class LoadedModel:
             return lambda text: self.logits(*source, text)[..., -1, :]
         name = "target" if source else "tokens"
         room = min(longest, self._longest.get(name, longest))
-        kept: dict[int, Text] = {}  # by the length that selects frequencies; others make a cache useless
+        kept: dict[int, Text] = {}  # by the length that selects frequencies: a cache serves one choice
 
         def following(text: Any) -> Any:
             if text.shape[-1] > room:

@@ -50,7 +50,7 @@ def warm_up(step: int, steps: int, d_model: int) -> float:
 class Adam:
     """Adam over nested weights, which it changes in place; its moments start at 0.
 
-    Definition   the one of the module, with a constant rate unless `step` receives a factor
+    Definition   as in the module, with a constant rate unless `step` receives a factor
     Source       Kingma and Ba (2015), algorithm 1, whose recommended values are the defaults
     Raises       InputError where a value is out of its range
     """

@@ -103,7 +103,7 @@ def on_real_tokens(
             result = np.zeros((len(real[0]), length, rows.shape[-1]), rows.dtype)
         places = np.zeros((len(group.rows), 1), int) if of_one_row else group.columns[-1]
         result[group.rows[:, None], places] = rows
-    assert result is not None  # there is a text
+    assert result is not None  # the batch is not empty
     return result.reshape(*around, *result.shape[1:])
 
 

@@ -62,6 +62,7 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
     for equation in link.layer.equations:
         if equation.variable in caches:
             cache = caches[equation.variable]
+            # a whole cache is known one level after its new rows: they must be appended before it is read
             level[equation.variable] = 1 + level[cache.new]
             appends.setdefault(1 + level[cache.new], []).append(cache)
             continue

@@ -152,7 +152,7 @@ class Transformer:
         target = np.full((*source.shape[:-1], longest + 1), start)
         layer = self.layer().until("logits")
         if check:
-            compiled = compile_layer(layer)
+            compiled = compile_layer(layer)  # checked once: all steps have the weights and the source of the first
             check_call(layer, compiled.function, compiled.sizes, (source, target[..., :1]), self.weights)
         text = Decoder(layer, self.weights, self.sizes).start(longest, source)
         for place in range(longest):

@@ -39,7 +39,7 @@ class Draft:
         self._names = {v.name for v in (*self.layer.inputs, *self.layer.parameters, *self.equations)}
         self._readers: dict[Variable, list[Equation]] | None = None
 
-    # What there is
+    # The present layer
 
     @property
     def rearranges(self) -> bool:
@@ -81,7 +81,7 @@ class Draft:
         """Return a new name, which no variable of the layer has."""
         return fresh_name(wanted, self._names)
 
-    # What is done
+    # Changes
 
     def propose(self, name: str, proposal: Proposal) -> bool:
         """Apply a proposal if the judge proves it; return whether it was applied."""
@@ -146,7 +146,7 @@ class Draft:
             visit(variable)
         self.equations = ordered
 
-    # What comes out
+    # The result
 
     def needed(self, roots: Iterable[Variable]) -> set[Variable]:
         """Return every variable from which the given variables are computed, themselves included."""
@@ -172,7 +172,7 @@ class Draft:
         while waiting:
             variable = waiting.pop()
             if variable not in needed:
-                needed.add(variable)
+                needed.add(variable)  # a packed weight may be computed from other packed weights
                 waiting += variables_in(by_variable[variable].value) if variable in by_variable else []
         layer = self.layer
         weights = tuple(p for p in (*old, *new))

@@ -188,6 +188,7 @@ def prepare_gradient(
     """
     flat = inlined(layer)
     whole, both = gradient(flat), passes(flat)
+    # both passes in one layer: the backward pass reads the values of the forward pass directly
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
     flat_values = flat_weights(flat, weights)

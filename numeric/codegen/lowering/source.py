@@ -142,6 +142,7 @@ class FunctionSource:
     def _memory(self, variable: Variable) -> str:
         """Return the text that allocates the array of all rows of a variable; an output has no gaps between rows."""
         shape, layout = self.schedule.whole_shape(variable), self.schedule.layout(variable)[0]
+        # rows a power of two apart would compete for the same cache sets; an output has to be contiguous
         has_distance = layout is Layout.ROWS and variable not in self.layer.outputs
         return f"empty_rows({shape}, dtype)" if has_distance else f"np.empty(({shape}), dtype)"
 

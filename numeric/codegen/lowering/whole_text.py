@@ -55,7 +55,7 @@ class WholeText:
         weights = ["*weights"] if block.parameters else []
         each = f"weights in {identifier(node.name)}" if weights else f"_ in range({schedule.whole(node.count)})"
         given = ", ".join([target, *others, *weights, *sizes_and_scalars(schedule, block)])
-        saved = self.pullbacks.tape_of(node)
+        saved = self.pullbacks.tape_of(node)  # inputs only: the backward pass recomputes each layer from its input
         return [
             _commented(f"{target} = {first}", equation),
             *([f"    {saved} = []"] if saved else []),

@@ -64,6 +64,7 @@ def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) 
     count = _common([_heads(each, shapes[each]) for each in beside]) if stored.by_head else 1
     widths = {each: _columns(each, shapes[each]) // count for each in beside}
     start = sum(widths[each] for each in beside[: beside.index(weight)])
+    # by head, the columns of one head of all weights are adjacent: the axes are (rows, heads, columns of a head)
     own = matrix.reshape(len(matrix), count, -1)[:, :, start : start + widths[weight]]
     return np.moveaxis(own.reshape(len(matrix), *_heads(weight, shapes[weight]), shapes[weight][-1]), 0, -2)
 

@@ -37,6 +37,7 @@ def needed(texts: Mapping[str, str], readers: Iterable[Mapping[str, str]]) -> di
         if name not in kept:
             kept.add(name)
             waiting += [each for each in names_in(texts[name]) if each in texts]
+            # an `if` statement runs at import, for its effect on the functions that it calls
             waiting += [each for each in texts if each.startswith("if ") and kept & _reached(texts, each)]
     return {name: text for name, text in texts.items() if name in kept}
 
@@ -51,6 +52,6 @@ def renamed(compiled: CompiledLayer, name: str) -> dict[str, str]:
     texts = {old: text for old, text in definitions(compiled.source).items() if old not in PRIMITIVES}
     main = compiled.function.__name__
     new = {old: name if old == main else f"{name}_{old}" for old in texts}
-    for old, other in new.items():
+    for old, other in new.items():  # calls only, but no attributes of that name
         texts = {each: re.sub(rf"(?<![\w.]){old}(?=\()", other, text) for each, text in texts.items()}
     return {new[old]: text for old, text in texts.items()}

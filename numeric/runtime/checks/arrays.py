@@ -15,7 +15,7 @@ from numeric.runtime.structure import WeightTree
 __all__ = ["check_arrays", "check_axes", "collect"]
 
 NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))
-REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change what operators mean, or lose what they mark
+REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change the meaning of `*`, or would lose their mask
 KINDS = {"real": "float32 or float64", "boolean": "bool (True where visible)", "integer": "an integer type"}
 FITS: Mapping[str, Callable[[Any], bool]] = {
     "real": lambda dtype: dtype in NUMBERS,

@@ -17,7 +17,7 @@ __all__ = ["Given", "InputError", "kind", "listed", "symbols_of"]
 class InputError(ValueError):
     """An argument that does not fit its layer."""
 
-    __module__ = "numeric"  # where it is imported from
+    __module__ = "numeric"  # the public path, which tracebacks show
 
 
 @dataclass

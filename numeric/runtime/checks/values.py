@@ -104,7 +104,7 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
             places = dict(zip(formula.variables, (inputs[variable][1] for variable in of), strict=True))
             try:
                 numbers = _entries(formula.expr, places)
-            except KeyError:  # the library that reads the rows says so itself
+            except KeyError:  # a function without a rule: the look-up itself may refuse the tokens
                 continue
         vocab = given.length(bound)
         lowest, highest = numbers.min(), numbers.max()

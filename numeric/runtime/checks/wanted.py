@@ -40,6 +40,7 @@ def axes_to_check(layer: Layer) -> tuple[tuple[str, Axis], ...]:
     own = [(name, along) for name, shape in layer.shapes.items() for along in shape]
     asked = [(name, along) for name, along in own if not isinstance(total(along), Symbol | Integer)]
     inner = [each for node in applications(layer) for each in axes_to_check(node.layer)]
+    # reversed: of several variables with one axis, the first one names it
     return tuple({along: (name, along) for name, along in [*inner, *asked][::-1]}.values())
 
 

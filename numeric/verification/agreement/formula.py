@@ -59,6 +59,7 @@ def place(entry: Indexed, values: Values) -> tuple[int, ...]:
 
 
 def _sum(formula: Sum, arrays: Mapping[str, Any], values: Values) -> float:
+    # SymPy lists the limits of the innermost sum first
     (index, low, high), *inner = reversed(formula.limits)
     body = Sum(formula.function, *reversed(inner)) if inner else formula.function
     first, last = (round(number(end, arrays, values)) for end in (low, high))

@@ -96,6 +96,7 @@ def _input(variable: Variable, plan: Plan, rng: Any) -> Any:
 
 def _tokens(count: int, shape: tuple[int, ...], rng: Any) -> Any:
     """Return token numbers; each row begins with the first token and ends with the last."""
+    # both ends of the table are read, so that a count that is off by one fails
     tokens = rng.integers(count, size=shape)
     if shape and shape[-1] > 1:
         tokens[..., 0] = 0

@@ -32,7 +32,7 @@ class _Search:
             return False
         self.calls -= 1
         found = self.check(case)
-        if found is None or found.kind != self.best.kind:
+        if found is None or found.kind != self.best.kind:  # another kind may come from another fault
             return False
         self.best = found
         return True

@@ -48,6 +48,7 @@ def mixture_of_experts(
     for x, logits in zip(X, linear(X, W_router), strict=True):
         scores, chosen = softmax(logits), []
         for _ in range(K):
+            # max returns the first of equal scores
             chosen.append(max((e for e in range(len(scores)) if e not in chosen), key=scores.__getitem__))
         whole = sum(scores[e] for e in chosen) if normalised else mp.one
         y = [mp.zero] * len(x)

@@ -101,7 +101,7 @@ def _number(layer: str, name: str, value: Any) -> Any:
         return mp.mpf(int(value))
     try:
         exact = float(value)
-        if exact == value and isfinite(exact):
+        if exact == value and isfinite(exact):  # a wider number that float64 rounds is unequal
             return mp.mpf(exact)
     except (TypeError, ValueError, OverflowError):
         pass
