@@ -72,7 +72,7 @@ class Plan:
     general: Mapping[Layer, Layer]
 
     def callee(self, caller: Unit, node: Apply | Pulled) -> Unit:
-        """Return the function that runs a layer where it is applied, or its backward pass where it is pulled back."""
+        """Return the function for a layer that is applied, or for its backward pass if it is pulled back."""
         role = "backward" if isinstance(node, Pulled) else "forward" if node in caller.taped else "whole"
         return Unit(self.general[node.layer], role)
 

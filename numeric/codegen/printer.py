@@ -391,10 +391,10 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_BandMask(self, node: BandMask) -> str:
         if node.lower == -oo:
-            # lower <= j - i <= upper is (j <= i + upper) and not (j <= i + lower - 1)
             return self._up_to(node, node.upper)
         if node.upper == oo:
             return f"(~{self._up_to(node, node.lower - 1)})"
+        # lower <= j - i <= upper is (j <= i + upper) and not (j <= i + lower - 1)
         return f"({self._up_to(node, node.upper)} & ~{self._up_to(node, node.lower - 1)})"
 
     def _up_to(self, mask: BandMask, bound: Expr) -> str:

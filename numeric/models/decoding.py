@@ -75,7 +75,7 @@ class Text:
         self._inside: list[list[Arrays]] = [step.begun(self._around, self.sizes) for step in decoder.steps]
 
     def extend(self, *rows: Any, every: bool = False) -> Any:
-        """Append the next positions to the text and return the output at the last, or at `every` one of them.
+        """Append the next positions to the text and return the output at the last of them, or at all if `every`.
 
         Raises       InputError where there is no room for so many positions
         """

@@ -263,7 +263,7 @@ class LoadedModel:
         return list(_scalings(self.model))
 
     def _prepared(self, name: str, frequencies: int) -> Prepared | None:
-        """Return the compiled layer up to an equation, optimised; None where it has no form in tiles.
+        """Return the compiled layer up to an equation, optimised, or None without a form in tiles.
 
         `frequencies` is the length of texts for which rotary frequencies are chosen. Where every length has its own
         frequencies, preparing costs more than it saves.

@@ -80,7 +80,7 @@ class Adam:
         """
         pairs = _paired(weights, gradients)
         self.steps += 1
-        # both bias corrections, of m and of v, applied to scalars instead of whole arrays
+        # the bias correction of m is part of the step size; the correction of v divides its root below
         alpha = self.rate * factor / (1 - self.beta_1**self.steps)
         root = (1 - self.beta_2**self.steps) ** 0.5
         for path, w, g in pairs:

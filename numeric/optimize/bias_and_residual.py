@@ -72,7 +72,7 @@ def _shifted(draft: Draft, term: Array, total: Equation) -> _Shifted | None:
     readers.remove(total)
     products = [affine(reader, draft) for reader in readers]
     taking = tuple(p for p in products if p is not None and p.rows == term and p.bias is not None)
-    if any(p.variable in terms(total.value) for p in taking):  # its own row is a term of the same sum
+    if any(p.variable in terms(total.value) for p in taking):  # its result is a term of the same sum
         return None
     return _Shifted(equation, taking) if len(taking) == len(readers) else None
 

@@ -50,8 +50,8 @@ def _are_scores(node: Array, keys: Variable) -> bool:
     return named_variable(node.args[1].args[0]) == keys
 
 
-# (q . (k_j + b)) = q . k_j + q . b: the second term is the same for all keys j, and softmax cancels it
 def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equation) -> Proposal:
+    # q . (k_j + b) = q . k_j + q . b: the second term is the same for all keys j, and softmax cancels it
     plain, _ = defined(draft.fresh(f"{keys.variable.name}_plain"), keys.rows @ keys.weight, keys.equation)
     names = {keys.variable: plain.variable}
     lower, _ = defined(draft.fresh(f"{scores.variable.name}_plain"), replace_free(scores.value, names), scores)

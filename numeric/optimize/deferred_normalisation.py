@@ -30,7 +30,7 @@ def deferred_normalisation(draft: Draft) -> bool:
             softmax = _weights_of(node, draft)
             if softmax is not None:
                 done |= draft.propose("deferred_normalisation", _normalised_later(draft, equation, node, softmax))
-                break  # the equation has changed: its other products wait for the next round
+                break  # a proposal replaces the whole equation, so the next round finds its other products
     return done
 
 
@@ -86,8 +86,8 @@ def _has_factor(scores: Array) -> bool:
     return isinstance(scores, Product | Scaled)
 
 
-# exp(s) = 2^(s / ln 2)
 def _in_powers_of_two(draft: Draft, equation: Equation, scores: Equation) -> Proposal:
+    # exp(s) = 2^(s / ln 2)
     factor, product = scores.value.args if isinstance(scores.value, Scaled) else (Integer(1), scores.value)
     fresh, _ = defined(draft.fresh(f"{scores.variable.name}_2"), Scaled(factor / log(2), product), scores)
     old, mask = equation.value.args[0], equation.value.mask

@@ -49,7 +49,7 @@ class Affine:
 
 
 def affine(equation: Equation | None, draft: Draft) -> Affine | None:
-    """Return an equation as rows times weight plus bias, or None where it does not have that form."""
+    """Return an equation as rows times weight plus bias, or None if it has another form."""
     if equation is None:
         return None
     value, bias = equation.value, None
@@ -98,7 +98,7 @@ def biased(product: Array, bias: Array | None) -> Array:
 
 
 def bias_with(row: Array, product: Affine, draft: Draft) -> Equation:
-    """Return the equation of the bias of a product that makes up for a fixed row removed from its rows."""
+    """Return the equation of the bias of a product, after a fixed row has moved from its rows into the bias."""
     # (X + 1 r^T) W + 1 b^T = X W + 1 (r W + b)^T
     moved, name = row @ product.weight, f"{product.variable}_bias"
     if product.bias is not None:

@@ -38,7 +38,7 @@ def product_order(draft: Draft) -> bool:
 
 
 def _first(draft: Draft, rows: Array) -> Affine | None:
-    """Return the projection that computes some rows, where they are read once and belong to no family."""
+    """Return the projection that computes some rows, if they are read once and belong to no family."""
     found = affine(draft.equation(rows), draft) if isinstance(rows, Variable) else None
     alone = found is not None and found.equation.over is None and draft.read_once(found.variable) is not None
     return found if alone else None

@@ -123,9 +123,9 @@ def _sizes_of_differences(axes: Iterable[Expr]) -> dict[Symbol, Expr]:
     sizes: dict[Symbol, Expr] = {}
     for along in dict.fromkeys(axes):
         terms = Add.make_args(expand(along.xreplace(sizes)))
-        # a positive name for the difference: the judge then knows that the axis is not empty
         longer = [term for term in terms if term.is_Symbol and term not in sizes]
         if len(longer) == 1 and any(term.could_extract_minus_sign() for term in terms):
+            # a positive name for the difference: the judge then knows that the axis is not empty
             rest = Symbol(f"{longer[0].name}_rest", integer=True, positive=True)
             sizes[longer[0]] = rest + longer[0] - Add(*terms)
     return sizes

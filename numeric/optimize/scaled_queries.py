@@ -36,12 +36,12 @@ def scaled_queries(draft: Draft) -> bool:
             if isinstance(node, Scaled) and (products := _products(node.args[1])):
                 proposal = _proposal(draft, equation, node, products)
                 done |= proposal is not None and draft.propose("scaled_queries", proposal)
-                break  # the equation has changed: its other products wait for the next round
+                break  # a proposal replaces the whole equation, so the next round finds its other products
     return done
 
 
 def _products(node: Array) -> list[Product]:
-    """Return the products Q K^T whose sum an expression is, or an empty list where it has other terms."""
+    """Return the products Q K^T whose sum an expression is, or an empty list if it has other terms."""
     if isinstance(node, Plus):
         parts = [_products(part) for part in node.args]
         return [product for part in parts for product in part] if all(parts) else []

@@ -1,4 +1,4 @@
-"""The mean of a centred matrix is 0, but it is subtracted again: in floating point it holds the error of the first.
+"""The mean of a centred matrix is 0 up to rounding, and is subtracted too: it is the error of the first mean.
 
 Definition   X_c = X - mean(X) becomes X_c = X_1 - mean(X_1) with X_1 = X - mean(X): the means of rows (layer norm), or
              those of columns (batch norm)

@@ -67,7 +67,7 @@ class FormulaWriter:
             case ast.BinOp(_, ast.Mult() | ast.Div(), _) if self._is_scaled(node):
                 return self._scaled(node, last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(2)):
-                # x^3 as a product: np.power is many times slower
+                # products instead of np.power, which is many times slower
                 return self._ufunc("np.square", (self._value(left),), last=last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(3)):
                 base = self._value(left)

@@ -95,7 +95,7 @@ def phases_of(
 def _reads(
     equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
 ) -> Reads | None:
-    """Return the arrays that row i of an equation reads, or None where its entry does not show them."""
+    """Return the arrays that row i of an equation reads, or None if its entry does not show them."""
     if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
         return None
     value = _with_tables(equation.value, size, batched)
@@ -114,7 +114,7 @@ def _reads(
 
 
 def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]) -> Reads | None:
-    """Return the arrays that an entry of row `ROW` reads, or None where it uses the row number in another way."""
+    """Return the arrays that an entry of row `ROW` reads, or None if it uses the row number in another way."""
     named = {variable.name: variable for variable in batched}
     aligned, across, hidden = set(), set(), dict[Basic, Basic]()
     # innermost first: an index that is itself read from an array, E[tokens[i], j], is replaced by a symbol before
@@ -141,7 +141,7 @@ def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched:
 
 
 def _is_table(read: Indexed, place: int, size: Symbol) -> bool:
-    """Return whether an array that depends on no input has a row for every position, on the axis at that place."""
+    """Return whether an array that depends on no input has a row for every position along the given axis."""
     return bool(read.base.label.name.startswith(_TABLE) or read.base.shape[place] == size)
 
 

@@ -25,7 +25,7 @@ class PositionMask:
 
     @classmethod
     def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
-        """Return the mask as one of positions, or None where it is not or has another number of queries than `size`."""
+        """Return the mask if it depends on positions alone and has `size` queries, else None."""
         band = None if mask is None else as_band(mask)
         return cls(band) if band is not None and total(band.sides[0]) == size else None
 

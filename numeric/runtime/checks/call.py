@@ -145,7 +145,7 @@ class _Contract:
 
 
 def _outline(value: Any) -> Any:
-    """Return all of an argument except its values.
+    """Return the outline of an argument: all of it except the values of arrays.
 
     Raises       TypeError for anything but a plain array, dict, list, tuple or int
     """

@@ -1,6 +1,6 @@
 """The conditions that the equations of a layer put on sizes and values, found once for each layer.
 
-Result       `axes_to_check`   the axes whose length is not a whole number at some sizes
+Result       `axes_to_check`   the axes whose length may not be a whole number
              `divisors`        the sizes that divide: they must not be 0
              `token_bounds`    the arrays that choose rows, each with the number of rows to choose from
              `scores`          the inputs that occur only as summands of the argument of a softmax: -inf hides a key

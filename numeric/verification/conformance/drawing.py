@@ -111,7 +111,7 @@ def _weights(tree: WeightTree, plan: Plan, rng: Any, scaled: bool) -> dict[str, 
     for name, variable in tree.parameters.items():
         shape = shape_of(variable.shape, plan.sizes)
         normal = rng.standard_normal(shape)
-        # a row of k normal numbers divided by sqrt(k) has expected square 1, so products keep the size of rows
+        # entries of variance 1/k in a matrix of k rows: the entries of x W have the size of those of x
         weight = normal / shape[-2] ** 0.5 if len(shape) > 1 else 1 + normal / 2
         if len(shape) == 1 and not plan.usual:
             weight = weight * rng.choice([-1, 0, 1, 1], size=shape)

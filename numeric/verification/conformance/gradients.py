@@ -60,7 +60,7 @@ def derived(case: Case, cotangent: Any) -> Gradients:
 
 
 def _worst(case: Case, cotangent: Any) -> Gradients:
-    """Return the error bounds that the derived gradient computes for itself; empty where it cannot."""
+    """Return the error bounds that the derived gradient computes for itself, if it can."""
     errors: Gradients = {}
     exact = mapped(dict(case.arguments), lambda _, each: doubled(each))
     for dtype, freedom in _arithmetics(case.plan.dtype):
