@@ -76,7 +76,7 @@ class Adam:
         """Change the weights by one step; `factor` is the factor of a learning-rate schedule.
 
         Shapes       gradients are nested as the weights, with equal shapes
-        Raises       InputError where they are not, or where a gradient is not finite
+        Raises       InputError where the shapes differ, or where a gradient is not finite
         """
         pairs = _paired(weights, gradients)
         self.steps += 1

@@ -101,7 +101,7 @@ class Transformer:
     def logits(
         self, source: Any, target: Any, source_visible: Any = None, target_visible: Any = None, *, check: bool = True
     ) -> Any:
-        """Return the logits, whose softmax are the probabilities; arguments as for a call.
+        """Return the logits, from which softmax computes the probabilities; arguments as for a call.
 
         Shapes       source and source_visible (..., m), target and target_visible (..., n) -> (..., n, vocab)
         Raises       InputError where tokens, masks or weights do not fit

@@ -91,7 +91,7 @@ class LoopSchedule:
         return frozenset(found)
 
     def aligned(self, phase: Phase, variable: Variable) -> frozenset[Variable]:
-        """Return {variable} where the loop reads only the row at hand of it, else the empty set."""
+        """Return {variable} if the loop reads it row by row, else the empty set."""
         root = self.root(variable)
         inside = root not in self.equation or self.phase_of[root] is phase or self.phase_of[root].size is phase.size
         return frozenset({variable}) if inside and not self._is_across(phase, variable) else frozenset()

@@ -27,7 +27,7 @@ KEYS_AT_HAND = {  # number of columns of arrays that exist for some keys only, a
 
 
 class Layout(Enum):
-    """The order in which the entries of a register are stored."""
+    """The arrangement of the entries of a register."""
 
     ROWS = "rows"
     NUMBERS = "numbers"

@@ -37,7 +37,7 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
     out = numbers(writer, register, target)
     if register.columns != writer.schedule.whole(total(array.shape[-1])) or _adds_powers(writer, node):
         return _added(writer, register, out)
-    ones = writer.schedule.ones(register.columns)  # BLAS sums faster; weights that must add up to 1 are summed below
+    ones = writer.schedule.ones(register.columns)  # fast, but less accurate than `_added`, which softmax weights need
     return writer.emit("np.matmul({0}, " + ones + ", out={out})", (register,), out)
 
 

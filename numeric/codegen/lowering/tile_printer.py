@@ -33,7 +33,7 @@ class TilePrinter(NumPyLayerPrinter):
         return self._cast(text, "dtype")
 
     def _sum_of_columns(self, array: Array) -> str:
-        """Return the sum over the rows of X, where the array is X^T; an empty text elsewhere."""
+        """Return the sum over the rows of X, where the array is X^T, else an empty text."""
         if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):
             return ""
         return f"column_sums({self._exact(array.args[0])})"

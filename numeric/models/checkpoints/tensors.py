@@ -168,7 +168,7 @@ def _entry(file: Path, name: str, told: Any) -> tuple[str, str, tuple[int, ...],
 
 
 def _naturals(value: Any) -> bool:
-    """Return whether a value is a list of natural numbers of 63 bits, as many as an array may have axes."""
+    """Return whether a value is a list of at most 64 integers from 0 to 2^63 - 1: an array has at most 64 axes."""
     return (
         isinstance(value, list) and len(value) <= 64 and all(type(each) is int and 0 <= each < 2**63 for each in value)
     )
