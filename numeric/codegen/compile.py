@@ -3,10 +3,10 @@ r"""From a layer to a function over arrays: one readable Python function for eac
 Definition   compile_layer(layer)(*inputs, *parameters, *weights of parts, *sizes, **scalars) is the layer's output
 Shapes       those of the layer; every input may have batch axes in front, which broadcast; weights have none
 Assumes      float32 gives float32 and float64 gives float64; softmax subtracts the largest entry of the row, which
-             changes nothing (softmax.shift_invariance)
+             leaves the result unchanged (softmax.shift_invariance)
 
-The weights of a part are one argument, a dict (a list of dicts for a repetition). A size is an argument only where no
-shape of an input or a parameter tells it; a scalar such as epsilon is a keyword.
+The weights of a part are one argument, a dict (a list of dicts for a repetition). A size is an argument only where it
+is not an axis of an input or a parameter; a scalar such as epsilon is a keyword.
 
 >>> from derivations.linear import linear
 >>> from numeric.codegen.compile import compile_layer
@@ -37,7 +37,7 @@ __all__ = ["PRIMITIVES", "CompiledLayer", "compile_layer", "source"]
 
 @dataclass(frozen=True)
 class CompiledLayer:
-    """A layer as a function over arrays, which checks what it is given unless called with `check=False`.
+    """A layer as a function over arrays, which checks its arguments unless called with `check=False`.
 
     Raises       InputError where an argument does not fit the layer
     """
@@ -66,13 +66,13 @@ def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
     """Return a layer as a function over the arrays of NumPy, JAX or PyTorch; its source is at `.source`.
 
     Raises       CompileError where an equation has no form there, ValueError for an unknown backend, ImportError for
-                 one that is not installed, TypeError for what is no layer
+                 a backend that is not installed, TypeError for an argument that is not a layer
     """
     return _compiled(layer, backend, runs=True)
 
 
 def source(layer: Layer, backend: str = "numpy") -> str:
-    """Return a layer as the text of a Python module that runs without this package; no backend need be installed.
+    """Return a layer as the text of a Python module that runs without this package; the backend may be missing.
 
     Raises       CompileError, ValueError and TypeError as for compile_layer
     """
@@ -80,12 +80,12 @@ def source(layer: Layer, backend: str = "numpy") -> str:
 
 
 def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
-    """Return a layer after all passes; without `runs`, for its text alone, the backend need not be there."""
+    """Return a layer after all passes; without `runs`, for its text alone, the backend need not be installed."""
     if not isinstance(layer, Layer):
         raise TypeError(f"a layer is needed, such as feed_forward() or layer('feed_forward'), not {layer!r}")
     backend = backend_called(backend_name)
-    plan = plan_of(layer)  # which functions there are, each after those that it calls
-    names = named(plan)  # how they are called, and the variables in each
+    plan = plan_of(layer)  # the functions to print, each after those that it calls
+    names = named(plan)  # the names of the functions, and of the variables in each
     functions = printed_functions(plan, names, backend, backend.namespace() if runs else {})  # texts that run
     text = _module_text(layer, [functions[unit].text for unit in plan.units], backend)  # all in one module
     main = functions[Unit(layer)]
@@ -95,6 +95,7 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
 def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
     """Return imports, the array functions in use and the functions, as one module."""
     used, helpers = names_in("\n".join(functions)), set[str]()
+    # a helper may call other helpers: repeat until no new one is found
     while new := (used & backend.primitives.keys()) - helpers:
         helpers |= new
         used |= names_in("\n".join(backend.primitives[name] for name in new))

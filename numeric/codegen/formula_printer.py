@@ -1,7 +1,8 @@
-"""Formulas of entries and of sizes as Python: the two printers below the printer of arrays.
+"""Formulas of entries and of sizes as Python: the two base printers of the printer of arrays.
 
-A size or a scalar becomes a Python number (`math.sqrt(d_k)`), which leaves float32 what it is where `np.sqrt(5)` would
-not; a formula of entries becomes NumPy over whole arrays, each of its variables standing for the text of an array.
+A size or a scalar becomes a Python number (`math.sqrt(d_k)`): float32 arrays stay float32 beside it, whereas
+`np.sqrt(5)` would make them float64. A formula of entries becomes NumPy over whole arrays, with the text of an array
+for each of its variables.
 """
 
 import re
@@ -23,14 +24,14 @@ MODULES = {"numpy": "np", "scipy.special": "special", "math": "math"}
 
 
 class CompileError(ValueError):
-    """An expression that has no NumPy form: names the expression and what it would need."""
+    """An expression that has no NumPy form; the message names the expression and the form that it needs."""
 
 
 def quotient(expr: Expr) -> tuple[Expr, Expr]:
-    """Return a product as numerator and denominator; exp(-x) stays as it is, for exp(x) may overflow."""
+    """Return a product as numerator and denominator; exp(-x) stays in the numerator, for exp(x) may overflow."""
     factors = Mul.make_args(expr)
     below = [factor for factor in factors if _stands_below(factor)]
-    above = Mul(*(factor for factor in factors if factor not in below))  # a division need not cancel them: b^u b^-u
+    above = Mul(*(factor for factor in factors if factor not in below))  # a quotient need not cancel: b^u b^-u
     numerator, denominator = fraction(above, exact=True)
     return numerator, denominator * Mul(*(1 / factor for factor in below))
 
@@ -70,7 +71,7 @@ class _Quotients:
 
     def _print_Within(self, expr: Expr) -> str:
         value = self._print(expr.args[0])  # type: ignore[attr-defined]  # of the printer that this is mixed into
-        return f"({value})"  # what a proof asks of the places, a compiled layer has
+        return f"({value})"  # a proof needs the condition on the indices; a compiled layer can rely on it
 
     _print_Admitted = _print_Within
 
@@ -79,7 +80,7 @@ class _Quotients:
 
 
 class ScalarPrinter(_Quotients, PythonCodePrinter):
-    """Prints scalars made of sizes and constants, as Python numbers."""
+    """Prints scalars computed from sizes and constants, as Python numbers."""
 
     _module = "math"
     _modules = MODULES
@@ -106,13 +107,13 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
         return f"abs({self._print(expr.args[0])})"
 
     def whole(self, expr: Expr) -> str:
-        """Return an expression of sizes that is an integer, with whole division."""
+        """Return an expression of sizes that is an integer, with integer division."""
         numerator, denominator = fraction(expr)
         over = "" if denominator == 1 else f" // ({self._print(denominator)})"
         return f"({self._print(numerator)}){over}"
 
     def real(self, expr: Expr) -> str:
-        """Return an expression of sizes as a float, so that an array of places is one: integers overflow silently."""
+        """Return an expression of sizes as a float, so that positions are floats: integers overflow silently."""
         return str(self._print(expr)) if fraction(expr)[1] != 1 else f"float({self._print(expr)})"
 
 
@@ -126,11 +127,11 @@ def _logistic(factor: Expr) -> Expr | None:
 
 
 class FormulaPrinter(_Quotients, SciPyPrinter):
-    """Prints formulas of entries over whole arrays; the attributes and `_cast` are what other libraries change."""
+    """Prints formulas of entries over whole arrays; other libraries override the attributes and `_cast`."""
 
     _modules: Mapping[str, str] = MODULES
-    _arrays = MODULES["numpy"]  # the library of the arrays, as the source calls it
-    _float64 = "float"  # its names of the number types
+    _arrays = MODULES["numpy"]  # the name of the array library in the source
+    _float64 = "float"  # the library's names of the number types
     _int64 = "int"
 
     def __init__(self, names: Mapping[Basic, str], taken: Iterable[str]) -> None:
@@ -142,17 +143,17 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         self._dtype = "float"
 
     def _print(self, expr: Any, **settings: Any) -> str:
-        """Print an expression; whatever holds no array is a Python number."""
+        """Print an expression; one without an array is a Python number."""
         if isinstance(expr, Expr | Boolean) and not (expr.free_symbols & self._bindings.keys()):
             return str(self._scalar._print(expr))
         return str(super()._print(expr, **settings))
 
     def _cast(self, text: str, dtype: str) -> str:
-        """Return the text of an array of another number type."""
+        """Return the text of an array cast to a number type."""
         return f"{text}.astype({dtype})"
 
     def _number(self, text: str) -> str:
-        """Return a number as a choice takes it where every alternative is a number."""
+        """Return a number in the form that a choice takes where all alternatives are numbers."""
         return text
 
     @contextmanager
@@ -165,7 +166,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
             self.__dict__.update(before)
 
     def _fresh(self, wanted: str) -> str:
-        """Return a name that is not in use, and take it until the end of the line."""
+        """Return a new name, and reserve it until the end of the line."""
         name = identifier(wanted)
         while name in self._taken:
             name += "_"
@@ -175,7 +176,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
     def _formula(self, formula: Lambda, texts: list[str], dtype: str | None = None) -> str:
         """Print a formula with the given texts for its variables; a long text that occurs twice gets a name (`:=`).
 
-        `dtype` is the number type of truth values made numbers, by default that of the first array.
+        `dtype` is the number type of truth values as numbers, by default that of the first array.
         """
         bindings, long = {}, {}
         for variable, text in zip(formula.variables, texts, strict=True):
@@ -189,7 +190,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         for name, text in long.items():
             word = re.compile(rf"\b{name}\b")
             first = f"({name} := {text})" if len(word.findall(printed)) > 1 else text
-            begin = word.search(printed)  # it is evaluated first: left to right
+            begin = word.search(printed)  # Python evaluates from left to right, so the first occurrence binds the name
             printed = printed if begin is None else printed[: begin.start()] + first + printed[begin.end() :]
         return f"({printed})"
 
@@ -199,7 +200,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
     _print_Dummy = _print_Symbol  # the variable of SymPy's identity function
 
     def _print_Mul(self, expr: Expr) -> str:
-        """Print a product; factors 1/(1 + exp(-u)) as the function of SciPy that cannot overflow."""
+        """Print a product; a factor 1/(1 + exp(-u)) becomes SciPy's expit(u), which cannot overflow."""
         logistic = [factor for factor in Mul.make_args(expr) if _logistic(factor) is not None]
         if not logistic:
             return str(super()._print_Mul(expr))
@@ -216,6 +217,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         return f"{self._modules['scipy.special']}.expit({self._print(argument)}){power}"
 
     def _extremum(self, function: str, expr: Expr) -> str:
+        # NumPy's maximum and minimum take two arrays, SymPy's any number of arguments
         first, *rest = map(self._print, expr.args)
         for text in rest:
             first = f"{self._arrays}.{function}({first}, {text})"
@@ -241,6 +243,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         for value, condition in cases if last.cond == true else expr.args:
             text += f"{self._arrays}.where({self._print(condition)}, {number(self._print(value))}, "
             behind += ")"
+        # outside all conditions a Piecewise without a default is undefined: NaN
         text += number(self._print(last.expr) if last.cond == true else f"{self._arrays}.nan") + behind
         return self._cast(text, self._dtype) if numbers_alone else text
 

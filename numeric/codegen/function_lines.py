@@ -1,4 +1,4 @@
-"""The lines of a function: the equations of a layer in order, and the calls of the passes of gradients between them."""
+"""The lines of a function: the equations of a layer in order, and the calls of backward passes between them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ __all__ = ["Line", "lines_of"]
 
 @dataclass(frozen=True)
 class Line:
-    """One assignment, with the shape of what is assigned behind it; the last line is what is returned."""
+    """One assignment, with the shapes of its targets as a comment; the last line holds the returned values."""
 
     left: str
     right: str
@@ -35,9 +35,9 @@ def lines_of(
     names: Mapping[Basic, str],
     printer: NumPyLayerPrinter,
 ) -> Iterator[Line]:
-    """Yield the lines of the function that runs a layer, or one of the two passes of its gradient.
+    """Yield the lines of the function for a layer, or for the forward or backward pass of its gradient.
 
-    Raises       CompileError where a part whose gradient is asked for has none
+    Raises       CompileError where a part has no gradient although its gradient is needed
     """
     tape = _tuple([names[v] for v in saved])
     if role == "backward" and saved:
@@ -57,7 +57,7 @@ def lines_of(
             returned = [*of_inputs, "{" + ", ".join(f'"{key}": {value}' for key, value in pairs) + "}"]
         else:
             real = [names[v] for v in layer.inputs if v.kind == "real"]
-            if len(layer.inputs) > 2:  # a single input has all batch axes that there are
+            if len(layer.inputs) > 2:  # with a single input, its gradient has all batch axes already
                 of_inputs = [f"like({value}, {x})" for value, x in zip(of_inputs, real, strict=False)]
             returned = [*of_inputs, *of_parameters, *gradients.values()]
     yield Line("", ", ".join(returned))
@@ -121,7 +121,7 @@ class _Writer:
             yield Line(", ".join([*places, gradient if asked else "_"]), text, comment)
 
     def _result(self, node: Pulled, variable: Variable) -> tuple[str, list[str]]:
-        """Return where one gradient of a call goes: to the equation that it is, to a name of its own, or nowhere."""
+        """Return the target of one gradient of a call: the variable of its equation, a new name, or `_` if unread."""
         result = node.sibling(variable.name)
         if result not in self.read:
             return "_", []
@@ -138,7 +138,7 @@ class _Writer:
         return name
 
     def weight_gradients(self, tree: WeightTree) -> dict[str, str]:
-        """Return the gradient by the weights of each part; calls of a part under one name add up."""
+        """Return the gradient by the weights of each part; those of calls of one part add up."""
         found: dict[str, str] = {}
         if not isinstance(self.layer, Gradient):
             return found
@@ -151,6 +151,7 @@ class _Writer:
                     texts.append(f"{{{entries}}}" if node.bound else name)
             if not texts:
                 raise CompileError(f"layer {self.layer.name}: no gradient reaches the weights of {part}")
+            # the chain rule: weights used twice have the sum of the gradients of both uses
             while len(texts) > 1:
                 texts[:2] = [f"add_weights({texts[0]}, {texts[1]})"]
             found[part] = texts[0]

@@ -1,4 +1,4 @@
-"""The text around the lines of a function: its head, its docstring, the shapes behind its lines."""
+"""The text around the lines of a function: its head, its docstring, the shapes after its lines."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ __all__ = ["function_text"]
 
 
 def function_text(name: str, arguments: list[str], unit: Unit, lines: Sequence[str], comments: Sequence[str]) -> str:
-    """Return a function as a text; `lines` are those of its body, `comments` what stands behind them."""
+    """Return a function as a text; `lines` are those of its body, `comments` the texts after them."""
     body = [_commented(text, comment) for text, comment in zip(lines, comments, strict=True)]
     return "\n".join([_head(name, arguments), *_docstring(unit), *body]) + "\n"
 
@@ -25,14 +25,14 @@ def _head(name: str, arguments: list[str]) -> str:
 
 
 def _commented(text: str, comment: str) -> str:
-    """Return a line, wrapped where it is long, with its shape behind it; several shapes only where they fit."""
+    """Return a line, wrapped if long, followed by its shape; several shapes only if they fit."""
     lines = wrapped_statement(text)
     several = comment.count("(") > 1 and len(lines.splitlines()[-1] + comment) > WIDTH
     return lines if several else lines + comment
 
 
 def _docstring(unit: Unit) -> list[str]:
-    """Return the docstring: the shapes of the arrays, and for each part the layer whose weights it holds."""
+    """Return the docstring: the shapes of the arrays, and for each part the layer to which its weights belong."""
     arrays = [_described(variable) for variable in (*unit.inputs, *unit.layer.parameters)]
     arrays += ["tape, the saved residuals"] if unit.role == "backward" else []
     results = ", ".join(_described(output) for output in unit.layer.outputs)

@@ -1,7 +1,7 @@
-"""One function of a plan: what is known of it, pass after pass, until it runs and can be read.
+"""One function of a plan: the passes that turn its equations into a function and a readable text.
 
-A pass takes what the ones before it found: lines, what they use, how sizes are known, the signature, the body, the
-function, its text.
+Each pass takes the results of those before it: the lines, the names they use, the sources of sizes, the signature,
+the body, the function, its text.
 """
 
 import ast
@@ -33,18 +33,18 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class PrintedFunction:
-    """One layer as a function: its text, and what its callers need to know."""
+    """One layer as a function: its text, and the facts that its callers need."""
 
     name: str
     text: str
     function: Function
-    sizes: Mapping[str, Symbol]  # those that are arguments
+    sizes: Mapping[str, Symbol]  # the sizes that are arguments
     scalars: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Signature:
-    """The arguments of a function as they are written, and which of them are sizes and scalars."""
+    """The arguments of a function as written in its head, and which of them are sizes and scalars."""
 
     arguments: list[str]
     sizes: Mapping[str, Symbol]
@@ -55,7 +55,7 @@ Printed = Mapping[Unit, PrintedFunction]
 
 
 def printed_functions(plan: Plan, names: Names, backend: Backend, namespace: Mapping[str, Any]) -> Printed:
-    """Return the functions of a plan, each able to call those before it.
+    """Return the functions of a plan; each can call those before it.
 
     Raises       CompileError where an equation has no form in the backend
     """
@@ -81,7 +81,7 @@ def _printed(
 
 
 def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Printed) -> NumPyLayerPrinter:
-    """Return the printer of a layer, which knows how the functions are called that it applies."""
+    """Return the printer of a layer, which knows the names of the functions that it applies."""
 
     def call(node: Apply | Pulled) -> Call:
         callee = printed[plan.callee(unit, node)]
@@ -93,7 +93,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
 
 
 def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
-    """Return the names that the lines read; CompileError where the backend lacks an array function among them."""
+    """Return the names that the lines read; raise CompileError where the backend lacks an array function."""
     used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
     if lacking:
@@ -104,7 +104,7 @@ def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
 def _sizes(
     layer: Layer, local: Mapping[Basic, str], used: set[str], printer: NumPyLayerPrinter
 ) -> tuple[dict[str, Symbol], list[Line]]:
-    """Return the sizes that a caller must give, and lines that read the others from shapes; of those in use."""
+    """Return, of the sizes in use, those that a caller must give, and lines that read the others from shapes."""
     lengths = _axis_lengths(layer)
     sizes = [size for size in _sizes_by_appearance(layer) if local[size] in used]
     asked = {local[size]: size for size in sizes if size not in lengths}
@@ -122,7 +122,7 @@ def _signature(unit: Unit, local: Mapping[Basic, str], asked: Mapping[str, Symbo
 
 
 def _with_sizes(lines: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
-    """Return the lines with those that read sizes before them, but behind the line that unpacks a tape."""
+    """Return the lines with those that read sizes in front, but after the line that unpacks a tape."""
     unpacked = sum(line.left_is_tape for line in lines)
     return [*lines[:unpacked], *measured, *lines[unpacked:]]
 
@@ -130,7 +130,7 @@ def _with_sizes(lines: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
 def _function(
     signature: _Signature, body: Sequence[Line], printer: NumPyLayerPrinter, namespace: dict[str, Any]
 ) -> Function:
-    """Return the function; the last line is what it returns."""
+    """Return the compiled function; the last line holds the values that it returns."""
     *assigned, last = body
     function: Function = lambdify(
         signature.arguments,
@@ -160,7 +160,7 @@ def _called(function: Function, name: str, text: str) -> Function:
 
 
 def _axis_lengths(layer: Layer) -> dict[Symbol, AxisLength]:
-    """Return where each size can be read: on the shape of an input, a parameter or, last, a mask."""
+    """Return where each size can be read: from the shape of an input, a parameter or, last, a mask."""
     given = sorted((*layer.inputs, *layer.parameters), key=lambda variable: variable.kind == "boolean")
     lengths: dict[Symbol, AxisLength] = {}
     for variable in given:

@@ -15,17 +15,17 @@ from numeric.codegen.syntax import statements
 
 __all__ = ["WIDTH", "wrapped_items", "wrapped_statement"]
 
-WIDTH = 112  # of the emitted lines, shapes apart
+WIDTH = 112  # of the emitted lines, without the shapes after them
 Operators: TypeAlias = tuple[type[ast.operator], ...]
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//", ast.Mod: "%"}
 _SUM: Operators = (ast.Add, ast.Sub)
 _PRODUCT: Operators = (ast.Mult, ast.Div, ast.MatMult, ast.FloorDiv, ast.Mod)
-_OF_BITS: Operators = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)  # bind less than a sum
-_LOOSER = (ast.NamedExpr, ast.Lambda, ast.IfExp, ast.BoolOp, ast.Compare)  # what an operand holds in brackets alone
+_OF_BITS: Operators = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)  # bind looser than a sum
+_LOOSER = (ast.NamedExpr, ast.Lambda, ast.IfExp, ast.BoolOp, ast.Compare)  # operands only inside brackets
 
 
 def wrapped_statement(line: str, width: int = WIDTH) -> str:
-    """Return an assignment or a return statement in lines of limited width where it allows that; the same statement."""
+    """Return an assignment or a return statement, broken into lines of limited width where its form allows it."""
     if len(line) <= width:
         return line
     text = line.lstrip()
@@ -38,7 +38,8 @@ def wrapped_statement(line: str, width: int = WIDTH) -> str:
 
 
 def wrapped_items(items: list[str], indent: str, used: int = 0, width: int = WIDTH) -> str:
-    """Return items with commas between, in lines of limited width; no item is broken."""
+    """Return items separated by commas, in lines of limited width; no item is broken."""
+    # a space inside an item becomes a no-break space, so that the wrapper breaks between items only
     text = ", ".join(item.replace(" ", "\xa0") for item in items)
     wrapper = TextWrapper(
         width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
@@ -47,7 +48,7 @@ def wrapped_items(items: list[str], indent: str, used: int = 0, width: int = WID
 
 
 def _layouts(statement: ast.stmt, text: str, indent: str, width: int) -> Iterator[str]:
-    """Yield the ways to wrap a statement, the nearest to one line first."""
+    """Yield the ways to wrap a statement, the one with the fewest breaks first."""
     match statement:
         case ast.Return(value=value) if value is not None:
             yield from (f"{indent}return {each}" for each in _wrapped_values(value, text, indent, width))
@@ -95,7 +96,7 @@ def _before(items: list[ast.expr], text: str) -> str:
 
 
 def _wrapped_chain(value: ast.BinOp, text: str, indent: str) -> str:
-    """A sum, or a product, in brackets, each term or factor after the first in a line of its own."""
+    """Return a sum or a product in brackets; each term or factor after the first begins a line."""
     parts = _parts(value, text, _SUM if isinstance(value.op, _SUM) else _PRODUCT)
     lines = "\n".join(f"{indent}    {part}" for part in parts)
     return f"(\n{lines}\n{indent})"
@@ -111,7 +112,7 @@ def _parts(value: ast.expr, text: str, level: Operators) -> list[str]:
 
 
 def _operand(node: ast.expr, text: str, in_brackets: Operators) -> str:
-    """Return an operand, in the brackets that its place in the text does not tell of."""
+    """Return an operand, in brackets where the split text would otherwise read differently."""
     whole = ast.get_source_segment(text, node) or ""
     bracketed = isinstance(node, ast.BinOp) and isinstance(node.op, (*in_brackets, *_OF_BITS))
     bracketed = bracketed or isinstance(node, _LOOSER)
@@ -119,7 +120,7 @@ def _operand(node: ast.expr, text: str, in_brackets: Operators) -> str:
 
 
 def _members(nodes: list[ast.expr], text: str) -> list[str]:
-    """The members of a tuple; one alone keeps its comma."""
+    """Return the members of a tuple; a single one keeps its comma."""
     return [f"{each}," for each in _segments(nodes, text)] if len(nodes) == 1 else _segments(nodes, text)
 
 

@@ -1,4 +1,4 @@
-"""How the functions of a plan are called, and the variables, sizes and scalars in each."""
+"""The names of the functions of a plan, and of the variables, sizes and scalars in each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ __all__ = ["Names", "named"]
 
 @dataclass(frozen=True)
 class Names:
-    """The Python name of every function, and of everything in it."""
+    """The Python name of every function, and of every variable, size and scalar in it."""
 
     functions: Mapping[Unit, str]
     local: Mapping[Unit, Mapping[Basic, str]]
 
 
 def named(plan: Plan) -> Names:
-    """Return names of which none hides another that is read where it stands.
+    """Return names such that no local name hides a function that is called in its scope.
 
     Raises       CompileError where two arguments have the same name
     """
@@ -53,13 +53,14 @@ def _local_names(unit: Unit) -> dict[Basic, str]:
 
 
 def _function_names(plan: Plan, local: Mapping[Unit, Mapping[Basic, str]]) -> dict[Unit, str]:
-    """Return the function name of every layer: the layer's, told apart from namesakes and from its callers' locals."""
+    """Return the function name of every layer: the layer's, made different from namesakes and its callers' locals."""
+    # a local variable with the name of a called function would hide that function
     shadowed: dict[Unit, set[str]] = {unit: set() for unit in plan.units}
     for caller in plan.units:
         for callee in plan.callees(caller):
             shadowed[callee] |= {*local[caller].values(), *caller.tree.parts}
     functions: dict[Unit, str] = {}
-    for unit in reversed(plan.units):  # the layer asked for first: its name is its own
+    for unit in reversed(plan.units):  # the requested layer comes first, so that it keeps its own name
         base = identifier(unit.layer.name)
         base = f"apply_{base}" if base in shadowed[unit] else base
         name, number = base, 1

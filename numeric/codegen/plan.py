@@ -1,4 +1,4 @@
-"""Which functions a layer is compiled to: one for each distinct layer in it, each after those that it calls."""
+"""The functions to which a layer is compiled: one for each distinct layer in it, each after those that it calls."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ __all__ = ["Plan", "Unit", "plan_of"]
 
 @dataclass(frozen=True)
 class Unit:
-    """A function to print: a layer, or one of the two passes of the gradient of a layer that is applied in another."""
+    """A function to print: a layer, or the forward or backward pass of a layer applied in another."""
 
     of: Layer
     role: str = "whole"  # or "forward", "backward"
@@ -35,7 +35,7 @@ class Unit:
 
     @property
     def saved(self) -> tuple[Variable, ...]:
-        """What the forward pass leaves to the backward pass."""
+        """The variables that the forward pass saves for the backward pass."""
         return self._halves[1]
 
     @cached_property
@@ -46,24 +46,24 @@ class Unit:
 
     @property
     def inputs(self) -> tuple[Variable, ...]:
-        """The arrays that a caller gives one by one."""
+        """The arrays that a caller passes one by one."""
         saved = set(self.saved) if self.role == "backward" else set()
         return tuple(v for v in self.layer.inputs if v not in saved)
 
     @property
     def tree(self) -> WeightTree:
-        """The weights that a caller gives."""
+        """The weights that a caller passes."""
         return weight_tree(self.of)
 
     @cached_property
     def taped(self) -> set[Apply]:
-        """The layers applied whose forward pass is run, as their gradient is asked for."""
+        """The applied layers whose forward pass is called, because a gradient through them is needed."""
         return {e.value.applied for e in self.layer.equations if isinstance(e.value, Tape)}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The functions to print, each after those that it calls; for each layer applied the one that is printed for it.
+    """The functions to print, each after those that it calls; for each applied layer, the layer that is printed for it.
 
     Layers that differ only in their sizes are printed once, as the most general of them.
     """
@@ -72,7 +72,7 @@ class Plan:
     general: Mapping[Layer, Layer]
 
     def callee(self, caller: Unit, node: Apply | Pulled) -> Unit:
-        """Return the function that runs a layer where it is applied, or pulled back."""
+        """Return the function for a layer that is applied, or for its backward pass if it is pulled back."""
         role = "backward" if isinstance(node, Pulled) else "forward" if node in caller.taped else "whole"
         return Unit(self.general[node.layer], role)
 
@@ -86,10 +86,11 @@ class Plan:
 
 
 def plan_of(layer: Layer) -> Plan:
-    """Return the functions to print for a layer; its own comes last."""
+    """Return the functions to print for a layer; its own is the last."""
     plan = Plan((), _most_general(list(dict.fromkeys(_applied(layer)))))
     order: dict[Unit, None] = {}
 
+    # depth first: each function is added after those that it calls
     def visit(unit: Unit) -> None:
         for callee in plan.callees(unit):
             visit(callee)
@@ -100,11 +101,12 @@ def plan_of(layer: Layer) -> Plan:
 
 
 def _most_general(applied: list[Layer]) -> dict[Layer, Layer]:
-    """Return for each layer that of which it is an instance, with other sizes."""
+    """Return for each layer the most general layer that has it as an instance, with other sizes."""
     kept: list[Layer] = []
     for each in applied:
         if any(instance(other, each) is not None and instance(each, other) is None for other in kept):
             continue
+        # of two layers that differ only in the names of sizes, the later one stays
         kept = [*(other for other in kept if instance(each, other) is None), each]
     return {each: next(other for other in kept if instance(other, each) is not None) for each in applied}
 

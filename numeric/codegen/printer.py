@@ -1,10 +1,10 @@
 """From the expressions of a layer to NumPy expressions over arrays with leading batch axes.
 
-Three conventions carry every rule. The axes of an expression are the last axes of its array, so that batch axes in
-front need no word. In a family over an index the members lie along one more axis, just before those of a member:
-`Q[i]` is `Q`, and what does not depend on the index gets an axis of length 1 there. A vector in every row is left to
-broadcasting, unless its full shape is asked for. Scalars of sizes are Python numbers (`math.sqrt`), which leave
-float32 what it is.
+All rules follow three conventions. The axes of an expression are the last axes of its array, so that batch axes in
+front need no mention. In a family over an index the members form one more axis, just before the axes of a member:
+`Q[i]` is `Q`, and an expression that does not depend on the index gets an axis of length 1 there. A vector in every row
+is left to broadcasting, unless its full shape is asked for. Scalars of sizes are Python numbers (`math.sqrt`), which
+keep float32 arrays in float32.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class AxisLength(Basic):
 
 @dataclass(frozen=True)
 class Call:
-    """How a layer is called: the function's name, the sizes it asks for with their values here, its scalars."""
+    """How a layer is called: the function's name, the sizes that it needs with their values here, its scalars."""
 
     name: str
     sizes: dict[str, Expr]
@@ -57,10 +57,10 @@ class Call:
 
 
 class Verbatim(Basic):
-    """A text of Python that is printed as it stands."""
+    """A text of Python that is printed unchanged."""
 
     def __new__(cls, text: str | Str) -> "Verbatim":
-        """Take the text."""
+        """Return the node of a text."""
         return super().__new__(cls, text if isinstance(text, Str) else Str(text))
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Verbatim(Basic):
 
 
 class NumPyLayerPrinter(FormulaPrinter):
-    """Prints the right-hand sides of one layer's equations; a rule for each node, one method each."""
+    """Prints the right-hand sides of one layer's equations: one method for each node."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class NumPyLayerPrinter(FormulaPrinter):
     ) -> None:
         super().__init__(names, taken)
         self._names, self._call = names, call
-        self.results: dict[Pulled, str] = {}  # where the results of backward passes are, filled in line by line
+        self.results: dict[Pulled, str] = {}  # the names of the results of backward passes, filled in line by line
         self._family: Symbol | None = None
         self._target = ""
         self._dtype_of = _typed(layer, names)  # an array whose number type the constants of the layer take
@@ -97,7 +97,7 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Dispatch
 
     def doprint(self, expr: Basic | str, assign_to: None = None) -> str:
-        """Return an expression as one line of Python, spaced as usual and with no parenthesis too many."""
+        """Return an expression as one line of Python, spaced as usual and without needless parentheses."""
         if isinstance(expr, str | Verbatim):
             return str(expr)
         self._taken = set(self._reserved)
@@ -113,7 +113,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         """Return the text of an array of constants in the number type of another array."""
         return self._cast(text, f"{array}.dtype")
 
-    # What an expression depends on
+    # Dependence on inputs, constants and the index of a family
 
     def _is_batched(self, expr: Basic) -> bool:
         return any(leaf in self._batched for leaf in _leaves(expr))
@@ -137,7 +137,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return self._repeated(text, count, len(equation.value.shape)) if alike and count is not None else text
 
     def _repeated(self, member: str, count: Axis, rank: int) -> str:
-        """Print a family whose members are all one array of a rank."""
+        """Print a family whose members are all the same array of a given rank."""
         return f"{self._arrays}.stack([{member}] * {self._scalar.whole(total(count))}, axis={-rank - 1})"
 
     def _print_Variable(self, variable: Variable) -> str:
@@ -162,6 +162,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Product(self, node: Array) -> str:
         left, right = map(self._real, node.args)
+        # matmul takes an array of one axis for a single vector, so a batch of vectors gets an axis of length 1
         match len(node.args[0].shape), len(node.args[1].shape):
             case 2, 2:
                 return f"({left} @ {right})"
@@ -202,21 +203,21 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._print(node.args[0])}[..., None]"
 
     def _exact(self, node: Array) -> str:
-        """Print an array that has its full shape, not one left to broadcasting."""
+        """Print an array in its full shape, with no axis left to broadcasting."""
         return self._stretched(self._print(node), node)
 
     def _stretched(self, text: str, node: Array) -> str:
         return f"stretch({text}, {self._lengths(node)})" if _left_to_broadcasting(node) else text
 
     def _as_real(self, node: Array) -> str:
-        """Print an array as numbers of the layer's type: of masks and integers NumPy's own arithmetic is another."""
+        """Print an array as real numbers of the layer's type: NumPy's arithmetic differs for masks and integers."""
         text = self._print(node)
         if node.kind == "real":
             return text
         return self._cast(text, self._float64 if self._casting else f"{self._dtype_of}.dtype")
 
     def _real(self, node: Array) -> str:
-        """Print an array as real numbers, and in its full shape."""
+        """Print an array as real numbers, in its full shape."""
         return self._stretched(self._as_real(node), node)
 
     def _lengths(self, node: Array) -> str:
@@ -313,7 +314,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{self._exact(table)}[{self._print(tokens)}]"
 
     def _each_has_own(self, table: Array) -> bool:
-        """Say whether there is one table for each item of a batch, or each member of a family."""
+        """Return whether each item of a batch, or each member of a family, has a separate table."""
         return self._is_batched(table) or self._varies(table)
 
     def _print_Pick(self, node: Array) -> str:
@@ -393,6 +394,7 @@ class NumPyLayerPrinter(FormulaPrinter):
             return self._up_to(node, node.upper)
         if node.upper == oo:
             return f"(~{self._up_to(node, node.lower - 1)})"
+        # lower <= j - i <= upper is (j <= i + upper) and not (j <= i + lower - 1)
         return f"({self._up_to(node, node.upper)} & ~{self._up_to(node, node.lower - 1)})"
 
     def _up_to(self, mask: BandMask, bound: Expr) -> str:
@@ -458,7 +460,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return text if all(used) else f"stretch({text}, {shape})"
 
     def _table(self, text: str, node: Array) -> str:
-        """Return the entries of a table, of which none but sizes and scalars tell."""
+        """Return the entries of a table, which depend on sizes and scalars alone."""
         return text
 
     def _print_Explicit(self, node: Array) -> str:
@@ -480,6 +482,7 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Repeat(self, node: Repeat) -> str:
         first, *rest = (self._exact(a) for a in node.arguments)
+        # the loop variable has the name of the result, unless another argument reads an array of that name
         used = names_in("\n".join(rest))
         value = self._target if self._target not in used else self._fresh(node.layer.inputs[0].name)
         weights = self._fresh("weights")
@@ -494,7 +497,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"{call.name}({', '.join([*arguments, *weights, *self._named(node, call, bool(weights))])})"
 
     def _named(self, node: Any, call: Call, by_name: bool) -> list[str]:
-        """Return what a layer is given besides its inputs and weights: bound parameters, sizes, scalars."""
+        """Return the further arguments of a layer after its inputs and weights: bound parameters, sizes, scalars."""
         for name, value in node.bound.items():
             if self._is_batched(value) or self._varies(value):
                 raise CompileError(f"{node}: the parameter {name} is bound to {value}, which is not a weight")
@@ -508,7 +511,7 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Both passes of a gradient
 
     def summed_over_batch(self, equation: Equation) -> str:
-        """Return the right-hand side of the gradient by a weight: what every use adds, summed over the batch."""
+        """Return the right-hand side of the gradient by a weight: its terms, each summed over the batch."""
         with self._with(_family=equation.over[0] if equation.over else None):
             texts = [self._summed(term, len(equation.variable.shape)) for term in _terms(equation.value)]
         self._taken = set(self._reserved)
@@ -516,8 +519,9 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _summed(self, term: Array, rank: int) -> str:
         factor, array = term.args if isinstance(term, Scaled) else (Integer(1), term)
+        # each term is summed as it is computed where a primitive can: sum_b A_b^T B_b is one product over all rows
         if isinstance(array, Pulled) and "[" in self.results[array]:
-            return self._print(term)  # this is a sum over the batch already
+            return self._print(term)  # a backward pass returns gradients by weights summed over the batch
         if isinstance(array, ScatterRows) and self._family is None:
             table = self._scattered("scatter_rows", array)
             return table if factor == 1 else f"({self._scalar._print(factor)}) * {table}"
@@ -587,7 +591,7 @@ def _leaves(node: Basic) -> Iterator[Basic]:
 
 
 def _written(node: Array) -> list[Array]:
-    """Return the operands that the text of an operation entry by entry has: a formula need not read all of its own."""
+    """Return the operands that occur in the text of an entrywise operation: a formula need not read all of them."""
     if not isinstance(node, Elementwise):
         return [a for a in node.args if isinstance(a, Array)]
     function, *arrays = node.args
@@ -605,7 +609,7 @@ def _left_to_broadcasting(node: Array) -> bool:
 
 
 def _typed(layer: Layer, names: Mapping[Basic, str]) -> str | None:
-    """Return the text of an array that has the number type of a layer: an input, a parameter or a weight of a part."""
+    """Return the text of an array with the number type of a layer: an input, a parameter or a weight of a part."""
     real = [variable for variable in (*layer.inputs, *layer.parameters) if variable.kind == "real"]
     if real:
         return names[real[0]]

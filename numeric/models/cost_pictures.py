@@ -1,6 +1,6 @@
-"""Pictures of what a model costs: parameters by component, FLOPs by purpose and memory, against the length.
+"""Pictures of the costs of a model: parameters by component, FLOPs by purpose, and memory by sequence length.
 
-Every value is an exact count of `derivations.costs.counts`, made a float where it is drawn.
+Every value is an exact count of `derivations.costs.counts`, converted to a float for drawing.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from numeric.runtime.checks import InputError
 __all__ = ["FORMATS", "check_picture", "plot_counts"]
 
 FORMATS = (".pdf", ".png", ".svg")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999")  # Okabe and Ito (2008), told apart by everybody
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999")  # Okabe and Ito (2008), safe for colour blindness
 LENGTHS = tuple(round(2 ** (6 + k / 4)) for k in range(57))  # from 64 to 2^20
 PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-NO_DATES: Mapping[str, dict[str, None]] = {
+NO_DATES: Mapping[str, dict[str, None]] = {  # nor versions: equal counts give equal files
     ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -34,12 +34,12 @@ NO_DATES: Mapping[str, dict[str, None]] = {
 
 
 def plot_counts(counts: Counts, path: str | Path) -> None:
-    """Write a picture with three panels, in the format that the ending of the file's name tells.
+    """Write a picture with three panels, in the format that the suffix of the file name gives.
 
     Shows        parameters of every component; shares of the FLOPs of a forward pass by purpose against the length;
-                 bytes of weights, of the state of training, of activations
-                 with and without computing attention again, and of the cache, against the length
-    Raises       InputError where the name has another ending or no folder, Matplotlib is missing, or writing fails
+                 bytes of weights, of the state of training, of activations with and without recomputing attention,
+                 and of the cache, against the length
+    Raises       InputError where the name has another suffix or no folder, Matplotlib is missing, or writing fails
     """
     file = Path(path)
     check_picture(file)
@@ -62,7 +62,7 @@ def plot_counts(counts: Counts, path: str | Path) -> None:
 def check_picture(file: Path) -> None:
     """Refuse a picture that cannot be written, before any work.
 
-    Raises       InputError that says why
+    Raises       InputError with the reason
     """
     if file.suffix not in FORMATS:
         raise InputError(f"the picture {file} has no known ending; end it in one of {', '.join(FORMATS)}")
@@ -134,7 +134,7 @@ def _memory(axes: Any, counts: Counts) -> None:
 
 
 def _against_length(axes: Any, counts: Counts, length: Symbol) -> None:
-    """The axis of lengths, the length that is counted, and what the colours mean."""
+    """Draw the axis of lengths, the line at the counted length, and the legend."""
     axes.set_xscale("log", base=2)
     axes.set_xlim(LENGTHS[0], LENGTHS[-1])
     axes.xaxis.set_major_locator(import_module("matplotlib.ticker").FixedLocator([4.0**k for k in range(3, 11)]))

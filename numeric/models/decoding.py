@@ -1,13 +1,13 @@
-r"""Texts continued from a cache: a layer at its next positions, over arrays that keep what the earlier ones left.
+r"""Incremental decoding with a cache: a layer at its next positions, over arrays saved from the earlier positions.
 
-Definition   Decoder(layer, weights, sizes).start(longest, ...) is a text without positions; `extend(tokens)` puts the
-             next ones behind it and returns the output of the layer at the last of them
+Definition   Decoder(layer, weights, sizes).start(longest, ...) is a text without positions; `extend(tokens)` appends
+             the next positions and returns the output of the layer at the last of them
 Shapes       tokens (..., n); the output at one position, without the axis of positions
-Result       what the layer gives on the whole text (attention.causal_prefix), up to rounding
-Assumes      the layer looks back only, else `derivations.language.decoding.positions.NotCausal`
+Result       equal to the layer on the whole text (attention.causal_prefix), up to rounding
+Assumes      the layer is causal, else `derivations.language.decoding.positions.NotCausal`
 
-The caches are allocated once, for the longest text, and written in place. What does not depend on the text (the rows of
-an encoder, the keys and values that cross-attention makes of them) is computed once, at the start.
+The caches are allocated once, for the longest text, and written in place. Arrays that do not depend on the text (the
+rows of an encoder, the keys and values of cross-attention) are computed once, at the start.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,9 +37,9 @@ Arrays = dict[str, Any]
 
 
 class Decoder:
-    """A layer and its weights, run at the next positions of texts.
+    """A layer and its weights, evaluated at the next positions of texts.
 
-    `sizes` are the numbers of the sizes that no shape tells, by name.
+    `sizes` gives by name the sizes that are not an axis of an input or a weight.
     """
 
     def __init__(self, layer: Layer, weights: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -48,20 +48,20 @@ class Decoder:
         self.sizes = dict(sizes)
         self.steps = [_Step(run, weights, self.new, self.all) for run in runs(self.decoding)]
         kept = [number for number, step in enumerate(self.steps) if step.run.link.caches]
-        self.last = kept[-1] if kept else -1  # behind its last cache, one row is enough
+        self.last = kept[-1] if kept else -1  # after the last cache, one row is enough
         self.text = [v for v in self.decoding.inputs if self.new in v.shape]
         self.given = [v for v in self.decoding.inputs if v not in self.text]
 
     def start(self, longest: int, *given: Any, sizes: Mapping[str, int] | None = None) -> "Text":
-        """Return a text without positions yet, with room for the longest; `given` are the inputs that are no text.
+        """Return a text without positions, with room for the longest; `given` are the inputs that do not grow with it.
 
-        `sizes` are numbers of this text alone, beside those of the decoder.
+        `sizes` are sizes of this text only, in addition to those of the decoder.
         """
         return Text(self, longest, given, sizes or {})
 
 
 class Text:
-    """The positions of a text so far, as the caches hold them; a batch of texts has axes in front."""
+    """The cached positions of a text; a batch of texts has axes in front."""
 
     def __init__(self, decoder: Decoder, longest: int, given: tuple[Any, ...], sizes: Mapping[str, int]) -> None:
         self.length, self.longest, self._decoder = 0, longest, decoder
@@ -75,9 +75,9 @@ class Text:
         self._inside: list[list[Arrays]] = [step.begun(self._around, self.sizes) for step in decoder.steps]
 
     def extend(self, *rows: Any, every: bool = False) -> Any:
-        """Put the next positions behind the text and return the output at the last, or at `every` one of them.
+        """Append the next positions to the text and return the output at the last of them, or at all if `every`.
 
-        Raises       InputError where there is no room for so many
+        Raises       InputError where there is no room for so many positions
         """
         decoder = self._decoder
         first = decoder.text[0]
@@ -102,7 +102,7 @@ class Text:
 
 
 class _Step:
-    """A link with its weights, those of each copy where it repeats a layer."""
+    """A link with its weights; a repeated layer has the weights of each copy."""
 
     def __init__(self, run: Run, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
         self.run, link, self._new = run, run.link, new
@@ -114,7 +114,7 @@ class _Step:
         self.last_append = max((k for k, piece in enumerate(run.each) if piece.appends), default=0)
 
     def begun(self, around: Arrays, sizes: Mapping[str, int]) -> list[Arrays]:
-        """Compute what depends on no position, and return it for each copy."""
+        """Compute the arrays that depend on no position, and return them for each copy."""
         copies: list[Arrays] = []
         chained = None
         for pieces in self.once:
@@ -129,7 +129,7 @@ class _Step:
         return copies
 
     def extend(self, around: Arrays, copies: list[Arrays], text: Text, ends: int | None) -> None:
-        """Compute the next positions; of the last copy, from a piece on, the last one alone."""
+        """Compute the next positions; in the last copy, from piece `ends` on, only the last of them."""
         if not self.each[0]:
             return
         chained, count = None, text.sizes[self._new.name]
@@ -165,7 +165,7 @@ class _Bound:
         self._packed: dict[Layer, Arrays] = {}
 
     def run(self, inside: Arrays, sizes: Mapping[str, int], situation: str, *, cut: bool = False) -> None:
-        """Compute the equations from the arrays inside a copy, or the last rows of them when `cut`."""
+        """Compute the equations from the arrays of a copy; with `cut`, only their last rows."""
         code = self._codes.get(situation)
         if code is None:
             code = self._codes[situation] = self._made(situation)
@@ -180,11 +180,11 @@ class _Bound:
 
     def _made(self, situation: str) -> "_Code":
         optimised = optimize(self._layers[situation]())
-        if optimised.packing not in self._packed:
+        if optimised.packing not in self._packed:  # situations with equal packing share the packed weights
             self._packed[optimised.packing] = packed(optimised, self._weights)
         weights = self._packed[optimised.packing]
         keeps_parts = any(weight_tree(node.layer, frozenset(node.bound)) for node in applications(optimised.layer))
-        if situation == "one" or keeps_parts:  # a row at a time there is nothing to tile
+        if situation == "one" or keeps_parts:  # a single row needs no tiles
             compiled = compile_layer(optimised.layer)
             return _Code(compiled.function, weights, [(identifier(s.name), s.name) for s in compiled.sizes])
         code = lowered(optimised.layer)
@@ -194,7 +194,7 @@ class _Bound:
 
 @dataclass(frozen=True)
 class _Code:
-    """A function of arrays, its weights, and the sizes that it asks for, by what it and the layer call them."""
+    """A function of arrays, its weights, and its size arguments, by their names in the function and in the layer."""
 
     function: Callable[..., Any]
     weights: Arrays
@@ -202,7 +202,7 @@ class _Code:
 
 
 def _append(cache: Cache, inside: Arrays, length: int, count: int, longest: int) -> None:
-    """Write new rows behind the cached ones, in place."""
+    """Write new rows after the cached ones, in place."""
     new = inside[cache.new.name]
     kept = inside.get(cache.past.name)
     if kept is None:
@@ -212,17 +212,17 @@ def _append(cache: Cache, inside: Arrays, length: int, count: int, longest: int)
 
 
 def _place(variable: Variable, new: Symbol) -> int | None:
-    """Return the axis of the new positions, counted from the end."""
+    """Return the axis of the new positions, counted from the end, or None without such an axis."""
     return variable.shape.index(new) - len(variable.shape) if new in variable.shape else None
 
 
 def _last(array: Any, place: int) -> Any:
-    """Return the last row along an axis, which stays."""
+    """Return the last row along an axis; the axis is kept with length 1."""
     return array[(..., slice(-1, None), *[slice(None)] * (-1 - place))]
 
 
 def _filed(weights: Any, path: str) -> Any:
-    """Return what is filed under a path such as `decoder.layers` in nested weights."""
+    """Return the nested weights at a path such as `decoder.layers`."""
     for name in path.split("."):
         weights = weights[identifier(name)]
     return weights

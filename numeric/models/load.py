@@ -1,10 +1,10 @@
 """A checkpoint as a model that runs: its configuration as equations, compiled, with its tensors as the weights.
 
-Definition   load(folder) reads `config.json` and the safetensors files beside it; logits are what the head makes of the
+Definition   load(folder) reads `config.json` and the safetensors files beside it; the head computes logits from the
              last rows of the layer that `derivations.architectures` builds
 Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab)
-Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); a mask of causality or of a
-             window is part of the equations
+Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); causal and window masks are
+             part of the equations
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from numeric.runtime.structure import identifier, weight_tree
 
 __all__ = ["LoadedModel", "load"]
 
-LOGITS = {  # by kind of head, the equation whose value they are
+LOGITS = {  # for each kind of head, the equation that computes its scores
     "language_model": "logits",
     "masked_language_model": "logits",
     "pretraining": "logits",
@@ -47,7 +47,7 @@ LOGITS = {  # by kind of head, the equation whose value they are
 def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[str] = ()) -> "LoadedModel":
     """Return the model of a folder with `config.json` and safetensors, computing in float32 or float64.
 
-    Assumes      fields of the configuration named in `ignore` change nothing
+    Assumes      the fields of the configuration named in `ignore` have no effect
     Raises       ConfigError where the configuration is not understood, InputError where the tensors do not fit it
     """
     folder, number_type = Path(folder), np.dtype(dtype)
@@ -73,7 +73,7 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
 class LoadedModel:
     """A model with the numbers of its weights.
 
-    `config` is what `config.json` holds, `special` the tokens that begin, end or fill up texts; `layer` the equations.
+    `config` is the content of `config.json`, `special` the tokens that begin, end or pad texts; `layer` the equations.
     """
 
     model: Model
@@ -91,12 +91,12 @@ class LoadedModel:
         return f"<{self.model.name}, {self.dtype}>"
 
     def logits(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return the scores of all tokens after, or at, each position; of all classes for a classifier.
+        """Return the scores of all tokens after, or at, each position; for a classifier, the scores of all classes.
 
-        Definition   where a `mask` says which tokens are real, a text has the scores that it has without its padding;
-                     those at the places of padding are 0
+        Definition   with a `mask` of the real tokens, a text has the scores that it has without its padding; the scores
+                     at padding are 0
         Shapes       tokens (..., n), or source (..., m) and target (..., n) -> (..., n, vocab); segments (..., n); mask
-                     as the tokens, or one for each of source and target, None where all are real
+                     as the tokens, or a pair for source and target, with None where all tokens are real
         Raises       InputError where the tokens or the mask do not fit, or the model has no such head
         """
         kind = self.model.architecture.head.kind
@@ -108,7 +108,7 @@ class LoadedModel:
         return scores[..., 0, :] if kind in ("classes", "pooled_classes") else scores
 
     def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return the rows that the last layer puts out, behind the last norm where there is one.
+        """Return the output rows of the last layer, after the final norm if the model has it.
 
         Shapes       tokens and mask as for `logits` -> (..., n, d_model)
         Raises       InputError where the tokens or the mask do not fit
@@ -116,7 +116,7 @@ class LoadedModel:
         return self._until("Z", tokens, segments, mask)
 
     def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return what the pooler makes of the first row.
+        """Return the output of the pooler for the first row.
 
         Shapes       tokens and mask (..., n) -> (..., d_model)
         Raises       InputError where the tokens or the mask do not fit, or the model has no pooler
@@ -135,15 +135,15 @@ class LoadedModel:
         cached: bool = True,
         mask: Any = None,
     ) -> Any:
-        """Return the highest-scored token after those before it, time and again, until an end token or `longest`.
+        """Return the highest-scored token after those before it, repeatedly, until an end token or `longest`.
 
-        Definition   greedy: no sampling; after its end token a text is filled up with the configuration's padding
-                     token; a step computes the new position from what the others left, or all unless `cached`; where
-                     a `mask` says which tokens are real, what follows is what follows the text without its padding
-        Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> what follows (..., at most
+        Definition   greedy: no sampling; after its end token a text is padded with the configuration's padding token; a
+                     step computes the new position from the cache, or all positions unless `cached`; with a `mask` of
+                     the real tokens, a text continues as it does without its padding
+        Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> new tokens (..., at most
                      longest)
-        Assumes      end tokens are those of the configuration when None, none when (); `start`, and tokens that it
-                     forces to stand first or last, are its own; nothing else that it says of generation is followed
+        Assumes      by default `end` and `start` are those of the configuration, and `end=()` means no end token; its
+                     forced first and last tokens are used, its other settings for generation are ignored
         Raises       InputError where tokens do not fit, or the model scores no following tokens
         """
         architecture = self.model.architecture
@@ -178,20 +178,20 @@ class LoadedModel:
         return _several(self.special.get("eos_token_id") if end is None else end)
 
     def _filling(self, ends: Sequence[int]) -> int:
-        """Return the token that fills up a text which has ended."""
+        """Return the token that pads a text after its end."""
         return [*_several(self.special.get("pad_token_id")), *ends, 0][0]
 
     def _scores_by_step(self, source: tuple[Any, ...], longest: int, cached: bool) -> Callable[[Any], Any]:
-        """Return the function that scores what follows a text, which grows from call to call."""
+        """Return the function that scores the next token of a text, which grows from call to call."""
         if not cached:
             return lambda text: self.logits(*source, text)[..., -1, :]
         name = "target" if source else "tokens"
         room = min(longest, self._longest.get(name, longest))
-        kept: dict[int, Text] = {}  # by the length that frequencies are chosen for; what another one left is of no use
+        kept: dict[int, Text] = {}  # by the length that selects frequencies: a cache serves one choice
 
         def following(text: Any) -> Any:
             if text.shape[-1] > room:
-                self._tokens(name, text)  # says that there are no positions for so many
+                self._tokens(name, text)  # raises the error about too few positions
             frequencies = same_reach(self._rules, text.shape[-1])
             if frequencies not in kept:
                 kept.clear()
@@ -208,14 +208,14 @@ class LoadedModel:
         return Decoder(self.layer.until("capped" if capped else "logits"), self.weights, sizes)
 
     def _forced(self, written: int, is_last: bool) -> list[int]:
-        """Return the token that the configuration puts behind `written` others, if any."""
+        """Return the token that the configuration forces after `written` others, if any."""
         first = _several(self.special.get("forced_bos_token_id")) if written == 1 else []
         return (_several(self.special.get("forced_eos_token_id")) if is_last else []) or first
 
     # --- one run of the equations ---
 
     def _until(self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None) -> Any:
-        """Return the value of an equation of the layer; rows at the places of padding are 0."""
+        """Return the value of an equation of the layer; rows at padding are 0."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each != "segments"]
         if len(tokens) != len(asked):
@@ -263,10 +263,10 @@ class LoadedModel:
         return list(_scalings(self.model))
 
     def _prepared(self, name: str, frequencies: int) -> Prepared | None:
-        """Return the layer up to an equation, made fast; None where it has no form in tiles.
+        """Return the compiled layer up to an equation, optimised, or None without a form in tiles.
 
-        `frequencies` is the length of texts for which rotary frequencies are chosen. Frequencies of every length of its
-        own are not worth preparing for.
+        `frequencies` is the length of texts for which rotary frequencies are chosen. Where every length has its own
+        frequencies, preparing costs more than it saves.
         """
         if frequencies > 1 and any(rule["rope_type"] == "dynamic" for rule in self._rules):
             return None
@@ -274,7 +274,7 @@ class LoadedModel:
             layer = self.layer.until(name)
             tree = weight_tree(layer)
             weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-            own = {size.name for size in layer.sizes}  # a window that no layer has is a size of the configuration alone
+            own = {size.name for size in layer.sizes}  # the configuration may give a window that no layer uses
             given = {**self.model.values, reach: frequencies}
             sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
             try:
@@ -285,7 +285,7 @@ class LoadedModel:
 
     @cached_property
     def _longest(self) -> dict[str, int]:
-        """How many tokens an input may have, where a table of positions bounds it."""
+        """The most tokens that an input may have, where a table of positions bounds it."""
         encoder, decoder = self.model.architecture.encoder, self.model.architecture.decoder
         if encoder is not None and decoder is not None:
             sides: dict[str, Stack | None] = {"source": encoder, "target": decoder}
@@ -307,7 +307,7 @@ class LoadedModel:
 
 
 def _several(tokens: Any) -> list[int]:
-    """Return one token, several or none as a list."""
+    """Return a list of tokens, given one token, several or None."""
     if tokens is None:
         return []
     return [int(each) for each in tokens] if isinstance(tokens, Sequence) else [int(tokens)]
@@ -318,7 +318,7 @@ def _told(array: Any) -> str:
 
 
 def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tokens that generation is told of: in a file of its own where there is one."""
+    """Return the special tokens for generation: from their own file if it exists, else from the configuration."""
     file = folder / "generation_config.json"
     told = {name: value for name, value in (read_json(file) if file.exists() else config).items() if "token_id" in name}
     for name, value in told.items():
@@ -335,7 +335,7 @@ def _scalings(model: Model) -> Iterator[Mapping[str, Any]]:
 
 
 def _check_positions(folder: Path, model: Model) -> None:
-    """Refuse frequencies that depend on a number that is missing: logits without it would be wrong."""
+    """Refuse rotary frequencies that need a missing number: logits without it would be wrong."""
     for rule in _scalings(model):
         if "lacks" in rule:
             raise InputError(

@@ -2,7 +2,7 @@ r"""Adam, and the learning rate of the Transformer: how gradients change weights
 
 Definition   m_t = beta_1 m_{t-1} + (1 - beta_1) g_t,   v_t = beta_2 v_{t-1} + (1 - beta_2) g_t^2,
              w_t = w_{t-1} - alpha_t (m_t / (1 - beta_1^t)) / (sqrt(v_t / (1 - beta_2^t)) + epsilon),   m_0 = v_0 = 0
-             with warm-up, alpha_t = alpha d_model^(-1/2) min(t^(-1/2), t w^(-3/2)), w the steps of warm-up
+             with warm-up, alpha_t = alpha d_model^(-1/2) min(t^(-1/2), t w^(-3/2)), w the number of warm-up steps
 Shapes       m and v those of the weights, entry by entry
 Assumes      t = 1, 2, ... counts the steps
 Source       Kingma and Ba (2015), algorithm 1; Vaswani et al. (2017), section 5.3
@@ -27,7 +27,7 @@ __all__ = ["Adam", "leaves", "warm_up"]
 
 
 def leaves(nested: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the arrays of nested weights in order, each with where it is: `encoder.layers.0.attention.W_Q`."""
+    """Yield the arrays of nested weights in order, each with its path: `encoder.layers.0.attention.W_Q`."""
     if isinstance(nested, Mapping | Sequence):
         pairs = nested.items() if isinstance(nested, Mapping) else enumerate(nested)
         for name, value in pairs:
@@ -48,9 +48,9 @@ def warm_up(step: int, steps: int, d_model: int) -> float:
 
 @dataclass
 class Adam:
-    """Adam over nested weights, which it changes in place; what it remembers of an array starts as 0.
+    """Adam over nested weights, which it changes in place; its moments start at 0.
 
-    Definition   that of the module, with a constant rate unless `step` is given a factor
+    Definition   as in the module, with a constant rate unless `step` receives a factor
     Source       Kingma and Ba (2015), algorithm 1, whose recommended values are the defaults
     Raises       InputError where a value is out of its range
     """
@@ -73,17 +73,19 @@ class Adam:
                 raise InputError(f"Adam: {name} must be in [0, 1), not {value!r}")
 
     def step(self, weights: Any, gradients: Any, factor: float = 1.0) -> None:
-        """Change the weights by one step; `factor` is that of a schedule.
+        """Change the weights by one step; `factor` is the factor of a learning-rate schedule.
 
-        Shapes       gradients nested as the weights, and of their shapes
-        Raises       InputError where they are not, or where a gradient is no finite number
+        Shapes       gradients are nested as the weights, with equal shapes
+        Raises       InputError where the shapes differ, or where a gradient is not finite
         """
         pairs = _paired(weights, gradients)
         self.steps += 1
+        # the bias correction of m is part of the step size; the correction of v divides its root below
         alpha = self.rate * factor / (1 - self.beta_1**self.steps)
         root = (1 - self.beta_2**self.steps) ** 0.5
         for path, w, g in pairs:
             m, v = self.moments.setdefault(path, (np.zeros_like(w), np.zeros_like(w)))
+            # beta m + (1 - beta) g, in place
             m += (1 - self.beta_1) * (g - m)
             v += (1 - self.beta_2) * (g * g - v)
             w -= alpha * m / (np.sqrt(v) / root + self.epsilon)

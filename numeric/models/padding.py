@@ -1,8 +1,8 @@
-"""Texts of several lengths side by side, filled up with padding: each run is of texts of one length.
+"""Texts of different lengths in one batch, padded: each run takes texts of one length, without padding.
 
-Definition   a mask is True (or 1) where a token is real; the real tokens of a text follow each other, padding stands
-             before or behind them. A text without its padding is the text: positions count from its first real token,
-             windows and causal masks reach as far as they do, whatever stands beside it
+Definition   a mask is True (or 1) where a token is real; the real tokens of a text are consecutive, with padding before
+             or after them. A text without its padding is the text: positions count from its first real token,
+             and windows and causal masks have their usual reach, whatever padding surrounds the text
 Shapes       tokens and mask (..., n)
 """
 
@@ -19,24 +19,24 @@ __all__ = ["masks_of", "on_real_tokens", "real_tokens", "written_behind"]
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts whose inputs have the same numbers of real tokens: their numbers in the batch, and their real places.
+    """Texts whose inputs have the same numbers of real tokens: their rows in the batch, and their real positions.
 
-    `columns` are, for each input, the places (texts, length) of the real tokens.
+    `columns` are, for each input, the positions (texts, length) of the real tokens.
     """
 
     rows: Any
     columns: tuple[Any, ...]
 
     def of(self, number: int, flat: Any) -> Any:
-        """Return the real places of an array (texts of the batch, n) for input number `number`."""
+        """Return the entries at real positions of an array (texts of the batch, n), for input number `number`."""
         return flat[self.rows[:, None], self.columns[number]]
 
 
 def real_tokens(name: str, mask: Any, tokens: Any) -> Any:
     """Return a mask as booleans.
 
-    Raises       InputError where it has another shape than the tokens, holds anything but 0 and 1, or where a text has
-                 no real token or padding among its real tokens
+    Raises       InputError where its shape differs from that of the tokens, an entry is not 0 or 1, a text has
+                 no real token, or padding occurs between its real tokens
     """
     real = np.asarray(mask)
     if real.shape != tokens.shape:
@@ -46,6 +46,7 @@ def real_tokens(name: str, mask: Any, tokens: Any) -> Any:
     real = real.astype(bool)
     if not real.any(axis=-1).all():
         raise InputError(f"{name}: a text has no real token; leave it out of the batch")
+    # each run of real tokens begins with one step from 0 to 1
     starts = (np.diff(real.astype(np.int8), axis=-1, prepend=0) == 1).sum(axis=-1)
     if (starts > 1).any():
         raise InputError(f"{name}: padding stands among the real tokens of a text; it must stand before or behind them")
@@ -57,14 +58,15 @@ def _of_one_length(masks: Sequence[Any]) -> Iterator[_Texts]:
     lengths = np.stack([mask.sum(axis=-1) for mask in masks], axis=-1)
     for key in np.unique(lengths, axis=0):
         (rows,) = np.nonzero((lengths == key).all(axis=-1))
+        # argmax of a mask is the position of its first True, and the real tokens are consecutive
         columns = (mask[rows].argmax(axis=-1)[:, None] + np.arange(size) for mask, size in zip(masks, key, strict=True))
         yield _Texts(rows, tuple(columns))
 
 
 def masks_of(name: str, mask: Any, inputs: Mapping[str, Any]) -> list[Any]:
-    """Return a mask for each input: the only one, or those of a tuple, in which None stands for real tokens alone.
+    """Return a mask for each input: the single one, or those of a tuple, where None means that all tokens are real.
 
-    Raises       InputError where there are not as many masks as inputs, or one does not fit
+    Raises       InputError where masks and inputs differ in number, or a mask does not fit
     """
     several = len(inputs) > 1 and isinstance(mask, list | tuple)
     masks = list(mask) if several else [mask]
@@ -81,10 +83,10 @@ def masks_of(name: str, mask: Any, inputs: Mapping[str, Any]) -> list[Any]:
 def on_real_tokens(
     run: Callable[[Mapping[str, Any]], Any], arrays: Mapping[str, Any], masks: Sequence[Any], *, of_one_row: bool
 ) -> Any:
-    """Return what a function makes of texts without their padding, in their places; 0 where padding stands.
+    """Return the results of a function on texts without their padding, in their positions; 0 at padding.
 
-    Definition   `masks` are those of the first arrays, in order; further arrays lie beside the first. The rows of the
-                 result are those of the last masked array, or one row of each text when `of_one_row`
+    Definition   `masks` belong to the first arrays, in order; further arrays are aligned with the first. The result
+                 has the rows of the last masked array, or one row for each text when `of_one_row`
     """
     around = masks[0].shape[:-1]
     flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
@@ -101,14 +103,14 @@ def on_real_tokens(
             result = np.zeros((len(real[0]), length, rows.shape[-1]), rows.dtype)
         places = np.zeros((len(group.rows), 1), int) if of_one_row else group.columns[-1]
         result[group.rows[:, None], places] = rows
-    assert result is not None  # there is a text
+    assert result is not None  # the batch is not empty
     return result.reshape(*around, *result.shape[1:])
 
 
 def written_behind(generate: Callable[[Any], Any], tokens: Any, real: Any, filling: int) -> Any:
-    """Return what is generated behind texts of several lengths; shorter ones are filled up.
+    """Return the tokens generated after texts of several lengths; shorter results are padded.
 
-    Shapes       tokens and real (..., n) -> (..., as many as the longest)
+    Shapes       tokens and real (..., n) -> (..., length of the longest result)
     """
     flat, mask = (each.reshape(-1, tokens.shape[-1]) for each in (tokens, real))
     groups = list(_of_one_length([mask]))

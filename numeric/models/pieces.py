@@ -1,7 +1,8 @@
-"""The layer of the next positions in pieces that run one after the other, between which the caches are written.
+"""The incremental form of a layer in pieces that run one after another; the caches are written between them.
 
-Definition   a piece is what can be computed before new rows are put behind the cached ones, then what reads both, and
-             so on; first of all, once for a text, what depends on no new position
+Definition   a piece has the equations that can be computed before new rows are appended to some caches; the next piece
+             has those that read these caches, and so on; before all, once for a text, run the equations that
+             depend on no new position
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["Piece", "Run", "runs"]
 
 @dataclass(frozen=True)
 class Piece:
-    """Equations of a link that run together, once the new rows of some caches are written."""
+    """Equations of a link that run together, after the new rows of some caches are written."""
 
     layer: Layer
     appends: tuple[Cache, ...] = ()
@@ -52,7 +53,7 @@ def runs(decoding: Decoding) -> tuple[Run, ...]:
 
 
 def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
-    """Sort the equations of a link by when they run: at the start, or behind so many appended caches."""
+    """Group the equations of a link by the time when they run: at the start, or after a number of cache updates."""
     caches = {cache.whole: cache for cache in link.caches}
     level: dict[Variable, int] = dict.fromkeys(moving, 0)
     once: list[Equation] = []
@@ -61,6 +62,7 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
     for equation in link.layer.equations:
         if equation.variable in caches:
             cache = caches[equation.variable]
+            # a whole cache is known one level after its new rows: they must be appended before it is read
             level[equation.variable] = 1 + level[cache.new]
             appends.setdefault(1 + level[cache.new], []).append(cache)
             continue
@@ -80,7 +82,7 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
 
 
 def _layers(link: Link, groups: list[list[Equation]]) -> list[Layer]:
-    """Return the layer of each group of equations: it puts out what later groups, or what surrounds the link, read."""
+    """Return the layer of each group of equations: its outputs are read by later groups or are outputs of the link."""
     later = [set(link.layer.outputs)]
     for group in reversed(groups[1:]):
         later.append(later[-1] | {v for equation in group for v in variables_in(equation.value)})

@@ -1,11 +1,11 @@
-"""Two tasks with an answer: copying a random string of bytes, and reversing it.
+"""Two tasks with a known answer: copying a random string of bytes, and reversing it.
 
 Definition   copy: the answer to t_1 ... t_n is t_1 ... t_n; reverse: t_n ... t_1; an end token follows either
 Shapes       source (batch, n), target (batch, n + 1): the start token and the answer, labels (batch, n + 1): the answer
              and the end token
-Assumes      tokens 0 to alphabet - 1 are bytes; all strings of a batch have one length, so that nothing is padding
+Assumes      tokens 0 to alphabet - 1 are bytes; all strings of a batch have one length, so that there is no padding
 
-A string that is held out is never trained on: training draws another one instead.
+Training never uses a held-out string: it draws another one instead.
 
 >>> task = Task("reverse", alphabet=5, shortest=2, longest=3)
 >>> [each.tolist() for each in task.example([[1, 2, 3]])]
@@ -50,17 +50,17 @@ class Task:
 
     @property
     def start(self) -> int:
-        """The token in front of every answer."""
+        """The token before every answer."""
         return self.alphabet
 
     @property
     def end(self) -> int:
-        """The token behind every answer."""
+        """The token after every answer."""
         return self.alphabet + 1
 
     @property
     def vocab(self) -> int:
-        """The number of tokens, the two of start and end included."""
+        """The number of tokens, including those for start and end."""
         return self.alphabet + 2
 
     def example(self, strings: Any) -> tuple[Any, Any, Any]:
@@ -71,9 +71,9 @@ class Task:
         return source, np.hstack([self.start * edge, answer]), np.hstack([answer, self.end * edge])
 
     def held_out(self, count: int, seed: int) -> list[Any]:
-        """Return at least `count` strings that training leaves out, as many of each length, a batch for each.
+        """Return at least `count` strings that training never uses, equally many of each length, in a batch each.
 
-        Raises       InputError where too few strings would be left to train on
+        Raises       InputError where too few strings would remain for training
         """
         lengths = range(self.shortest, self.longest + 1)
         each = -(-count // len(lengths))
@@ -86,7 +86,7 @@ class Task:
         return [rng.integers(0, self.alphabet, (each, length)) for length in lengths]
 
     def batches(self, size: int, seed: int, held_out: Sequence[Any] = ()) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield source, target and labels of random strings without end, none of them held out."""
+        """Yield source, target and labels of random strings, endlessly; no string is held out."""
         excluded = {string.tobytes() for strings in held_out for string in strings}
         rng = np.random.default_rng([seed, 1])
         while True:

@@ -1,12 +1,12 @@
 """Training: the Transformer learns to copy or reverse strings by its derived gradients and Adam.
 
-Definition   at each step, a batch of new strings, the gradient of its mean cross-entropy, one step of Adam whose rate
-             warms up; a held-out string counts as right where greedy decoding gives every token of its answer
-Result       the losses along the way, and how many held-out strings are exactly right
-Assumes      a loss is that of a batch before it is trained on, so of strings that are new to the model
+Definition   each step takes a batch of new strings, the gradient of its mean cross-entropy, and one step of Adam whose
+             rate warms up; a held-out string counts as right where greedy decoding gives every token of its answer
+Result       the losses during training, and the number of held-out strings that are exactly right
+Assumes      a loss is measured before training on its batch, so on strings that are new to the model
 Source       Vaswani et al. (2017), section 5.3, with the beta_2 and epsilon that Kingma and Ba (2015) recommend
 
-`python -m numeric.models.train --help` shows the sizes. Nothing but the equations says what a gradient is.
+`python -m numeric.models.train --help` shows the sizes. The gradients are derived from the equations alone.
 """
 
 import sys
@@ -28,15 +28,15 @@ from numeric.runtime.checks import InputError
 
 __all__ = ["Training", "exactly_right", "main", "plot", "train", "train_command"]
 
-SHOWN = 40  # losses along a training
+SHOWN = 40  # most losses shown
 WIDTH = 40  # columns of the largest loss in the table
 
 
 @dataclass(frozen=True)
 class Training:
-    """What a training found: the loss at some of the steps, and the held-out strings that are exactly right.
+    """The result of a training: the loss at some steps, and the number of held-out strings exactly right.
 
-    Units        seconds: of the clock, and of all processors together
+    Units        seconds: elapsed, and summed over all processors
     """
 
     task: Task
@@ -74,9 +74,9 @@ def train(
     seed: int = 0,
     report: Callable[[int, float], None] = lambda step, loss: None,
 ) -> Training:
-    """Train a model, whose weights it changes, and return what came of it; `report` is told the losses on the way.
+    """Train a model, whose weights change in place, and return the result; `report` is called with each loss shown.
 
-    Assumes      without `warm_up_steps` the rate is that of the optimiser throughout
+    Assumes      without `warm_up_steps` the rate of the optimiser is constant
     Raises       InputError where a number is below 1, the vocabularies differ, or the training diverges
     """
     least = {"steps": steps, "batch": batch, "held_out": held_out}
@@ -94,7 +94,7 @@ def train(
     shown = {round(1 + (steps - 1) * place / (SHOWN - 1)) for place in range(SHOWN)}
     losses: list[tuple[int, float]] = []
     clock, processors = perf_counter(), process_time()
-    with np.errstate(over="ignore", invalid="ignore"):  # what diverges is refused by the optimiser
+    with np.errstate(over="ignore", invalid="ignore"):  # the optimiser refuses gradients that are not finite
         for step, example in zip(range(1, steps + 1), task.batches(batch, seed, left_out), strict=False):
             if step in shown:
                 losses.append((step, model.loss(*example, check=False)))
@@ -108,7 +108,7 @@ def train(
 
 
 def exactly_right(model: Transformer, task: Task, batches: Sequence[Any]) -> int:
-    """Return of how many strings greedy decoding gives the whole answer, its end token included."""
+    """Return the number of strings for which greedy decoding gives the whole answer, including its end token."""
     right = 0
     for strings in batches:
         source, _, labels = task.example(strings)
@@ -118,7 +118,7 @@ def exactly_right(model: Transformer, task: Task, batches: Sequence[Any]) -> int
 
 
 def plot(training: Training, file: Path) -> None:
-    """Write the curve of the loss as a picture, whose format the ending of the file's name tells.
+    """Write the curve of the loss as a picture, in the format that the suffix of the file name gives.
 
     Raises       InputError where Matplotlib is not installed or cannot write the file
     """
@@ -135,7 +135,7 @@ def plot(training: Training, file: Path) -> None:
 
 
 def _figure(file: Path) -> Any:
-    """Return an empty figure that can be written to a file of that name."""
+    """Return an empty figure that can be written to the given file."""
     try:
         figure = import_module("matplotlib.figure").Figure(figsize=(6, 3.5), layout="constrained")
     except ImportError as error:
@@ -193,7 +193,7 @@ def train_command(
     task = Task(name, alphabet, shortest, longest)
     model = Transformer(d_model, heads, d_ff, layers, task.vocab, seed)
     if picture is not None:
-        _figure(picture)  # what hinders the plot is said before any work
+        _figure(picture)  # raises the errors about the plot before any work
     optimiser = Adam(rate)
 
     def report(step: int, loss: float) -> None:

@@ -37,10 +37,10 @@ ACTIVATIONS: Mapping[str, Named] = {"relu": relu, "gelu": gelu}
 class Transformer:
     """A Transformer of given sizes: call it on source and target tokens for the probabilities of the next token.
 
-    Assumes      d_k = d_v = d_model / h; without weights, those of `initialise` from the seed; weights that are given
-                 bring their own number type
-    Raises       InputError where a size is no integer >= 1, h does not divide d_model, d_model is odd, or weights
-                 that are given do not fit
+    Assumes      d_k = d_v = d_model / h; without weights, those of `initialise` from the seed; given weights
+                 keep their own number type
+    Raises       InputError where a size is not an integer >= 1, h does not divide d_model, d_model is odd, or given
+                 weights do not fit
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Transformer:
         self.weights = weights if weights is not None else initialise(self.layer(), self.sizes, seed, self.dtype)
 
     def layer(self, *, padded: bool = False) -> Layer:
-        """Return the equations of the model, with masks of padding when `padded`."""
+        """Return the equations of the model, with masks for padding when `padded`."""
         return transformer(padded=padded, **self._options)
 
     def __call__(
@@ -93,7 +93,7 @@ class Transformer:
         """Return the probabilities of the next token after each target position.
 
         Shapes       source and source_visible (..., m), target and target_visible (..., n) -> (..., n, vocab)
-        Assumes      a mask is True at a token and False at padding; one left out shows every token
+        Assumes      a mask is True at a token and False at padding; without a mask every token is visible
         Raises       InputError where tokens, masks or weights do not fit
         """
         return self._run(None, source, target, source_visible, target_visible, check)
@@ -101,7 +101,7 @@ class Transformer:
     def logits(
         self, source: Any, target: Any, source_visible: Any = None, target_visible: Any = None, *, check: bool = True
     ) -> Any:
-        """Return the logits, whose softmax the probabilities are; arguments as for a call.
+        """Return the logits, from which softmax computes the probabilities; arguments as for a call.
 
         Shapes       source and source_visible (..., m), target and target_visible (..., n) -> (..., n, vocab)
         Raises       InputError where tokens, masks or weights do not fit
@@ -109,7 +109,7 @@ class Transformer:
         return self._run("logits", source, target, source_visible, target_visible, check)
 
     def loss(self, source: Any, target: Any, labels: Any, *, check: bool = True) -> float:
-        """Return the mean cross-entropy of what follows each target position, over all positions of a batch.
+        """Return the mean cross-entropy of the next token, over all target positions of a batch.
 
         Shapes       source (..., m), target and labels (..., n) -> a number
         Raises       InputError where tokens or weights do not fit
@@ -118,19 +118,19 @@ class Transformer:
         return float(losses.mean())
 
     def gradient(self, source: Any, target: Any, labels: Any, *, check: bool = True) -> dict[str, Any]:
-        """Return the gradient of the loss by the weights, nested as they are.
+        """Return the gradient of the loss by the weights, nested as the weights.
 
         Shapes       source (..., m), target and labels (..., n); each gradient that of its weight
         Raises       InputError where tokens or weights do not fit
         """
         tokens = [np.asarray(each) for each in (source, target, labels)]
         batch = np.broadcast_shapes(*(each.shape[:-1] for each in tokens))
-        of_losses = np.full(batch, 1 / math.prod(batch), self.dtype)  # the loss is their mean
+        of_losses = np.full(batch, 1 / math.prod(batch), self.dtype)  # cotangent of the mean over the batch
         gradients = _gradient(**self._options)(*tokens, of_losses, **self.weights, check=check)
         return dict(zip(("E", "encoder", "decoder"), gradients, strict=True))
 
     def greedy(self, source: Any, start: int, end: int, longest: int, *, check: bool = True) -> Any:
-        """Return the most probable token after those before it, time and again; after an end token, only end tokens.
+        """Return the most probable token after those before it, repeatedly; after an end token, only end tokens.
 
         Shapes       source (..., m) -> tokens (..., longest)
         Raises       InputError where tokens or weights do not fit
@@ -143,7 +143,7 @@ class Transformer:
         return target[..., 1:]
 
     def generate(self, source: Any, start: int, end: int, longest: int, *, check: bool = True) -> Any:
-        """Return what `greedy` returns, every position computed once: keys and values are kept from step to step.
+        """Return the tokens of `greedy`, with every position computed once: keys and values are kept from step to step.
 
         Shapes       source (..., m) -> tokens (..., longest)
         Raises       InputError where tokens or weights do not fit
@@ -152,7 +152,7 @@ class Transformer:
         target = np.full((*source.shape[:-1], longest + 1), start)
         layer = self.layer().until("logits")
         if check:
-            compiled = compile_layer(layer)
+            compiled = compile_layer(layer)  # checked once: all steps have the weights and the source of the first
             check_call(layer, compiled.function, compiled.sizes, (source, target[..., :1]), self.weights)
         text = Decoder(layer, self.weights, self.sizes).start(longest, source)
         for place in range(longest):

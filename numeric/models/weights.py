@@ -1,15 +1,15 @@
-"""Weights of a layer: made from a seed, shaped by the layer's equations.
+"""Weights of a layer: drawn from a seed, with the shapes that the layer's equations give.
 
 Definition   a matrix of a product is uniform on (-b, b) with b = sqrt(6 / (rows + columns)); a vector added to every
-             row is 0, one that multiplies or divides every row is 1; a table, of which rows are looked up or added, has
-             normal entries of deviation d_model^(-1/2)
+             row is 0, one that multiplies or divides every row is 1; a table whose rows are looked up or added has
+             normal entries of standard deviation d_model^(-1/2)
 Shapes       nested as the layer: a dict of arrays and of the parts' dicts, a list of dicts for a repetition
-Assumes      a weight in use as a table is a table, also where a product uses it (the tied output of the Transformer)
+Assumes      a weight used as a table is a table, even where a product uses it too (the tied output of the Transformer)
 Source       Glorot and Bengio (2010), equation 16; for the table, sqrt(d_model) E (Vaswani et al. 2017, section 3.4)
              then has entries of variance 1
 
-What a weight is for is read off the equations; heads are matrices of their own. In the gradient of a layer the equation
-of the gradient by a weight tells what the weight is for in the layer.
+The equations determine the role of a weight; heads are separate matrices. In the gradient of a layer, the equation of
+the gradient by a weight determines the role of that weight.
 
 >>> from derivations.linear import linear
 >>> weights = initialise(linear(), {"d_in": 2, "d_out": 3}, seed=0)
@@ -55,15 +55,15 @@ from numeric.runtime.structure import WeightTree, applications, identifier, weig
 __all__ = ["count", "initialise"]
 
 Weights = dict[str, Any]
-ROLES = ("table", "matrix", "scale", "shift")  # the first one that a use of the weight calls for
+ROLES = ("table", "matrix", "scale", "shift")  # of several roles of a weight, the first one here counts
 
 
 def initialise(layer: Layer, sizes: Mapping[str, int], seed: int = 0, dtype: DTypeLike = np.float32) -> Weights:
-    """Return weights for a layer at the given sizes, the same ones for the same seed.
+    """Return weights for a layer at the given sizes; the same seed gives the same weights.
 
     Shapes       those of the layer's parameters; `N` in `sizes` is the number of layers of a stack
     Assumes      the float32 weights of a seed are its float64 weights, rounded
-    Raises       InputError where a size is missing, unknown or no integer >= 1
+    Raises       InputError where a size is missing, unknown or not an integer >= 1
     """
     known = {symbol.name: symbol for symbol in layer.sizes}
     for name, value in sizes.items():
@@ -127,7 +127,7 @@ def _drawn(role: str, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
 
 
 def _roles(layer: Layer) -> dict[str, Any]:
-    """Return what each weight of a layer is for, nested as the weights are."""
+    """Return the role of each weight of a layer, nested as the weights."""
     uses = _uses_in(layer)
     roles: dict[str, Any] = {}
     for parameter in layer.parameters:
@@ -143,7 +143,7 @@ def _roles(layer: Layer) -> dict[str, Any]:
 
 
 def _uses_in(layer: Layer) -> dict[Any, set[str]]:
-    """Return what every named array of a layer is used as."""
+    """Return the roles of every named array of a layer."""
     uses: dict[Any, set[str]] = {}
     for equation in layer.equations:
         for array, role in _uses(equation.value):
@@ -155,7 +155,7 @@ def _uses_in(layer: Layer) -> dict[Any, set[str]]:
 
 
 def _uses(node: Basic) -> Iterator[tuple[Any, str]]:
-    """Yield the named arrays of an expression with the role of each; what a layer is given plays its role there."""
+    """Yield the named arrays of an expression, each with its role; arguments of a layer have their roles in it."""
     if isinstance(node, Apply):
         inner, parameters = _uses_in(node.layer), {p.name: p for p in node.layer.parameters}
         given = [*zip(node.layer.inputs, node.arguments, strict=True)]
@@ -184,10 +184,10 @@ def _uses(node: Basic) -> Iterator[tuple[Any, str]]:
 
 
 def _role_by_gradient(value: Array) -> set[str]:
-    """Return what a weight is for if its gradient is the given value.
+    """Return the role of a weight whose gradient is the given value.
 
-    Definition   rows that are looked up collect those of the gradient, a matrix of a product has a product, what is
-                 added to every row a sum of rows, what multiplies every row a sum of rows of products of entries
+    Definition   the gradient of a table collects rows, that of a matrix is a product, that of a shift is a sum of
+                 rows, that of a scale is a sum of rows of entrywise products
     """
     if value.has(ScatterRows, AddedEntries):
         return {"table"}
@@ -201,5 +201,5 @@ def _role_by_gradient(value: Array) -> set[str]:
 
 
 def _named(node: Array) -> Any:
-    """Return the array that an operand is, or a member or the transpose of."""
+    """Return the array that an operand selects from or transposes, or the operand itself."""
     return _named(node.args[0]) if isinstance(node, Member | Transpose | RowRange | BatchTranspose) else node

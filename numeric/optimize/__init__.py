@@ -1,4 +1,4 @@
-"""Passes from a layer to a faster layer; each cites the theorem that permits it, and is proved for the layer at hand.
+"""Passes from a layer to a faster layer; each cites the theorem that permits it, and is proved for your layer.
 
 >>> from derivations.feed_forward import feed_forward
 >>> from numeric.optimize import optimize

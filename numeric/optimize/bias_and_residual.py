@@ -1,9 +1,9 @@
-"""Fixed rows that meet in a residual sum are added once: shifts of norms and biases of branches join one another.
+"""Fixed rows in a residual sum are added once: shifts of norms and biases of branches become one row.
 
-Definition   with Y = R + 1 b^T and F = G + 1 c^T, S = Y + F becomes (R + G) + 1 (b + c)^T; where Y is read by products
-             as well, H = Y W + 1 a^T becomes R W + 1 (b W + a)^T
-Result       one addition of a row to all rows for each sum, where there were two or more
-Assumes      whatever else reads Y adds a row of its own already, which takes b in when weights are packed
+Definition   with Y = R + 1 b^T and F = G + 1 c^T, S = Y + F becomes (R + G) + 1 (b + c)^T; where products read Y as
+             well, H = Y W + 1 a^T becomes R W + 1 (b W + a)^T
+Result       each sum adds one row to all rows, where it added two or more
+Assumes      every other reader of Y already adds a row, which absorbs b W when weights are packed
 Source       residual.fixed_rows_add_up
 """
 
@@ -25,14 +25,14 @@ THEOREM = "residual.fixed_rows_add_up"
 
 @dataclass(frozen=True)
 class _Shifted:
-    """An equation Y = R + 1 b^T that gives its row b away: to the sum at hand, and to the products that read Y."""
+    """An equation Y = R + 1 b^T whose row b moves to a given sum, and to the products that read Y."""
 
     equation: Equation
     products: tuple[Affine, ...]
 
     @property
     def rows(self) -> Array:
-        """What is left, R."""
+        """The rest of the sum, R."""
         rows: Array = self.equation.value.args[0]
         return rows
 
@@ -44,7 +44,7 @@ class _Shifted:
 
 
 def bias_and_residual(draft: Draft) -> bool:
-    """Add the fixed rows of every sum once; say whether anything was done."""
+    """Add the fixed rows of every sum once; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         if equation.over is None and isinstance(equation.value, Plus) and equation in draft.equations.values():
@@ -57,12 +57,12 @@ def bias_and_residual(draft: Draft) -> bool:
 
 
 def _is_row(term: Array, draft: Draft) -> bool:
-    """Say whether a term is a weight in every row."""
+    """Return whether a term is a weight in every row."""
     return isinstance(term, RowBroadcast) and draft.is_weight(term.args[0])
 
 
 def _shifted(draft: Draft, term: Array, total: Equation) -> _Shifted | None:
-    """Return the equation of a term of a sum where it has a row to give away, and no reader that could not take it."""
+    """Return the equation of a term of a sum if it adds a row that every other reader can absorb."""
     equation = draft.equation(term) if isinstance(term, Variable) else None
     if equation is None or equation.over is not None or equation.variable in draft.layer.outputs:
         return None
@@ -72,7 +72,7 @@ def _shifted(draft: Draft, term: Array, total: Equation) -> _Shifted | None:
     readers.remove(total)
     products = [affine(reader, draft) for reader in readers]
     taking = tuple(p for p in products if p is not None and p.rows == term and p.bias is not None)
-    if any(p.variable in terms(total.value) for p in taking):  # its own row is on the way to the same sum
+    if any(p.variable in terms(total.value) for p in taking):  # its result is a term of the same sum
         return None
     return _Shifted(equation, taking) if len(taking) == len(readers) else None
 

@@ -1,9 +1,9 @@
-"""Biases of keys drop out of softmax; biases of values move behind it, into the bias of the output.
+"""Biases of keys cancel in softmax; biases of values move past it, into the bias of the output.
 
-Definition   key_bias: K = X W^K + b^K becomes X W^K, where the scores are read by a softmax alone;
+Definition   key_bias: K = X W^K + b^K becomes X W^K, where only a softmax reads the scores;
              value_bias: V = X W^V + b^V becomes X W^V, and b^O becomes Concat(b_1^V, ..., b_h^V) W^O + b^O
-Assumes      value_bias: every query sees a key, its own: there are as many keys as queries, and there is no mask, or a
-             causal one, or a window; of other keys there may be none, and weights over none do not add up to 1
+Assumes      value_bias: every query sees at least one key, its own: there are as many keys as queries, and no mask, or
+             a causal mask, or a window. With other keys a query may see none, and its weights do not add up to 1
 Source       attention.key_bias_cancels, multi_head.effective_biases
 """
 
@@ -26,7 +26,7 @@ OF_KEYS, OF_VALUES = "attention.key_bias_cancels", "multi_head.effective_biases"
 
 
 def key_bias(draft: Draft) -> bool:
-    """Leave out biases of keys; say whether anything was done."""
+    """Leave out biases of keys; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         keys = affine(equation, draft)
@@ -40,7 +40,7 @@ def key_bias(draft: Draft) -> bool:
 
 
 def _are_scores(node: Array, keys: Variable) -> bool:
-    """Say whether an expression has the keys in one term Q K^T, times a factor, of a sum."""
+    """Return whether an expression has the keys in one term Q K^T, times a factor, of a sum."""
     if isinstance(node, Plus):
         return any(_are_scores(part, keys) for part in node.args)
     if isinstance(node, Scaled):
@@ -51,6 +51,7 @@ def _are_scores(node: Array, keys: Variable) -> bool:
 
 
 def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equation) -> Proposal:
+    # q . (k_j + b) = q . k_j + q . b: the second term is the same for all keys j, and softmax cancels it
     plain, _ = defined(draft.fresh(f"{keys.variable.name}_plain"), keys.rows @ keys.weight, keys.equation)
     names = {keys.variable: plain.variable}
     lower, _ = defined(draft.fresh(f"{scores.variable.name}_plain"), replace_free(scores.value, names), scores)
@@ -66,7 +67,7 @@ def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equ
 
 
 def value_bias(draft: Draft) -> bool:
-    """Move biases of values behind the average; say whether anything was done."""
+    """Move biases of values behind the average; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         values = affine(equation, draft)
@@ -79,7 +80,7 @@ def value_bias(draft: Draft) -> bool:
 
 
 def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation | None, Affine] | None:
-    """Return the equations of the weights, of the heads, of their concatenation, and of the output, where they fit."""
+    """Return the equations of the weights, heads, concatenation and output, or None if they do not fit."""
     heads = draft.read_once(values.variable)
     if heads is None or not isinstance(heads.value, Product) or named_variable(heads.value.args[1]) != values.variable:
         return None
@@ -113,6 +114,7 @@ def _behind_the_average(
     joined: Equation | None,
     output: Affine,
 ) -> Proposal:
+    # the rows of the weights add up to 1: A (V + 1 b^T) = A V + 1 b^T
     chain = [values.equation, heads, *([joined] if joined else [])]
     names = {each.variable: Variable(draft.fresh(f"{each.variable.name}_plain"), each.variable.shape) for each in chain}
     fresh = [renamed(values.equation, values.rows @ values.weight, names)]

@@ -1,7 +1,7 @@
-"""Equations that nothing needs are left out; what is computed twice is computed once.
+"""Equations that no output needs are removed; equal right-hand sides are computed once.
 
-Definition   dead_equations: the output is computed from the equations that it is computed from;
-             common_subexpressions: of two variables with one right-hand side, the first stands for both
+Definition   dead_equations: keeps the equations from which the outputs are computed;
+             common_subexpressions: of two variables with one right-hand side, the first replaces the second
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["common_subexpressions", "dead_equations"]
 
 
 def dead_equations(draft: Draft) -> bool:
-    """Leave out the equations that no output needs; say whether there were any."""
+    """Leave out the equations that no output needs; return whether there were any."""
     needed = draft.needed(draft.layer.outputs)
     dead = [variable for variable in draft.equations if variable not in needed]
     if dead:
@@ -26,14 +26,14 @@ def dead_equations(draft: Draft) -> bool:
 
 
 def common_subexpressions(draft: Draft) -> bool:
-    """Compute every right-hand side once; say whether anything was done."""
+    """Compute every right-hand side once; return whether the layer changed."""
     seen: dict[object, Equation] = {}
     for equation in list(draft.equations.values()):
         first = seen.setdefault(_general(equation), equation)
         if first is equation or isinstance(equation.value, Variable) or equation.variable in draft.layer.outputs:
             continue
         if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
-            continue  # its weights are its own, even where the text is the same
+            continue  # each application has its own weights, even where the expressions are equal
         names = {equation.variable: first.variable}
         replaced = {r.variable: replace_free(r.value, names) for r in draft.readers(equation.variable)}
         index = equation.over and equation.over[0]
@@ -53,7 +53,7 @@ def common_subexpressions(draft: Draft) -> bool:
 
 
 def _general(equation: Equation) -> object:
-    """Return a right-hand side apart from the letter of its index."""
+    """Return a right-hand side that does not depend on the letter of its index."""
     if equation.over is None:
         return equation.value
     whole = Variable("(family)", equation.variable.shape)

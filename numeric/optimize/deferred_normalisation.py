@@ -30,12 +30,12 @@ def deferred_normalisation(draft: Draft) -> bool:
             softmax = _weights_of(node, draft)
             if softmax is not None:
                 done |= draft.propose("deferred_normalisation", _normalised_later(draft, equation, node, softmax))
-                break
+                break  # a proposal replaces the whole equation, so the next round finds its other products
     return done
 
 
 def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
-    """Return the softmax that a product with values reads, and that nothing else reads."""
+    """Return the softmax that a product with values reads, if no other equation reads it."""
     if not isinstance(node, Product) or len(node.shape) != 2:
         return None
     weights = node.args[0]
@@ -44,7 +44,7 @@ def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
     equation = draft.equation(weights)
     if equation is None or not isinstance(equation.value, RowSoftmax) or len(weights.shape) != 2:
         return None
-    if isinstance(weights, Member) and equation.over is None:  # a row of the weights, not those of a head
+    if isinstance(weights, Member) and equation.over is None:  # one row of a matrix of weights, not a head's matrix
         return None
     alone = draft.read_once(equation.variable) is not None
     return at_index(equation, weights) if alone and is_name(weights) else None
@@ -87,6 +87,7 @@ def _has_factor(scores: Array) -> bool:
 
 
 def _in_powers_of_two(draft: Draft, equation: Equation, scores: Equation) -> Proposal:
+    # exp(s) = 2^(s / ln 2)
     factor, product = scores.value.args if isinstance(scores.value, Scaled) else (Integer(1), scores.value)
     fresh, _ = defined(draft.fresh(f"{scores.variable.name}_2"), Scaled(factor / log(2), product), scores)
     old, mask = equation.value.args[0], equation.value.mask

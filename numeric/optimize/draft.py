@@ -1,6 +1,6 @@
-"""A layer while it is rewritten: its equations by variable, the weights it asks for now, and what was done so far.
+"""A layer while it is rewritten: its equations by variable, its present weights, and the rewrites so far.
 
-A draft makes a proposal only when the judge proves it. What is refused is kept with the reason, and not tried again.
+A draft applies a proposal only when the judge proves it. A refused proposal is kept with the reason, and not retried.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["Draft"]
 
 @dataclass
 class Draft:
-    """The equations of a layer on the way, in order of evaluation.
+    """The equations of a layer during optimisation, in order of evaluation.
 
-    `masks`: inputs that are known to be a certain mask; `fixed`: parameters that someone else owns, so that they
+    `masks`: inputs that are known to be a certain mask; `fixed`: parameters that another layer owns, so that they
     cannot be packed.
     """
 
@@ -39,20 +39,20 @@ class Draft:
         self._names = {v.name for v in (*self.layer.inputs, *self.layer.parameters, *self.equations)}
         self._readers: dict[Variable, list[Equation]] | None = None
 
-    # What there is
+    # The present layer
 
     @property
     def rearranges(self) -> bool:
-        """Say whether the weights may be packed and sums be rearranged: in a gradient they are asked for by name."""
+        """Return whether weights may be packed and sums rearranged: a gradient must keep its weights by name."""
         return not isinstance(self.layer, Gradient)
 
     def is_weight(self, node: Basic) -> bool:
-        """Say whether a variable is a weight that may be packed: a parameter, old or new, and not someone else's."""
+        """Return whether a variable is a weight that may be packed: a parameter, old or new, that this layer owns."""
         old = node in self.layer.parameters and node not in self.fixed
         return old or any(equation.variable == node for equation in self.packing)
 
     def equation(self, name: Basic) -> Equation | None:
-        """Return the equation of a variable, or of the family that a member is of, or None."""
+        """Return the equation of a variable, or of the family to which a member belongs, or None."""
         variable = name.args[0] if isinstance(name, Member) else name
         return self.equations.get(variable)
 
@@ -66,25 +66,25 @@ class Draft:
         return self._readers.get(variable, [])
 
     def read_once(self, variable: Variable) -> Equation | None:
-        """Return the one equation that reads a variable, at one place, or None; an output is read by the caller."""
+        """Return the one equation that reads a variable, in one place, or None; the caller reads an output."""
         readers = self.readers(variable)
         return readers[0] if len(readers) == 1 and variable not in self.layer.outputs else None
 
     def mask(self, node: Array) -> Array | None:
-        """Return a mask written out where it is known, as far as equations and callers say."""
+        """Return the written-out form of a mask where equations or callers define it, else None."""
         equation = self.equation(node)
         if equation is not None and equation.over is None:
             return self.mask(equation.value)
         return self.masks.get(node) if isinstance(node, Variable) else node
 
     def fresh(self, wanted: str) -> str:
-        """Return a name that nothing in the layer has."""
+        """Return a new name, which no variable of the layer has."""
         return fresh_name(wanted, self._names)
 
-    # What is done
+    # Changes
 
     def propose(self, name: str, proposal: Proposal) -> bool:
-        """Make a proposal if the judge proves it; say whether it was made."""
+        """Apply a proposal if the judge proves it; return whether it was applied."""
         key = (name, frozenset(self.equations[v] for v in (*proposal.opened, *proposal.replaced)))
         if key in self.refused:
             return False
@@ -101,20 +101,20 @@ class Draft:
         self.packing += proposal.packed
         self._put(after, proposal.opened)
         needed = self.needed(self.layer.outputs)
-        for variable in proposal.opened:  # what gave way
+        for variable in proposal.opened:  # the equations that were replaced
             if variable not in needed:
                 self.equations.pop(variable, None)
         self._readers = None
         return True
 
     def drop(self, name: str, theorem: str, dead: Iterable[Variable]) -> None:
-        """Leave out equations whose variables nothing reads."""
+        """Remove equations whose variables no equation reads."""
         gone = tuple(self.equations.pop(variable) for variable in dead)
         self.rewrites.append(Rewrite(name, theorem, gone, ()))
         self._readers = None
 
     def substitute(self, variable: Variable, value: Array) -> None:
-        """Put a right-hand side that is the same by definition, such as the application of an optimised layer."""
+        """Set a right-hand side that is equal by definition, such as the application of an optimised layer."""
         self.equations[variable] = self._at(variable, value)
         self._readers = None
 
@@ -123,7 +123,7 @@ class Draft:
         return Equation(equation.target, value, *(equation.over or ()))
 
     def _put(self, equations: Iterable[Equation], opened: Iterable[Variable]) -> None:
-        """Put equations in, new ones where the first of those stood that they are made of; each after what it reads."""
+        """Insert equations, new ones at the first opened variable; each follows the equations that it reads."""
         put = {equation.variable: equation for equation in equations}
         place = next((variable for variable in self.equations if variable in opened), None)
         known = self.equations
@@ -146,10 +146,10 @@ class Draft:
             visit(variable)
         self.equations = ordered
 
-    # What comes out
+    # The result
 
     def needed(self, roots: Iterable[Variable]) -> set[Variable]:
-        """Return every variable that some variables are computed from, themselves included."""
+        """Return every variable from which the given variables are computed, themselves included."""
         found: set[Variable] = set()
         waiting = list(roots)
         while waiting:
@@ -172,7 +172,7 @@ class Draft:
         while waiting:
             variable = waiting.pop()
             if variable not in needed:
-                needed.add(variable)
+                needed.add(variable)  # a packed weight may be computed from other packed weights
                 waiting += variables_in(by_variable[variable].value) if variable in by_variable else []
         layer = self.layer
         weights = tuple(p for p in (*old, *new))

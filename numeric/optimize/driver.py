@@ -1,7 +1,7 @@
-"""From a layer to a faster layer of the same values: passes run until none of them finds anything.
+"""From a layer to a faster layer with the same values: passes run until it no longer changes.
 
-Definition   optimize(layer) has the outputs of the layer, for the weights that its packing makes of the old ones
-Result       every rewriting is proved for the layer at hand, and cites the theorem that permits it
+Definition   optimize(layer) has the outputs of the layer, for the weights that its packing computes from the old ones
+Result       every rewrite is proved for the layer at hand, and cites the theorem that permits it
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "wide_gradients": wide_gradients,
     "norm_gradients": norm_gradients,
 }
-OF_GRADIENTS = (  # weights are asked for as they are
+OF_GRADIENTS = (  # passes that keep every weight unchanged
     "dead_equations",
     "common_subexpressions",
     "second_centring",
@@ -67,12 +67,12 @@ _ROUNDS = 8
 
 @dataclass(frozen=True)
 class Optimised:
-    """A faster layer: `layer` computes what `original` does, with the weights that `packing` makes of the old ones.
+    """A faster layer: `layer` computes what `original` does, with weights that `packing` computes from the old ones.
 
-    Definition   the parts of `original` are written out in `layer`; `packing` has the old weights by their dotted names
-                 as parameters and the new ones as outputs; `parts` holds the same of each layer that stays a part (a
-                 repetition, a layer in a family), by the name of its weights; `gradients` that of the gradient of each
-                 layer that a gradient pulls back through
+    Definition   the parts of `original` are written out in `layer`; `packing` takes the old weights, by dotted name, as
+                 parameters and returns the new ones as outputs; `parts` holds the optimised form of each layer that
+                 stays a part (a repetition, a layer in a family), by the name of its weights; `gradients` holds that of
+                 the gradient of each layer that a gradient pulls back through
     """
 
     original: Layer
@@ -84,27 +84,27 @@ class Optimised:
 
     @property
     def pulled(self) -> tuple[tuple[Layer, Layer], ...]:
-        """The layers that are pulled back through, each with its gradient made fast; those inside them too."""
+        """The layers that are pulled back through, each with its optimised gradient; those inside them too."""
         inner = (pair for each in self.gradients.values() for pair in each.pulled)
         return tuple(dict.fromkeys([*((layer, each.layer) for layer, each in self.gradients.items()), *inner]))
 
     def explain(self) -> str:
-        """Return every rewriting as text: pass, theorem, evidence, equations before and after, new weights."""
+        """Return every rewrite as text: pass, theorem, evidence, equations before and after, new weights."""
         own = [f"layer {self.layer.name}", *(rewrite.text() for rewrite in self.rewrites)]
         inner = [f"part {name}: {part.explain()}" for name, part in self.parts.items()]
         return "\n\n".join([*own, *inner, *(each.explain() for each in self.gradients.values())])
 
     def every_rewrite(self) -> Iterator[Rewrite]:
-        """Yield the rewritings of the layer and of its parts."""
+        """Yield the rewrites of the layer and of its parts."""
         yield from self.rewrites
         for part in (*self.parts.values(), *self.gradients.values()):
             yield from part.every_rewrite()
 
 
 def optimize(layer: Layer, *, without: Iterable[str] = ()) -> Optimised:
-    """Return a faster layer of the same values; `without` names passes that are not to run.
+    """Return a faster layer with the same values; `without` names passes to skip.
 
-    Raises       ValueError for a pass that there is not
+    Raises       ValueError for an unknown pass
     """
     left_out = frozenset(map(current, [without] if isinstance(without, str) else without))
     unknown = sorted(left_out - set(PASSES))
@@ -125,6 +125,7 @@ def _optimised(
     passes = [PASSES[name] for name in PASSES if name not in without and (name in OF_GRADIENTS or draft.rearranges)]
     parts = _parts(draft, without) if draft.rearranges else dict(_kept(flat))
     slopes = {each: _optimised(gradient(each), without, (), frozenset()) for each in pulled_layers(flat)}
+    # one pass can enable another, so all run again; the bound guarantees termination
     for _ in range(_ROUNDS):
         found = [change(draft) for change in passes]
         if not any(found):
@@ -137,7 +138,7 @@ def _optimised(
 
 
 def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
-    """Optimise the layers that stay applied, each once; those that share weights under one name stay as they are."""
+    """Optimise the layers that stay applied, each once; layers that share weights under one name stay unchanged."""
     applied = {
         e.variable: [n for n in subexpressions(e.value) if isinstance(n, Apply)] for e in draft.equations.values()
     }
@@ -155,9 +156,9 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
 
 
 def _kept(layer: Layer) -> Iterator[tuple[str, Optimised]]:
-    """Yield the layers that a gradient repeats, which stay as they are: it is asked for the gradients of their weights.
+    """Yield the layers that a gradient repeats; they stay unchanged, as the gradients of their weights are asked for.
 
-    Their parts are written out already where the gradient is that of a layer whose parts are.
+    Their parts are already written out where the gradient is that of a layer whose parts are written out.
     """
     for equation in layer.equations:
         for node in subexpressions(equation.value):

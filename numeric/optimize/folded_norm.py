@@ -1,4 +1,4 @@
-"""The gain and the shift of a norm go into the weights that alone read its result.
+"""The gain and the shift of a norm move into the weights that read its result, where only products read it.
 
 Definition   (gamma o x^ + beta) W + b becomes x^ (diag(gamma) W) + (beta W + b); RMS norm has no beta
 Source       layer_norm.affine_folds_into_weights, rms_norm.gamma_folds_into_weights
@@ -20,7 +20,7 @@ THEOREM, WITHOUT_SHIFT = "layer_norm.affine_folds_into_weights", "rms_norm.gamma
 
 
 def folded_norm(draft: Draft) -> bool:
-    """Fold the gains and shifts of norms; say whether anything was done."""
+    """Fold the gains and shifts of norms; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         parts = _gain_and_shift(equation, draft)
@@ -34,7 +34,7 @@ def folded_norm(draft: Draft) -> bool:
 
 
 def _gain_and_shift(equation: Equation, draft: Draft) -> tuple[Array, Variable, Variable | None] | None:
-    """Return x^, gamma and beta of an equation Y = gamma o x^ + beta, beta being None where there is none."""
+    """Return x^, gamma and beta of an equation Y = gamma o x^ + beta; beta is None in RMS norm."""
     value, shift = equation.value, None
     if equation.over is not None:
         return None

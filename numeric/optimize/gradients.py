@@ -1,7 +1,7 @@
-"""Gradients by the weights of all heads come from one product, as the heads themselves do.
+"""Gradients by the weights of all heads are computed as one product, as the heads themselves are.
 
-Definition   dW_i = X^T dQ_i becomes block i of the columns of X^T dQ with dQ = [dQ_1 ... dQ_h], and db_i that of the
-             sum of the rows of dQ; [dQ_1 ... dQ_h] and [W_1 ... W_h] get names wherever they stand in a product
+Definition   dW_i = X^T dQ_i becomes block i of the columns of X^T dQ with dQ = [dQ_1 ... dQ_h], and db_i the same block
+             of the sum of the rows of dQ; [dQ_1 ... dQ_h] and [W_1 ... W_h] get names in all products that contain them
 Source       linear.column_parallel
 """
 
@@ -25,7 +25,7 @@ THEOREM = "linear.column_parallel"
 
 
 def wide_gradients(draft: Draft) -> bool:
-    """Put the members of a family side by side once, and read them there; say whether anything was done."""
+    """Put the members of a family side by side once, and read them there; return whether the layer changed."""
     done = False
     if not draft.rearranges:
         families = [v for equation in draft.equations.values() for v in _read_side_by_side(equation)]
@@ -35,7 +35,7 @@ def wide_gradients(draft: Draft) -> bool:
 
 
 def _read_side_by_side(equation: Equation) -> list[Variable]:
-    """Return the families that an equation puts side by side inside a product, or multiplies by one matrix each."""
+    """Return the families that an equation concatenates inside a product, or multiplies by one matrix each."""
     inside = [node.args[0].args[0] for node in subexpressions(equation.value) if _is_whole(node)]
     if _is_whole(equation.value):
         return []
@@ -43,12 +43,12 @@ def _read_side_by_side(equation: Equation) -> list[Variable]:
 
 
 def _is_whole(node: Array) -> bool:
-    """Say whether an expression is [A_1 ... A_h]."""
+    """Return whether an expression is [A_1 ... A_h]."""
     return isinstance(node, Concatenate) and _is_member(node.args[0], node.args[1])
 
 
 def _is_member(node: Array, index: Symbol) -> bool:
-    """Say whether an expression is a member, at an index, of a family whose columns are not in blocks yet."""
+    """Return whether an expression is a member, at an index, of a family whose columns are not in blocks yet."""
     return (
         isinstance(node, Member)
         and isinstance(node.args[0], Variable)
@@ -58,7 +58,7 @@ def _is_member(node: Array, index: Symbol) -> bool:
 
 
 def _is_product(node: Array, equation: Equation) -> bool:
-    """Say whether an expression is X^T A_i, with the same X for all i."""
+    """Return whether an expression is X^T A_i, with the same X for all i."""
     if equation.over is None or not isinstance(node, Product) or len(node.shape) != 2:
         return False
     (left, right), index = node.args, equation.over[0]
@@ -66,7 +66,7 @@ def _is_product(node: Array, equation: Equation) -> bool:
 
 
 def _is_sum(node: Array, equation: Equation) -> bool:
-    """Say whether an expression is the sum of the rows of A_i."""
+    """Return whether an expression is the sum of the rows of A_i."""
     if equation.over is None or not isinstance(node, RowSum) or not isinstance(node.args[0], Transpose):
         return False
     return _is_member(node.args[0].args[0], equation.over[0])
@@ -87,7 +87,7 @@ def _side_by_side(draft: Draft, family: Variable) -> Proposal:
 
 
 def _concatenation(draft: Draft, family: Variable, readers: dict[Variable, Equation]) -> Equation:
-    """Return the equation of the members side by side."""
+    """Return the equation that concatenates the members of a family."""
     shown = [node for e in readers.values() for node in subexpressions(e.value) if _is_whole(node)]
     overs = [node.args[1:] for node in shown if node.args[0].args[0] == family]
     overs += [e.over for e in readers.values() if e.over is not None and _is_product(e.value, e)]
@@ -96,7 +96,7 @@ def _concatenation(draft: Draft, family: Variable, readers: dict[Variable, Equat
 
 
 def _reading(wide: Variable, family: Variable, equation: Equation) -> Array:
-    """Return a right-hand side in which what reads all members of a family reads them side by side."""
+    """Return a right-hand side that reads the concatenated members of a family instead of each member."""
     value, over = equation.value, equation.over
     whole = [node for node in subexpressions(value) if _is_whole(node) and node.args[0].args[0] == family]
     if whole:

@@ -1,4 +1,4 @@
-"""The backward pass of a norm from what the forward pass knows: one row sum, and no power of the variance.
+"""The backward pass of a norm from the normalised rows: one row sum, and no power of the variance.
 
 Definition   with x^ = u / s, s = sqrt(v + eps), v the mean of the squares of a row: du = g / s + dv 2 u / d with
              dv = -sum(g o u) / (2 s^3) becomes du = (g - x^ mean(g o x^)) / s
@@ -20,7 +20,7 @@ THEOREM = "rms_norm.gradient"
 
 
 def norm_gradients(draft: Draft) -> bool:
-    """Write gradients through norms with the normalised rows; say whether anything was done."""
+    """Write gradients through norms with the normalised rows; return whether the layer changed."""
     done = False
     if not draft.rearranges:
         for normalised in list(draft.equations.values()):
@@ -32,7 +32,7 @@ def norm_gradients(draft: Draft) -> bool:
 
 
 def _is_normalised(equation: Equation) -> bool:
-    """Say whether an equation is x^ = f(u, v), in proportion to u, with one v for each row of the variable u."""
+    """Return whether an equation is x^ = f(u, v), proportional to u, with one v for each row of the variable u."""
     value = equation.value
     if equation.over is not None or not isinstance(value, Elementwise) or len(value.args) != 3:
         return False
@@ -69,7 +69,7 @@ def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposa
 
 
 def _slope(node: Array, rows: Array, spread: Array) -> Variable | None:
-    """Return g of a product g o f'(u, v), g a variable."""
+    """Return g of a product g o f'(u, v) where g is a variable, else None."""
     if not isinstance(node, Hadamard):
         return None
     slope, factor = node.args
@@ -91,7 +91,7 @@ def _through_statistic(draft: Draft, node: Array, slope: Array, rows: Array, spr
 
 
 def _defined_along(draft: Draft, slope: Variable, normalised: Equation) -> Equation:
-    """Return the equation of mean(g o x^), the part of g along x^."""
+    """Return the equation of mean(g o x^), the component of g along x^."""
     path, dot, _ = slope.name.rpartition(".")
     name = draft.fresh(f"{path}{dot}along")
     return defined(name, RowMean(Hadamard(slope, normalised.variable)), normalised)[0]
@@ -103,6 +103,6 @@ def _spread(part: Equation) -> Array:
 
 
 def _statistic(draft: Draft, spread: Array) -> tuple[Equation, ...]:
-    """Return the equation of v: as a mean of squares it is not negative, and v + eps not 0."""
+    """Return the equation of v: it shows that v, a mean of squares, is not negative, so that v + eps is not 0."""
     equation = draft.equation(spread.args[0])
     return () if equation is None else (equation,)

@@ -1,4 +1,4 @@
-"""The weights of a layer made into those of its faster form, once, before it is called."""
+"""The weights of the faster layer, computed once from those of the original layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def packed(
 ) -> dict[str, Any]:
     """Return the weights of the faster layer, as `compile_layer` takes them, from those of the original layer.
 
-    Definition   `weights` is nested as `compile_layer(layer)` takes it; a repetition has a list of them, and so it has
-                 in the result
+    Definition   `weights` is nested as `compile_layer(layer)` takes it; a repetition has a list of weights, here and in
+                 the result
     """
     given = {identifier(p.name): at_path(weights, p.name) for p in optimised.packing.parameters}
     made: dict[str, Any] = {}
@@ -44,8 +44,8 @@ def packed(
 
 
 def at_path(weights: Any, path: str, missing: Any = None) -> Any:
-    """Return what stands at a dotted path of nested weights."""
-    if identifier(path) in weights:  # a layer whose parts are written out already
+    """Return the weight, or the weights, at a dotted path of nested weights."""
+    if identifier(path) in weights:  # a layer whose parts are already written out
         return weights[identifier(path)]
     for name in path.split("."):
         key = identifier(name)

@@ -1,4 +1,4 @@
-"""What the passes look for: products with weights, sums of terms, scores, and names made of the names of others."""
+"""Patterns that the passes match: products with weights, sums of terms, scores; and names derived from others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "terms",
 ]
 
-_VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # what passes add to the name of what they change
+_VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # suffixes that passes add to names
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class Affine:
 
     @property
     def variable(self) -> Variable:
-        """What is defined."""
+        """The variable that the equation defines."""
         return self.equation.variable
 
 
 def affine(equation: Equation | None, draft: Draft) -> Affine | None:
-    """Return an equation as rows times weight plus bias, or None where it is none."""
+    """Return an equation as rows times weight plus bias, or None if it has another form."""
     if equation is None:
         return None
     value, bias = equation.value, None
@@ -66,13 +66,13 @@ def affine(equation: Equation | None, draft: Draft) -> Affine | None:
 
 
 def named_variable(name: Array) -> Variable:
-    """Return the variable that a name is, or is a member of."""
+    """Return the variable that a name denotes, or to which it belongs as a member."""
     variable: Variable = name.args[0] if isinstance(name, Member) else name
     return variable
 
 
 def terms(node: Array) -> Iterator[Array]:
-    """Yield the terms of a sum, whatever its brackets; an expression that is no sum is one term."""
+    """Yield the terms of a sum, for any bracketing; an expression that is not a sum is one term."""
     if isinstance(node, Plus):
         for part in node.args:
             yield from terms(part)
@@ -81,24 +81,25 @@ def terms(node: Array) -> Iterator[Array]:
 
 
 def added(terms: Iterable[Array]) -> Array:
-    """Return the sum of some terms, from the first one on."""
+    """Return the sum of some terms, added from left to right."""
     return reduce(Plus, terms)
 
 
 def is_weight(node: Basic, draft: Draft, equation: Equation) -> bool:
-    """Say whether an expression is a weight that may be packed, or its member at the index of the family."""
+    """Return whether an expression is a weight that may be packed, or its member at the index of the family."""
     if isinstance(node, Member):
         return equation.over is not None and node.args[1] == equation.over[0] and draft.is_weight(node.args[0])
     return draft.is_weight(node)
 
 
 def biased(product: Array, bias: Array | None) -> Array:
-    """Return a product plus a bias in every row, if there is one."""
+    """Return a product plus a bias in every row, or the product itself where the bias is None."""
     return product if bias is None else product + bias
 
 
 def bias_with(row: Array, product: Affine, draft: Draft) -> Equation:
-    """Return the equation of the bias of a product whose rows are to lack a fixed row that they have now."""
+    """Return the equation of the bias of a product, after a fixed row has moved from its rows into the bias."""
+    # (X + 1 r^T) W + 1 b^T = X W + 1 (r W + b)^T
     moved, name = row @ product.weight, f"{product.variable}_bias"
     if product.bias is not None:
         moved, name = Plus(moved, product.bias), f"{named_variable(product.bias)}_shifted"
@@ -106,12 +107,12 @@ def bias_with(row: Array, product: Affine, draft: Draft) -> Equation:
 
 
 def of_sizes(factor: Expr) -> bool:
-    """Say whether a factor is known when weights are packed: sizes and numbers, no scalar that a caller gives."""
+    """Return whether a factor is known when weights are packed: sizes and numbers, no scalar that a caller passes."""
     return all(symbol.is_integer and symbol.is_positive for symbol in factor.free_symbols)
 
 
 def at_index(equation: Equation, name: Array) -> Array:
-    """Return the right-hand side of an equation for the member that a name is."""
+    """Return the right-hand side of an equation for the member that a name denotes."""
     if equation.over is None:
         return equation.value
     value: Array = replace_free(equation.value, {equation.over[0]: name.args[1]})
@@ -119,7 +120,7 @@ def at_index(equation: Equation, name: Array) -> Array:
 
 
 def defined(name: str, value: Array, like: Equation) -> tuple[Equation, Array]:
-    """Return the equation of a new variable, in the family that another equation is in, and the name of it there."""
+    """Return the equation of a new variable, in the family of another equation, and the variable's name there."""
     over = like.over if like.over is not None and like.over[0] in value.free_symbols else None
     if over is None:
         variable = Variable(name, value.shape, value.kind)
@@ -129,12 +130,12 @@ def defined(name: str, value: Array, like: Equation) -> tuple[Equation, Array]:
 
 
 def renamed(equation: Equation, value: Array, names: Mapping[Variable, Variable]) -> Equation:
-    """Return an equation of a new name for what it defines, with another right-hand side."""
+    """Return an equation that defines a new name, with another right-hand side."""
     return Equation(replace_free(equation.target, names), value, *(equation.over or ()))
 
 
 def joined_name(names: Iterable[str]) -> str:
-    """Return one name for several: the path and the letter that they share, then what is left of each.
+    """Return one name for several: the path and the letter that they share, then the rest of each.
 
     >>> joined_name(["a.W_Q", "a.W_K_scaled", "a.W_V"]), joined_name(["W_gate", "W_up"]), joined_name(["Q", "Q_r", "K"])
     ('a.W_QKV', 'W_gate_up', 'QK')

@@ -2,7 +2,7 @@
 
 Definition   prepare(layer, weights)(*inputs) is compile_layer(layer)(*inputs, **weights) to rounding
 Shapes       those of the layer; every input may have batch axes in front, which broadcast
-Assumes      weights do not change afterwards: those that are combined are copies
+Assumes      weights do not change afterwards: combined weights are copies
 
 >>> import numpy as np
 >>> from derivations.attention import scaled_dot_product_attention
@@ -44,7 +44,7 @@ DEFAULTS = {"epsilon": 1e-5}
 
 @dataclass(frozen=True)
 class Prepared:
-    """A layer with its weights, ready to be called on its inputs; they are checked unless `check` is False.
+    """A layer with its weights, which can be called on its inputs; they are checked unless `check` is False.
 
     Raises       InputError where an input does not fit the layer
     """
@@ -74,18 +74,18 @@ class Prepared:
         return self.code.text
 
     def explain(self) -> str:
-        """Return what was rewritten and what the code does in tiles, with the theorems that permit it."""
+        """Return the rewrites and the choices of the code, with the theorems that permit them."""
         return "\n\n".join([self.optimised.explain(), *(choice.text() for choice in self.choices)])
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """What the code does beside the equations of the rewritten layer and of those that it repeats."""
+        """The choices in the code of the rewritten layer, and of the layers that it repeats."""
         sources = (self.code.source, *self.code.source.blocks.values())
         return tuple(choice for source in sources for choice in source.choices)
 
 
 def _is_in_tiles(inputs: tuple[Any, ...]) -> bool:
-    """Say whether threads divide the rows; those of BLAS would take turns with them, and spin while they wait."""
+    """Return whether threads divide the rows; those of BLAS would alternate with them, and spin while they wait."""
     return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0) >= FEW
 
 
@@ -99,8 +99,8 @@ def prepare(
 ) -> Prepared:
     """Return a layer made fast, with its weights, nested as `compile_layer` takes them, packed.
 
-    Assumes      `threads` is the number of cores that the process may use unless it is given; `sizes` holds those that
-                 no shape of a weight or an input tells; `without` names passes of `optimize`, or of the code
+    Assumes      `threads` is by default the number of cores that the process may use; `sizes` holds the sizes that are
+                 not an axis of a weight or an input; `without` names passes of `optimize`, or of the code
                  "hidden_keys" and "key_tiles"
     Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
                  weights do not fit or a size is missing
@@ -116,7 +116,7 @@ def _prepared(
     without: Iterable[str],
     sizes: Mapping[str, int] | None,
 ) -> Prepared:
-    """Prepare a layer whose inputs are checked as those of another one, which takes the same."""
+    """Prepare a layer whose inputs are checked as those of another layer, which takes the same inputs."""
     left_out = frozenset([without] if isinstance(without, str) else without)
     optimised = optimize(layer, without=left_out - set(SWITCHES))
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
@@ -151,7 +151,7 @@ class PreparedGradient:
     step: Prepared
 
     def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
-        """Return the output, the gradients by all real inputs, and the gradients by the weights, nested as they are."""
+        """Return the output, the gradients by all real inputs, and the gradients by the weights, nested alike."""
         results = self.step(*inputs, check=check, **scalars)
         results = results if isinstance(results, tuple) else (results,)
         names = [*(p.name for p in self.flat.parameters), *self.step.code.source.pulled_stacks]
@@ -165,7 +165,7 @@ class PreparedGradient:
         return self.step.source
 
     def explain(self) -> str:
-        """Return what was rewritten, and the theorem that permits it."""
+        """Return the rewrites, with the theorems that permit them."""
         return self.step.explain()
 
 
@@ -177,17 +177,18 @@ def prepare_gradient(
     without: Iterable[str] = (),
     sizes: Mapping[str, int] | None = None,
 ) -> PreparedGradient:
-    """Return the step of training of a layer: its output and all gradients, from inputs and the gradient by the output.
+    """Return a training step of a layer: its output and all gradients, from inputs and the gradient by the output.
 
     Definition   the gradient of the layer with its parts written out, made fast like any other layer
-    Shapes       gradients have those of inputs and weights; of inputs and weights that have no batch axes, or some
-                 of length 1, they are sums over the batch
-    Assumes      of a layer that is repeated the forward pass keeps the input alone, and the backward pass computes the
-                 rest again (Chen et al. 2016)
-    Raises       what `prepare` raises
+    Shapes       gradients have the shapes of inputs and weights; for inputs and weights without batch axes, or with
+                 batch axes of length 1, they are sums over the batch
+    Assumes      for a repeated layer the forward pass saves only the input, and the backward pass recomputes the
+                 rest (Chen et al. 2016)
+    Raises       the errors of `prepare`
     """
     flat = inlined(layer)
     whole, both = gradient(flat), passes(flat)
+    # both passes in one layer: the backward pass reads the values of the forward pass directly
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
     flat_values = flat_weights(flat, weights)
@@ -195,7 +196,7 @@ def prepare_gradient(
 
 
 def nested(tree: WeightTree, named: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Return arrays by the names that they have in a layer whose parts are written out as a tree of weights."""
+    """Return arrays as a tree of weights, given by their names in the layer whose parts are written out."""
     own = {name: named[f"{path}{name}"] for name in tree.parameters}
     parts = {name: _part(part, named, f"{path}{name}") for name, part in tree.parts.items()}
     return own | parts
@@ -208,7 +209,7 @@ def _part(tree: WeightTree, named: Mapping[str, Any], path: str) -> Any:
 
 
 def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
-    """Return the weights of the layers of a repetition as the function of one layer takes them."""
+    """Return the weights of the layers of a repetition in the order in which the function of one layer takes them."""
     block = code.source.blocks[code.source.stacks[name].layer]
     return [tuple(_stacked(block, each)) for each in weights]
 

@@ -1,7 +1,7 @@
-"""Products with weights in the order that costs least: products of weights are made once, when weights are packed.
+"""Products with weights in the cheapest order: products of weights are computed once, when weights are packed.
 
-Definition   (X A + a) B + b becomes X (A B) + (a B + b), where nothing else reads X A + a and A B has fewer numbers
-             than A and B together; X W + c (X A) B becomes X (W + c A B)
+Definition   (X A + a) B + b becomes X (A B) + (a B + b), where no other equation reads X A + a and A B has fewer
+             numbers than A and B together; X W + c (X A) B becomes X (W + c A B)
 Source       linear.composition, low_rank_adaptation.merges
 """
 
@@ -24,7 +24,7 @@ OF_CHAINS, OF_SUMS = "linear.composition", "low_rank_adaptation.merges"
 
 
 def product_order(draft: Draft) -> bool:
-    """Multiply weights with one another where that saves work in every call; say whether anything was done."""
+    """Multiply weights with one another where that saves work in every call; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         if equation.over is not None or equation.variable not in draft.equations:
@@ -38,7 +38,7 @@ def product_order(draft: Draft) -> bool:
 
 
 def _first(draft: Draft, rows: Array) -> Affine | None:
-    """Return the projection that rows come from, where they are read once and it is in no family."""
+    """Return the projection that computes some rows, if they are read once and belong to no family."""
     found = affine(draft.equation(rows), draft) if isinstance(rows, Variable) else None
     alone = found is not None and found.equation.over is None and draft.read_once(found.variable) is not None
     return found if alone else None
@@ -49,6 +49,7 @@ def _chain(draft: Draft, second: Affine | None) -> Proposal | None:
     if first is None or second is None:
         return None
     both = Product(first.weight, second.weight)
+    # X (A B) costs one multiplication per entry of A B and row of X; (X A) B one per entry of A and of B
     saved = expand(entries(first.weight.shape) + entries(second.weight.shape) - entries(both.shape))
     if not saved.is_positive:
         return None
@@ -69,7 +70,7 @@ def _chain(draft: Draft, second: Affine | None) -> Proposal | None:
 
 @dataclass(frozen=True)
 class _Term:
-    """A term of a sum: a factor times rows times a weight, made through a variable or not; or anything else."""
+    """A term of a sum: a factor times rows times a weight, perhaps through a variable; or any other expression."""
 
     node: Array
     factor: Expr = Integer(1)
@@ -92,7 +93,7 @@ def _term(node: Array, draft: Draft) -> _Term:
 
 
 def _sum(draft: Draft, equation: Equation) -> Proposal | None:
-    """Put together the products of the rows that a product with one weight reads, with what is made of them."""
+    """Collect the products of the rows that one product with a weight reads, also those through another variable."""
     if not isinstance(equation.value, Plus):
         return None
     summands = [_term(node, draft) for node in terms(equation.value)]

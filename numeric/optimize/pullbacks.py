@@ -1,10 +1,10 @@
-"""Gradients of parts that stay applied, repeated or in a family: each under a name, its layer's gradient made fast.
+"""Gradients of parts that stay applied, repeated or in a family: each gets a name, its layer's gradient is optimised.
 
-Definition   a pullback inside an expression gets an equation of its own, of a family where it stands for one; inside a
-             family the arrays that it reads get names too, so that the members of all of them are at hand
+Definition   a pullback inside an expression gets an equation of its own, of a family where it depends on its index;
+             inside a family the arrays that it reads get names too, so that all of their members exist as arrays
 Result       the pullbacks of one application, through one gradient of its output, are the results of one call of the
              gradient of its layer
-Assumes      a pullback that reads the indices of two families stays where it is: it has no name
+Assumes      a pullback that reads the indices of two families stays in its expression: it gets no name
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def pulled_layers(layer: Layer) -> Iterator[Layer]:
 
 
 def with_named_pullbacks(layer: Gradient) -> Gradient:
-    """Return a gradient of the same values in which every pullback is the right-hand side of an equation."""
+    """Return a gradient with the same values in which every pullback is the right-hand side of an equation."""
     if not any(e.value.has(Pullback) for e in layer.equations):
         return layer
     writer = _Writer(layer)
@@ -59,7 +59,7 @@ class _Writer:
         self.equations.append(Equation(equation.target, value, *(over or ())))
 
     def _written(self, node: Array, over: Family | None) -> Array:
-        """Return an expression in which variables stand for pullbacks."""
+        """Return an expression in which variables replace the pullbacks."""
         if not isinstance(node, Array) or not node.has(Pullback):
             return node
         if isinstance(node, Pullback):
@@ -73,7 +73,7 @@ class _Writer:
         return written
 
     def _of_names(self, node: Pullback, over: Family | None) -> Pullback:
-        """Return the pullback with names for what differs from member to member."""
+        """Return the pullback with names for the arguments that differ from member to member."""
         if over is None:
             return node
         applied = node.applied
@@ -100,5 +100,5 @@ class _Writer:
 
 
 def _of_members(value: Array, over: Family | None) -> Family | None:
-    """Return the family of a value: none where all members have the same."""
+    """Return the family of a value, or None where all members have the same value."""
     return over if over is not None and over[0] in value.free_symbols else None

@@ -1,7 +1,7 @@
-"""One rewriting of a layer: which equations gave way to which, by what theorem, and what the judge says of it.
+"""One rewrite of a layer: the equations before and after, the theorem that permits it, and the judge's verdict.
 
 A pass writes a `Proposal`. It holds the new right-hand sides of variables that stay, the equations of new variables and
-of new weights, and the variables whose old equations the proof may look into; all else is uninterpreted. The
+of new weights, and the variables whose old equations the proof may unfold; every other variable is uninterpreted. The
 proposal is stated as a derivation about these equations alone, and the judge decides it.
 """
 
@@ -25,13 +25,13 @@ TWO_EXCEEDS_ONE = Assumption(Gt(log(2), 0, evaluate=False), {}, "2 > 1")
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a pass wants to put in the place of some equations.
+    """A change of some equations that a pass proposes.
 
     Definition   `replaced`: variables that stay, with their new right-hand sides (in a family at the old index);
                  `fresh`: equations of new variables; `packed`: equations of new weights over the old ones;
                  `opened`: variables whose old equations the proof unfolds; `known`: further definitions it may use;
-                 `equal`: where a name takes the place of another in `replaced`, what is to be proved is that they are
-                 equal, each variable with what takes its place
+                 `equal`: where one name replaces another in `replaced`, each old variable with its replacement; the
+                 proof then shows that these two are equal
     """
 
     theorem: str
@@ -47,7 +47,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewriting of one layer: the pass, the theorem that permits it, the equations before and after, the proof."""
+    """A rewrite of one layer: the pass, the theorem that permits it, the equations before and after, the proof."""
 
     name: str
     theorem: str
@@ -60,11 +60,11 @@ class Rewrite:
 
     @property
     def done(self) -> bool:
-        """Say whether the rewriting was proved, and so was made."""
+        """Return whether the rewrite was proved, and so applied."""
         return self.evidence in ("proved", "definition")
 
     def text(self) -> str:
-        """Return the rewriting as lines of text: pass, theorem, evidence, equations before and after."""
+        """Return the rewrite as lines of text: pass, theorem, evidence, equations before and after."""
         head = f"{self.name}, by {self.theorem}: {self.evidence}"
         lines = [f"{head} ({self.reason}), not done" if self.reason else head]
         lines += [f"    {equation}" for equation in self.before]
@@ -74,9 +74,9 @@ class Rewrite:
 
 
 def stated(name: str, proposal: Proposal, equations: Mapping[Variable, Equation]) -> Derivation:
-    """Return the derivation that says of every variable that stays: its new right-hand side is the old one.
+    """Return the derivation that states, for every variable that stays, that its new value equals the old one.
 
-    It is stated for the sizes at which every axis is an integer >= 1, as those of the layer are.
+    It is stated for the sizes at which every axis is an integer >= 1, as in the layer.
     """
     opened = (equations[v] for v in proposal.opened if v not in proposal.equal)
     definitions = (*opened, *proposal.known, *proposal.fresh, *proposal.packed)
@@ -119,19 +119,20 @@ def _axes(*parts: Basic) -> Iterator[Expr]:
 
 
 def _sizes_of_differences(axes: Iterable[Expr]) -> dict[Symbol, Expr]:
-    """Return sizes as sums where an axis is a difference: an axis of a - b places, as s, makes a the sum b + s."""
+    """Return sizes as sums where an axis is a difference: for an axis of length a - b, named s, a is the sum b + s."""
     sizes: dict[Symbol, Expr] = {}
     for along in dict.fromkeys(axes):
         terms = Add.make_args(expand(along.xreplace(sizes)))
         longer = [term for term in terms if term.is_Symbol and term not in sizes]
         if len(longer) == 1 and any(term.could_extract_minus_sign() for term in terms):
+            # a positive name for the difference: the judge then knows that the axis is not empty
             rest = Symbol(f"{longer[0].name}_rest", integer=True, positive=True)
             sizes[longer[0]] = rest + longer[0] - Add(*terms)
     return sizes
 
 
 def _whole(axes: Iterable[Expr]) -> Iterator[Assumption]:
-    """Yield that sizes are multiples of what axes divide them by, such as 2 where columns are read as two halves."""
+    """Yield the assumption that sizes are multiples of their divisors, such as 2 where columns are cut in half."""
     divided = dict.fromkeys(fraction(together(along)) for along in axes)
     for number, divisor in divided:
         if divisor != 1 and divisor.is_Integer:
@@ -141,7 +142,7 @@ def _whole(axes: Iterable[Expr]) -> Iterator[Assumption]:
 def sees_a_key(masks: Iterable[Array]) -> tuple[Assumption, ...]:
     """Return the assumption that every query sees a key; a row that sees none is a row of zeros by convention.
 
-    That convention is the same before and after a rewriting: `RowSoftmax` and `Normalised` both state it.
+    That convention is the same before and after a rewrite: `RowSoftmax` and `Normalised` both state it.
     """
     found = []
     for mask in masks:

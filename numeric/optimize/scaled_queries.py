@@ -1,7 +1,7 @@
-"""The factor of the scores goes into the queries, and from there into the weights that the queries are made with.
+"""The factor of the scores moves into the queries, and from there into the weights that compute the queries.
 
-Definition   S = c Q K^T becomes S = Q' K^T with Q' = X (c W^Q) + c b^Q; where Q reaches the scores by linear maps, such
-             as rotary positions, these are applied to Q'; where Q is made in another way, Q' = c Q
+Definition   S = c Q K^T becomes S = Q' K^T with Q' = X (c W^Q) + c b^Q; where linear maps, such as rotary positions,
+             lead from Q to the scores, they are applied to Q'; where Q is computed in another way, Q' = c Q
 Source       attention.scale_folds_into_queries, positional_encoding.rotary_linear
 """
 
@@ -29,19 +29,19 @@ LINEAR = (Plus, Hadamard, Interleave, EveryOther, ColumnBlock, PlacedBlock, Conc
 
 
 def scaled_queries(draft: Draft) -> bool:
-    """Move factors of products of queries and keys; say whether anything was done."""
+    """Move factors of products of queries and keys; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         for node in subexpressions(equation.value):
             if isinstance(node, Scaled) and (products := _products(node.args[1])):
                 proposal = _proposal(draft, equation, node, products)
                 done |= proposal is not None and draft.propose("scaled_queries", proposal)
-                break
+                break  # a proposal replaces the whole equation, so the next round finds its other products
     return done
 
 
 def _products(node: Array) -> list[Product]:
-    """Return the products Q K^T that a sum is made of, or nothing where it has other terms."""
+    """Return the products Q K^T whose sum an expression is, or an empty list if it has other terms."""
     if isinstance(node, Plus):
         parts = [_products(part) for part in node.args]
         return [product for part in parts for product in part] if all(parts) else []
@@ -87,7 +87,7 @@ def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Pro
 
 
 def _scaled_weights(draft: Draft, root: Affine, factor: Expr) -> dict[str, tuple[Equation, Array]]:
-    """Return the equations of the scaled weights and how the projection calls them."""
+    """Return the equations of the scaled weights and their names in the projection."""
     found = {}
     for letter, weight in (("W", root.weight), ("b", root.bias)):
         if weight is not None:
@@ -101,9 +101,9 @@ def _scaled_weights(draft: Draft, root: Affine, factor: Expr) -> dict[str, tuple
 
 
 def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Affine, list[Variable]] | None:
-    """Return the projection that queries come from by linear maps, and the variables on the way, in order.
+    """Return the projection from which linear maps compute the queries, and the variables between, in order.
 
-    None where there is no such way, or where something else reads what lies on it.
+    None where there is no such path, or where another equation reads a variable on it.
     """
     inside: set[Variable] = set()
     waiting, root = [variable], None
@@ -139,7 +139,7 @@ def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Af
 
 
 def _carriers(draft: Draft, equation: Equation) -> Iterator[Variable]:
-    """Yield the variables that a projection may be carried on by: those that depend on a weight or an input."""
+    """Yield the variables that may carry a projection on: those that depend on a weight or an input."""
     for variable in dict.fromkeys(variables_in(equation.value)):
         below = draft.needed([variable])
         if any(draft.is_weight(v) or v in draft.layer.inputs for v in below):
@@ -147,7 +147,7 @@ def _carriers(draft: Draft, equation: Equation) -> Iterator[Variable]:
 
 
 def _is_linear(node: Array, of: set[Variable]) -> bool:
-    """Say whether an expression is multiplied by a factor when some variables are: linear in them, with no constant."""
+    """Return whether an expression is linear in some variables, without a constant: a factor of them multiplies it."""
     if isinstance(node, Variable):
         return node in of
     if not isinstance(node, LINEAR):

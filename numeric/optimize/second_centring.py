@@ -1,9 +1,9 @@
-"""The mean of a centred matrix is 0, and is subtracted all the same: what is left of it is the rounding of the first.
+"""The mean of a centred matrix is 0 up to rounding, and is subtracted too: it is the error of the first mean.
 
 Definition   X_c = X - mean(X) becomes X_c = X_1 - mean(X_1) with X_1 = X - mean(X): the means of rows (layer norm), or
              those of columns (batch norm)
-Result       nothing changes without rounding; with it the first mean is off by a few units in its last place, which
-             is much where X varies little beside its mean, and the second mean is that error
+Result       exact arithmetic gives the same values; in floating point the first mean is off by a few units in its last
+             place, which is much where X varies little compared with its mean, and the second mean is that error
 Source       layer_norm.centred
 """
 
@@ -26,7 +26,7 @@ Spread = ColumnBroadcast | RowBroadcast
 
 
 def second_centring(draft: Draft) -> bool:
-    """Centre once more what is centred; say whether anything was done."""
+    """Centre once more what is centred; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         spread = _subtracted_mean(draft, equation)
@@ -36,7 +36,7 @@ def second_centring(draft: Draft) -> bool:
 
 
 def _subtracted_mean(draft: Draft, equation: Equation) -> Spread | None:
-    """Return the mean of X, spread over its rows or columns, of an equation X - mean(X); None of any other equation."""
+    """Return the mean of X, spread over its rows or columns, in an equation X - mean(X); None for other equations."""
     match equation.value:
         case Plus(args=(rows, Scaled(args=(S.NegativeOne, ColumnBroadcast() | RowBroadcast() as spread)))):
             mean = spread.args[0]
@@ -53,7 +53,7 @@ def _mean(of: Array, like: Spread) -> Array:
 
 
 def _is_one_of_two(draft: Draft, equation: Equation, spread: Spread) -> bool:
-    """Say whether an equation centres what is centred, or what is centred once more afterwards."""
+    """Return whether an equation centres an already centred matrix, or a later one centres its result again."""
     rows = draft.equation(equation.value.args[0])
     before = _subtracted_mean(draft, rows) if rows is not None else None
     own = _mean(equation.target, spread)

@@ -1,4 +1,4 @@
-"""A sum of products over a family becomes one product of what they are made of, side by side.
+"""A sum of products over a family becomes one product of its operands, concatenated.
 
 Definition   sum_i A_i B_i^T becomes [A_1 ... A_h] [B_1 ... B_h]^T: one product, and no matrix for each member
 Source       linear.row_parallel
@@ -21,7 +21,7 @@ THEOREM = "linear.row_parallel"
 
 
 def summed_products(draft: Draft) -> bool:
-    """Make one product of sums of products over a family; say whether anything was done."""
+    """Make one product of sums of products over a family; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         found = next((node for node in subexpressions(equation.value) if _sums_products(node)), None)

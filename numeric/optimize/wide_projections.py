@@ -1,7 +1,7 @@
-"""Products of one matrix with many weights become one product, whose columns are cut into what they were.
+"""Products of one matrix with many weights become one product, whose columns hold the former results.
 
-Definition   Q_i = X W_i^Q + b_i^Q and the like become P = X W + b with W = [W_1^Q ... W_h^Q W_1^K ...], and Q_i is a
-             block of the columns of P
+Definition   Q_i = X W_i^Q + b_i^Q and all other projections of X become P = X W + b, W = [W_1^Q ... W_h^Q W_1^K ...],
+             and Q_i is a block of the columns of P
 Source       multi_head.fused_projection, linear.column_parallel
 """
 
@@ -25,7 +25,7 @@ _place = Symbol("c", integer=True)
 
 
 def wide_projections(draft: Draft) -> bool:
-    """Make one product of those with the same left operand; say whether anything was done."""
+    """Make one product of those with the same left operand; return whether the layer changed."""
     groups: dict[Array, list[Affine]] = {}
     for equation in draft.equations.values():
         found = affine(equation, draft)
@@ -39,7 +39,7 @@ def wide_projections(draft: Draft) -> bool:
 
 
 def _cuttable(product: Affine) -> bool:
-    """Say whether the columns of a product can be a stretch of columns: those of a family are not in blocks yet."""
+    """Return whether the columns of a product can be a range of columns: those of a family are not in blocks yet."""
     columns = product.weight.shape[-1]
     return not (isinstance(product.weight, Member) and isinstance(columns, Blocks))
 
@@ -51,6 +51,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
     W = _concatenated(draft, _name([product.weight for product in products]), weights)
     packed, b = [W], None
     if any(product.bias is not None for product in products):
+        # a projection without a bias adds zeros
         biases = [
             _wide(product.bias, product) if product.bias is not None else _zeros(along)
             for product, along in zip(products, columns, strict=True)
@@ -74,7 +75,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
 
 
 def _wide(weight: Array, product: Affine) -> Array:
-    """Return the weights of all members of a family side by side."""
+    """Return the weights of all members of a family, concatenated."""
     over = product.equation.over
     return weight if over is None else Concatenate(weight, *over)
 
@@ -84,7 +85,7 @@ def _zeros(along: Axis) -> Array:
 
 
 def _name(weights: list[Array]) -> str:
-    """Return one name for weights that stand side by side."""
+    """Return one name for concatenated weights."""
     name = joined_name(named_variable(weight).name for weight in weights)
     return f"{name}_wide" if len(weights) == 1 else name
 

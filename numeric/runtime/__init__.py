@@ -1,1 +1,1 @@
-"""What compiled code calls: array primitives, tiles on threads, checks of what it is given."""
+"""The functions that compiled code calls: array primitives, tiles on threads, checks of arguments."""

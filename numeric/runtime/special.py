@@ -1,7 +1,7 @@
-"""Special functions over NumPy arrays: SciPy's where it is installed, else what Python's own `math` gives.
+"""Special functions over NumPy arrays: SciPy's if it is installed, else Python's own `math`.
 
 Definition   erf(x) = 2/sqrt(pi) * integral_0^x exp(-t^2) dt;   expit(x) = 1 / (1 + exp(-x))
-Result       without SciPy erf is taken entry by entry, by `math.erf`: the same values within rounding, but slowly
+Result       without SciPy erf is computed entry by entry, by `math.erf`: the same values within rounding, but slowly
 Raises       ImportError for every other special function where SciPy is not installed
 """
 
@@ -20,7 +20,7 @@ class WithoutSciPy:
 
     @staticmethod
     def erf(x: Any, out: Any = None) -> Any:
-        """Return erf of every entry; of a complex number near the real axis, such as a complex step takes."""
+        """Return erf of every entry; entries may be complex near the real axis, as in a complex-step derivative."""
         x = np.asarray(x)
         values = (_along_the_real_axis(x) if np.iscomplexobj(x) else _erf(x)).astype(x.dtype, copy=False)
         if out is None:
@@ -30,13 +30,13 @@ class WithoutSciPy:
 
     @staticmethod
     def expit(x: Any, out: Any = None) -> Any:
-        """Return 1/(1 + exp(-x)) as exp(min(x, 0)) / (1 + exp(-|x|)), of which neither exponential can overflow."""
+        """Return 1/(1 + exp(-x)) as exp(min(x, 0)) / (1 + exp(-|x|)): neither exponential can overflow."""
         if np.iscomplexobj(x):
             raise TypeError("expit is a function of real numbers")
         return np.divide(np.exp(np.minimum(x, 0)), 1 + np.exp(-np.abs(x)), out=out)
 
     def __getattr__(self, name: str) -> Any:
-        """Say what to install for any other function."""
+        """Raise an error that says how to install SciPy."""
         raise ImportError(f"the function {name} needs SciPy: install it (pip install scipy)")
 
 
@@ -46,6 +46,7 @@ def _erf(x: Any) -> Any:
 
 def _along_the_real_axis(x: Any) -> Any:
     """Return erf(x + iy) = erf(x) + iy erf'(x) for small y."""
+    # the first-order Taylor expansion: the next term is of order y^2, below rounding for |y| <= REAL
     if np.any(np.abs(x.imag) > REAL):
         raise ImportError("erf of complex numbers needs SciPy: install it (pip install scipy)")
     slope = 2 / math.sqrt(math.pi) * np.exp(-(x.real**2))

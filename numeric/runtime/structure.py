@@ -1,7 +1,7 @@
-"""What a layer asks of its caller: the tree of its weights, and the layers that it applies.
+"""The tree of weights that a layer asks for, and the layers that it applies.
 
 A layer's weights are its parameters by name and, under the name of each part, the weights of that part in turn; a
-repeated part has a list of them. What an application binds (`embed(tokens, E=E)`) is not asked for again.
+repeated part has a list of them. Weights that an application binds (`embed(tokens, E=E)`) are not asked for again.
 """
 
 import keyword
@@ -31,7 +31,7 @@ class WeightTree:
     count: Expr | None = None
 
     def __bool__(self) -> bool:
-        """Whether there is any weight at all."""
+        """Whether the tree contains any weight."""
         return bool(self.parameters or self.parts)
 
 
@@ -58,9 +58,9 @@ def applied_in(node: Basic) -> Iterator[Apply]:
 
 
 def weight_tree(layer: Layer, bound: frozenset[str] = frozenset(), count: Expr | None = None) -> WeightTree:
-    """Return the weights that a layer asks for, apart from the parameters already bound.
+    """Return the weights that a layer asks for, without the parameters that are already bound.
 
-    Shapes       those of the layer's own equations: a part has the sizes of the place where it is applied
+    Shapes       those of the layer's own equations: a part has the sizes of the application
     """
     parameters = {identifier(p.name): p for p in layer.parameters if p.name not in bound}
     parts: dict[str, WeightTree] = {}
@@ -73,7 +73,7 @@ def weight_tree(layer: Layer, bound: frozenset[str] = frozenset(), count: Expr |
 
 
 def _united(first: WeightTree, second: WeightTree) -> WeightTree:
-    """Return the weights of a part that is applied twice: what either application asks for."""
+    """Return the union of the weights of two applications of one part."""
     parts = {**second.parts, **first.parts}
     shared = first.parts.keys() & second.parts.keys()
     parts |= {name: _united(first.parts[name], second.parts[name]) for name in sorted(shared)}
@@ -81,9 +81,9 @@ def _united(first: WeightTree, second: WeightTree) -> WeightTree:
 
 
 def instance(general: Layer, special: Layer) -> dict[Symbol, Expr] | None:
-    """Return the sizes that turn one layer into the other, or None when none do.
+    """Return the sizes that turn one layer into the other, or None where no sizes do.
 
-    Definition   `general` with each size replaced as the result says is `special`, equation by equation
+    Definition   `general` with each size replaced by the size returned for it equals `special`, equation by equation
     """
     if general.name != special.name or general.shapes.keys() != special.shapes.keys():
         return None
@@ -93,6 +93,7 @@ def instance(general: Layer, special: Layer) -> dict[Symbol, Expr] | None:
             return None
         for one, other in zip(wanted, given, strict=True):
             _bind(one, other, sizes)
+    # binding by shapes only proposes sizes: the comparison of the whole layers below decides
     changed = {size: value for size, value in sizes.items() if size != value}
     return sizes if (general.xreplace(changed) if changed else general) == special else None
 

@@ -1,11 +1,11 @@
-"""The main job: prove the catalogue, write it, run the base-size Transformer on a text, cross-check, sum up.
+"""The main job: prove the catalogue, write it, run the base-size Transformer on a text, cross-check, summarise.
 
 Definition   bytes of the text are tokens; the window is its first 512 bytes at most, and is both source and target
              (`numeric.verification.agreement.base_model`)
 Result       one table on the console, progress on standard error, the proved results as LaTeX and Markdown in a folder
-Assumes      bad input is found before any work; what is not proved is not written
+Assumes      bad input is refused before any work; results that are not proved are not written
 
-Two processes prove and compare, the long comparisons first; this one runs the model and writes meanwhile.
+Two processes prove and compare, the long comparisons first; meanwhile this process runs the model and writes.
 """
 
 import sys
@@ -38,13 +38,13 @@ __all__ = ["Proof", "Summary", "main_job"]
 
 SIZES = agreement.SIZES[:2]
 PROCESSES = 2
-WIDTH = 120  # of the table where no terminal tells
+WIDTH = 120  # of the table where the output is not a terminal
 PROVED = ("proved", "definition")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What the judge and the cross-check say of a result, and how long they took."""
+    """The verdicts of the judge and of the cross-check on a result, and the time they took."""
 
     id: str
     level: str
@@ -54,13 +54,13 @@ class Proof:
 
     @property
     def passed(self) -> bool:
-        """Whether the result is proved, or a definition, and the cross-check does not disagree."""
+        """Whether the result is proved, or is a definition, and the cross-check does not disagree."""
         return self.level in PROVED and self.cross_check != "disagrees"
 
 
 @dataclass
 class Summary:
-    """Everything that the main job found."""
+    """All findings of the main job."""
 
     title: str
     proofs: list[Proof] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Summary:
 
     @property
     def failures(self) -> list[str]:
-        """One sentence for everything that failed, or was not done at all."""
+        """One sentence for every failure, and for every stage that did not run."""
         unproved = [f"{p.id} is {p.level}: {'; '.join(p.failures)}" for p in self.proofs if not p.passed]
         empty = [name for name in ("proofs", "agreements", "checks", "counts") if not getattr(self, name)]
         compared: list[Agreement | Check] = [*self.agreements, *self.checks]
@@ -95,7 +95,7 @@ class Summary:
         return table
 
     def _cross_checks(self) -> list[tuple[str, str, str]]:
-        """The row that says how many results the cross-check agrees with, and the share where it does not apply."""
+        """Return the row that counts the results that the cross-check confirms and those to which it does not apply."""
         if not self.proofs:
             return []
         outcomes = [proof.cross_check for proof in self.proofs]
@@ -105,7 +105,7 @@ class Summary:
         return [("cross-check of every result", "DISAGREES" if disagree else "agrees", what)]
 
     def verdict(self, seconds: float) -> str:
-        """Return one line: what was done, or that it failed."""
+        """Return one line: how much was done, or that it failed."""
         if self.failures:
             return f"FAILED: {len(self.failures)} of the above, in {seconds:.1f} s"
         compared = len({each.layer for each in self.agreements})
@@ -118,8 +118,8 @@ class Summary:
 def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | None = None) -> bool:
     """Do the main job on a text, write results to a folder, print the summary; return whether everything passed.
 
-    Raises       ValueError for a text that is empty or binary and a seed below 0, OSError for a file that cannot be
-                 read and a folder that cannot be written; each before any work
+    Raises       ValueError for a text that is empty or binary and for a seed below 0, OSError for a file that cannot be
+                 read and a folder that cannot be written; both before any work
     """
     started = perf_counter()
     console = console or Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else WIDTH)
@@ -132,7 +132,7 @@ def main_job(file: Path | None, out: Path, seed: int = 0, console: Console | Non
     with _progress() as follow, workers(PROCESSES) as pool:
         comparing = _compared(pool, seed)
         proving = pool.map(prove, names())
-        with threadpool_limits(1, "blas"):  # threads of BLAS wait in loops: beside busy processes they only cost
+        with threadpool_limits(1, "blas"):  # waiting BLAS threads spin: beside busy processes they only cost
             _run_model(summary, window, seed, follow)
         (pages,) = follow((pages_of(results(), layers(), notation_called("ours")) for _ in [0]), "writing pages", 1)
         summary.proofs += follow(proving, "proving the catalogue", len(names()))
@@ -160,7 +160,7 @@ def _run_model(summary: Summary, window: bytes, seed: int, follow: Follow) -> No
 
 
 def _compared(pool: Executor, seed: int) -> list[Future[list[Agreement | Check]]]:
-    """Compare every layer with its loops, its gradient with differences, and all with what the catalogue derives."""
+    """Compare layers with their loops, gradients with differences, and both with the results of the catalogue."""
     stages: list[tuple[Any, ...]] = [  # the longest first, so that both processes end together
         (agreement.gradient_checks, SIZES[:1], seed),
         *((agreement.against_reference, (sizes,), seed) for sizes in SIZES),
@@ -173,7 +173,7 @@ def _compared(pool: Executor, seed: int) -> list[Future[list[Agreement | Check]]
 
 
 def found_by(stage: Callable[..., Iterable[Agreement | Check]], *arguments: Any) -> list[Agreement | Check]:
-    """Return all that a stage of the comparison yields."""
+    """Return all agreements and checks that a stage of the comparison yields."""
     return list(stage(*arguments))
 
 
@@ -196,7 +196,7 @@ def _counts(run: Run) -> Iterator[tuple[str, str, str]]:
 
 
 def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, float, float, str]]) -> Iterator[Any]:
-    """Yield a row for each name: how many comparisons there were, and the one nearest to its bound or beyond."""
+    """Yield a row for each name: the number of comparisons, and the one nearest to its bound or beyond it."""
     groups: dict[str, list[Any]] = {}
     for item in items:
         groups.setdefault(shown(item)[0], []).append(item)
@@ -212,20 +212,20 @@ def _worst(items: Sequence[Any], shown: Callable[[Any], tuple[str, str, str, flo
 
 
 def prove(name: str) -> Proof:
-    """Return what the judge and the cross-check say of a result now."""
+    """Return the present verdicts of the judge and of the cross-check on a result."""
     started = perf_counter()
     (found,) = verify([name])
     reasons = (*found.failures, *([found.reason] if found.cross_check == "disagrees" else []))
     return Proof(name, found.level, reasons, perf_counter() - started, found.cross_check or "not applicable")
 
 
-# What is there before the work, and what shows it
+# Checks before the work, and the display of its progress
 
 
 def check_writable(out: Path) -> None:
-    """Refuse a folder to which nothing can be written; leave everything as it was.
+    """Refuse a folder in which no file can be written; leave the file system unchanged.
 
-    Raises       OSError where `out` is no folder, or a file cannot be made in it or where it would be
+    Raises       OSError where `out` is not a folder, or a file cannot be made in it or in its nearest existing parent
     """
     if out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file, not a folder: choose another folder with --out")
@@ -239,7 +239,7 @@ def check_writable(out: Path) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Follow]:
-    """Yield a function that shows on standard error how far the work is on some items, which it passes on."""
+    """Yield a function that passes items on and shows the progress on standard error."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield lambda items, words, total: progress.track(items, total=total, description=words)

@@ -1,7 +1,7 @@
-"""The text that the main job runs on: a window of bytes from a file, or from the package's own description.
+"""The text on which the main job runs: a window of bytes from a file, or from the package's own description.
 
 Definition   the window is the first 512 bytes of a text in UTF-8, or all of a shorter one
-Assumes      the first MiB of a file tells a text from a binary file
+Assumes      the first MiB of a file shows whether it is text or binary
 """
 
 from codecs import getincrementaldecoder
@@ -16,9 +16,9 @@ PACKAGE = "derivations"
 
 
 def read_window(file: Path | None) -> bytes:
-    """Return the window of a text file, or of the package's description without one, and where it is from.
+    """Return the window of a text file, or of the package's description where no file is given.
 
-    Raises       OSError where the file cannot be read, ValueError where it is empty or no text in UTF-8
+    Raises       OSError where the file cannot be read, ValueError where it is empty or not text in UTF-8
     """
     if file is None:
         return _window(_description(), "the package's description")

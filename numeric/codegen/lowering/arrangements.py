@@ -1,4 +1,4 @@
-"""What is moved or printed: heads side by side, rows of a table by number, and any other expression as one text."""
+"""Rules that move entries, and the rule that prints: heads side by side, rows of a table, any other expression."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
 
 
 def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Register:
-    """Take the rows of a table that tokens name."""
+    """Take the rows of a table that the tokens name."""
     table, tokens = node.args
     if writer.schedule.reads_batched(table) or len(table.shape) != 2:
         raise Unsupported(node)
@@ -50,7 +50,7 @@ def printed(writer: TileWriter, node: Array, target: Register | None) -> Registe
         raise Unsupported(node)
     fixed = variables_of(node) - schedule.batched
     if any(writer.phase.size in along.free_symbols for v in fixed for along in v.shape):
-        raise Unsupported(node)  # of a weight with a row for each position, a tile has other rows
+        raise Unsupported(node)  # a weight with one row per position: the tile has only some of these rows
     read = sorted(schedule.read_in(node), key=lambda v: v.name)
     operands = {v: _operand(writer, v) for v in read}
     texts = {v: _with_items(writer, v, register) for v, register in operands.items()}
@@ -72,7 +72,7 @@ def printed(writer: TileWriter, node: Array, target: Register | None) -> Registe
 
 
 def _operand(writer: TileWriter, variable: Variable) -> Register:
-    """Return the rows of the tile of a variable, which must not be read across."""
+    """Return the tile's rows of a variable; raise Unsupported where the loop reads other rows of it too."""
     if variable not in writer.schedule.aligned(writer.phase, variable):
         raise Unsupported(variable)
     in_family = variable in writer.schedule.families and writer.over is not None
@@ -80,7 +80,7 @@ def _operand(writer: TileWriter, variable: Variable) -> Register:
 
 
 def _with_items(writer: TileWriter, variable: Variable, register: Register) -> str:
-    """Return the text of an array of the tile with its items as an axis in front."""
+    """Return the text of an array of the tile with the axis of items in front."""
     match register.layout:
         case Layout.ROWS:
             return f"{register.name}.reshape(g, t, {register.columns})"

@@ -1,7 +1,8 @@
-"""The batch axes of a layer: which inputs have a say in those of an output, and what sums them up.
+"""The batch axes of a layer: which inputs determine those of an output, and which gradients sum over them.
 
-Definition   the batch of a call is what those of all inputs that an equation reads broadcast to; that of an output is
-             what those of the inputs that it depends on broadcast to; a gradient by an input has that input's
+Definition   the batch axes of a call are the broadcast of those of all inputs that an equation reads; the batch axes of
+             an output are the broadcast of those of the inputs that it depends on; a gradient by an input has the
+             batch axes of that input
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Batches:
 
     def of_output(self, output: Variable) -> tuple[Variable, ...]:
         """Return the inputs that an output depends on."""
+        # backwards: an equation counts once a later one, or the output itself, needs its variable
         needed = {output}
         for equation in reversed(self.layer.equations):
             if equation.variable in needed:
@@ -40,7 +42,7 @@ class Batches:
 
     @cached_property
     def by_inputs(self) -> Mapping[Variable, Variable]:
-        """For each gradient by an input, that input; a single input has all batch axes that there are."""
+        """The input of each gradient by an input; empty where the layer has a single input, with all batch axes."""
         layer = self.layer
         real = [v for v in layer.inputs if v.kind == "real"]
         if not isinstance(layer, Gradient) or len(layer.inputs) < 3:

@@ -1,7 +1,7 @@
-"""What the code of a layer does beside its equations, and the theorem that permits each: rows and keys in tiles.
+"""The choices of the code of a layer that its equations leave open, each with the theorem that permits it.
 
-Result       a loop over tiles of rows for the equations whose row i reads row i alone (read off their entries, one by
-             one); keys that a tile of queries does not see are left out; many keys are read tile by tile
+Result       a loop over tiles of rows for the equations whose row i reads only row i, which is read off their entries;
+             keys that a tile of queries does not see are skipped; many keys are read tile by tile
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ __all__ = ["SWITCHES", "Choice"]
 SWITCHES = (
     "hidden_keys",
     "key_tiles",
-)  # these can be left out; rows are in tiles always, of all rows where they are few
+)  # these can be switched off; rows are always in tiles, with all rows in one tile where they are few
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One thing that the code of a layer does: its name, the catalogue's theorem that permits it, and where."""
+    """One choice of the code of a layer: its name, the theorem of the catalogue that permits it, and its place."""
 
     name: str
     theorem: str

@@ -1,4 +1,4 @@
-"""Operations entry by entry: sums, multiples, products of entries, functions of entries."""
+"""Rules for entrywise operations: sums, multiples, products of entries, functions of entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Registe
     """Write a multiple."""
     scalar, array = node.args
     if writer.over is not None and writer.over in scalar.free_symbols:
-        return writer.printed(node)
+        return writer.printed(node)  # another factor for each head is an array
     numerator, denominator = quotient(scalar)
     register = writer.value(array, target)
     if scalar == -1:
@@ -41,7 +41,7 @@ def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Registe
 
 
 def hadamard(writer: TileWriter, node: Hadamard, target: Register | None) -> Register:
-    """Write a product entry by entry."""
+    """Write an entrywise product."""
     if any(not a.shape and writer.schedule.reads_batched(a) for a in node.args):
         return writer.printed(node)
     return ufunc(writer, "np.multiply", tuple(writer.value(a) for a in node.args), target)
@@ -78,12 +78,12 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
 
 
 def _lies_like(register: Register, widest: Register) -> bool:
-    """Say whether a register broadcasts to another one as it is: rows do not to heads, nor do tables to rows."""
+    """Return whether a register broadcasts to another without a reshape: rows do not to heads, nor tables to rows."""
     if register.layout.is_constant:
         return widest.layout.is_of_heads or (register.layout is Layout.FIXED and register.heads == "1")
     return register.layout.is_of_heads == widest.layout.is_of_heads
 
 
 def column_broadcast(writer: TileWriter, node: ColumnBroadcast, target: Register | None) -> Register:
-    """Return the numbers that stand in every column."""
+    """Return the numbers themselves, one a row: NumPy broadcasts them to all columns."""
     return writer.value(node.args[0])

@@ -1,4 +1,4 @@
-"""What an equation names: the variable of an expression, the index and members of its family, the layer it applies."""
+"""Parts of an equation by role: the variable of an expression, the index of a family, the layer that it applies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def named(node: Array) -> Variable | None:
 
 
 def applied_to_members(equation: Equation) -> Apply | None:
-    """Return the layer that an equation applies to each member of families, where it is given all of its weights."""
+    """Return the layer that an equation applies to each member of a family, or None where weights are not all bound."""
     node = equation.value
     if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat) or node.layer.parameters:
         return None

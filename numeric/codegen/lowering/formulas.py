@@ -1,9 +1,10 @@
 """Formulas of entries as operations that work in place: `x / sqrt(v + epsilon)` becomes three ufuncs.
 
-The formula is printed as Python by the printer of formulas, and the text is taken apart: an operation whose result has
-as many columns as its operand may overwrite it. What is no ufunc, such as a choice between cases, stays one expression.
-Numbers of rows are computed in float64 and rounded once, where they meet the rows: v + epsilon is not rounded before
-its root is taken. There is one for a row of many entries, to which its error is common.
+The printer of formulas prints the formula as Python, and the syntax tree of that text is split: an operation whose
+result has as many columns as its operand may overwrite it. An expression that is not a ufunc, such as a choice between
+cases, stays one expression. A number per row is computed in float64 and rounded once, when it is combined with the
+rows: v + epsilon is not rounded before its root is taken. One such number serves a row of many entries, which would
+all share its error.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CALLED = {
 
 NUMBERS = (Layout.NUMBERS, Layout.HEAD_NUMBERS)
 
-Emit = Callable[..., Register]  # (ufunc, operands, last=whether it is the value of the formula)
+Emit = Callable[..., Register]  # (ufunc, operands, last=whether its result is the value of the formula)
 
 
 class FormulaWriter:
@@ -39,7 +40,7 @@ class FormulaWriter:
         self.last: ast.expr | None = None
 
     def write(self, text: str) -> Register | str:
-        """Return the register of a formula's value, or its text where it holds no array of the tile."""
+        """Return the register of a formula's value, or its text if it contains no array of the tile."""
         body = expression_tree(text)
         self.last = body
         return self._held(self._value(body), last=True)
@@ -66,6 +67,7 @@ class FormulaWriter:
             case ast.BinOp(_, ast.Mult() | ast.Div(), _) if self._is_scaled(node):
                 return self._scaled(node, last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(2)):
+                # products instead of np.power, which is many times slower
                 return self._ufunc("np.square", (self._value(left),), last=last)
             case ast.BinOp(left, ast.Pow(), ast.Constant(3)):
                 base = self._value(left)
@@ -80,13 +82,13 @@ class FormulaWriter:
         return self._opaque(node)
 
     def _ufunc(self, name: str, operands: tuple[Operand, ...], last: bool = False) -> Operand:
-        """Write one operation, or put it off where it gives no more than a number for each row."""
+        """Write one operation, or postpone it where its result is at most one number for each row."""
         if all(isinstance(o, str | InDouble) or o.layout in NUMBERS for o in operands):
             return InDouble(name, operands)
         return self.emit(name, tuple(self._held(o) for o in operands), last=last)
 
     def _held(self, value: Operand, last: bool = False) -> Register | str:
-        """Return the register of a value; what was put off is written now."""
+        """Return the register of a value; a postponed operation is written now."""
         if not isinstance(value, InDouble):
             return value
         if value not in self.rounded:
@@ -94,13 +96,13 @@ class FormulaWriter:
         return self.rounded[value]
 
     def _is_scaled(self, node: ast.expr) -> bool:
-        """Say whether a product has several numbers among its factors, which one number can replace."""
+        """Return whether a product has several numbers among its factors, which one number can replace."""
         above, below = _factors(node)
         numbers = [factor for factor in (*above, *below) if not self._arrays(factor)]
         return len(numbers) > 1 and any(self._arrays(factor) for factor in above)
 
     def _scaled(self, node: ast.expr, last: bool) -> Operand:
-        """Write a product with all of its numbers as one."""
+        """Write a product in which all its numbers are one number."""
         above, below = _factors(node)
         numbers = [" * ".join(f"({ast.unparse(f)})" for f in side if not self._arrays(f)) for side in (above, below)]
         number = f"{numbers[0] or '1'} / ({numbers[1]})" if numbers[1] else numbers[0]
@@ -129,7 +131,7 @@ class FormulaWriter:
 
 
 def _factors(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Return what stands above and below the line of a product."""
+    """Return the factors in the numerator and those in the denominator of a product."""
     match node:
         case ast.BinOp(left, ast.Mult(), right):
             (a, b), (c, d) = _factors(left), _factors(right)

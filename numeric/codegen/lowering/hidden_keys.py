@@ -1,7 +1,7 @@
-"""Hidden keys: which arrays have columns for the visible keys of a tile alone, and how hidden scores become -inf.
+"""Hidden keys: arrays with columns for the visible keys of a tile only, and the -inf of hidden scores.
 
-Definition   a mask of positions tells which keys the queries of a tile see; where all scores of a loop have one such
-             mask, the scores, and what is computed from them entry by entry, exist for those keys only
+Definition   a mask of positions determines which keys the queries of a tile see. Where all scores of a loop have one
+             such mask, the scores, and all arrays computed from them entry by entry, exist for those keys only
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def mask_of(node: RowSoftmax | RowExponentials) -> Array | None:
 
 
 def visible_range(schedule: LoopSchedule, phase: Phase) -> tuple[PositionMask | None, frozenset[Variable]]:
-    """Return the mask of positions that all scores of a phase have, and the arrays that it cuts."""
+    """Return the mask of positions that all scores of a phase share, and the arrays whose columns it cuts."""
     found: set[PositionMask | None] = set()
     cut: set[Variable] = set()
     for equation in phase.equations:
@@ -55,7 +55,7 @@ def visible_range(schedule: LoopSchedule, phase: Phase) -> tuple[PositionMask | 
 
 
 def _keeps_to_keys(schedule: LoopSchedule, phase: Phase, equation: Equation, cut: set[Variable]) -> bool:
-    """Say whether columns of hidden keys do not matter in what an equation reads of cut arrays."""
+    """Return whether an equation gives the same result when the hidden columns of the cut arrays are missing."""
     value = equation.value
     if not cut & schedule.read(equation):
         return True
@@ -70,7 +70,7 @@ def _keeps_to_keys(schedule: LoopSchedule, phase: Phase, equation: Equation, cut
 
 
 def _is_masked(phase: Phase, variable: Variable | None, cut: set[Variable]) -> bool:
-    """Say whether the columns of hidden keys of a cut array are zeros."""
+    """Return whether the columns of hidden keys of a cut array are zeros."""
     values = (e.value for e in phase.equations if e.variable == variable)
     return variable in cut and any(isinstance(value, RowSoftmax | RowExponentials) for value in values)
 
@@ -79,7 +79,7 @@ def _is_masked(phase: Phase, variable: Variable | None, cut: set[Variable]) -> b
 
 
 def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register | None) -> Register:
-    """Write -inf where a key is hidden, over the scores if nothing else reads them."""
+    """Write -inf where a key is hidden, in place unless another operation reads the scores."""
     position = PositionMask.of(mask, writer.phase.size)
     scores = as_heads(writer, scores) if position else scores
     text, columns = _of_positions(writer, position) if position else (_of_mask(writer, mask, scores), "")
@@ -90,7 +90,7 @@ def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register |
 
 
 def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
-    """Return where keys are hidden by their positions, and the columns of the scores that this is about."""
+    """Return where keys are hidden by their positions, and the columns of the scores that can be hidden."""
     schedule = writer.schedule
     if writer.tiled_keys is not None and mask.looks_back:
         return mask.hidden(schedule, "max(c, begin)", "e"), "max(begin - c, 0):"
@@ -102,7 +102,7 @@ def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
 
 
 def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
-    """Return where a mask that is given hides keys."""
+    """Return where a given mask hides keys."""
     variable = named(mask)
     if variable is None:
         raise Unsupported(mask)
@@ -119,7 +119,7 @@ def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
 
 
 def copied_if_read_later(writer: TileWriter, scores: Register, target: Register | None) -> Register:
-    """Return the scores themselves if they are the tile's own, else a copy."""
+    """Return the scores if they belong to the tile and no operation reads them later, else a copy."""
     if not scores.root.given and (scores.of is None or not writer.schedule.read_twice(scores.of)):
         return scores
     return writer.emit("np.copyto({out}, {0})", (scores,), like(writer, scores, target))

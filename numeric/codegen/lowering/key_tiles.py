@@ -1,8 +1,9 @@
 """Attention over tiles of keys: which equations of a head are evaluated for some keys at a time.
 
-Definition   S, the scores; E, their exponentials; l, the sums of the rows of E; U = E V. Nothing else reads S and E
-Result       l and U over all keys are those over tiles of keys, carried along with a reference that grows
+Definition   S, the scores; E, their exponentials; l, the sums of the rows of E; U = E V. Only these equations read S, E
+Result       l and U over all keys are computed tile by tile of keys, with a running maximum as reference
              (attention.tile_step): S and E exist for one tile at a time
+Source       Milakov and Gimelshein (2018), "Online normalizer calculation for softmax"
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class KeyTiles:
 
     @classmethod
     def of(cls, schedule: LoopSchedule, run: list[Equation]) -> KeyTiles | None:
-        """Return them, if a run of equations about heads has one set of exponentials, read by nothing else."""
+        """Return the equations to tile, if a run about heads has one set of exponentials that no others read."""
         powers = [e for e in run if isinstance(e.value, RowExponentials)]
         if len(powers) != 1 or len(powers[0].variable.shape) != 3:
             return None
@@ -53,7 +54,7 @@ class KeyTiles:
         return found if found._stands_alone(schedule, run) else None
 
     def _stands_alone(self, schedule: LoopSchedule, run: list[Equation]) -> bool:
-        """Say whether nothing outside reads the scores, and all scores of a key come from that key alone."""
+        """Return whether no other equation reads the scores, and each score is computed from its own key alone."""
         own = {e.variable for e in (*self.scores, self.powers)}
         members = (*self.scores, self.powers, self.sums, self.mixture)
         if any(e.variable in schedule.stored for e in members) or any(e not in run for e in members):
@@ -67,12 +68,12 @@ class KeyTiles:
 
     @property
     def equations(self) -> tuple[Equation, ...]:
-        """All of them, in order."""
+        """All equations, in order."""
         return (*self.scores, self.powers, self.sums, self.mixture)
 
 
 def is_entrywise(value: Array, of: set[Variable]) -> bool:
-    """Say whether column j of a value reads column j alone of some arrays."""
+    """Return whether column j of a value reads only column j of the given arrays."""
     return all(
         isinstance(node, ENTRYWISE) and not (isinstance(node, Product | Transpose) and variables_of(node) & of)
         for node in subexpressions(value)

@@ -1,12 +1,12 @@
-"""Which rows an equation needs: what may be computed tile by tile, and what has to be complete before.
+"""Which rows an equation reads: which ones can be computed tile by tile, and which arrays must be complete before.
 
 Definition   row i of the result reads row i of an array (`aligned`), or other rows of it too (`across`)
-Result       an equation whose entry (i, j) reads row i alone of some arrays can be evaluated for any stretch of rows
-             by itself: a row of a product is the row times the matrix. What it reads across comes from an earlier loop
-Assumes      positions are the axes that come first in the inputs, by name of their size
+Result       an equation whose entry (i, j) reads only row i of some arrays can be evaluated for any range of rows:
+             a row of a product is the row times the matrix. Arrays that it reads across come from an earlier loop
+Assumes      sizes that are the first axis of an input count positions
 
-Both are read off the entry rule of the right-hand side, whatever nodes it is made of: an occurrence `X[i, p]` with the
-row's own index is aligned, one with a bound index is across.
+Both are read off the entry rule of the right-hand side, for any node: an occurrence `X[i, p]` with the row's own index
+is aligned, one with a bound index is across.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ WHOLE = None
 
 @dataclass
 class Phase:
-    """Equations that one loop over the rows of a size evaluates; `size` is None where they are evaluated whole."""
+    """The equations that one loop over the rows of a size evaluates; without a `size` they are evaluated whole."""
 
     level: int
     size: Symbol | None
     equations: list[Equation] = field(default_factory=list)
     across: dict[Variable, frozenset[Variable]] = field(
         default_factory=dict
-    )  # what the equation of a variable reads so
+    )  # for each variable, the arrays that its equation reads across
 
 
 @dataclass(frozen=True)
 class Reads:
-    """What an equation reads of each array: its own rows, or others as well."""
+    """The arrays that an equation reads at its own row only, and those that it reads at other rows too."""
 
     aligned: frozenset[Variable]
     across: frozenset[Variable]
 
 
 def positions(layer: Layer) -> frozenset[Symbol]:
-    """Return the sizes that count positions: first axes of inputs that are no masks."""
+    """Return the sizes that count positions: the first axes of inputs that are not masks."""
     firsts = (v.shape[0] for v in layer.inputs if v.shape and v.kind != "boolean")
     return frozenset(size for size in firsts if isinstance(size, Symbol))
 
 
 def row_axis(variable: Variable, is_family: bool, sizes: frozenset[Symbol]) -> Symbol | None:
-    """Return the size of positions along which a variable has rows, if any."""
+    """Return the size of positions along which a variable has rows, if it has such an axis."""
     shape = variable.shape[1:] if is_family else variable.shape
     return shape[0] if len(shape) in (1, 2) and shape[0] in sizes else None
 
@@ -65,8 +65,8 @@ def phases_of(
 ) -> list[Phase]:
     """Return the loops that evaluate the equations of a layer, in order.
 
-    Definition   the level of an equation is one more than that of what it reads across, and not below that of what it
-                 reads aligned; equations of one level and one size of rows share a loop
+    Definition   the level of an equation is one more than that of the arrays that it reads across, and at least that of
+                 the arrays that it reads aligned; equations of one level and one size of rows share a loop
     """
     sizes = positions(layer)
     level: dict[Variable, int] = dict.fromkeys((*layer.inputs, *layer.parameters), 0)
@@ -81,6 +81,7 @@ def phases_of(
             size = WHOLE
             used = variables_of(equation.value) & batched
             read = Reads(frozenset(v for v in used if size_of.get(v) is WHOLE), frozenset(used))
+        # inputs are complete from the start; an array read across, or over other rows, needs an earlier loop
         levels = [level[v] for v in read.aligned]
         levels += [level[v] + (0 if v in layer.inputs else 1) for v in read.across]
         levels += [level[v] + 1 for v in read.aligned if size_of.get(v) != size and v not in layer.inputs]
@@ -94,7 +95,7 @@ def phases_of(
 def _reads(
     equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
 ) -> Reads | None:
-    """Return what row i of an equation reads, or None where its entry does not tell."""
+    """Return the arrays that row i of an equation reads, or None if its entry does not show them."""
     if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
         return None
     value = _with_tables(equation.value, size, batched)
@@ -108,14 +109,15 @@ def _reads(
         return None
     found = _of_entry(entry, size, families, batched)
     if found is None or found.aligned | found.across != variables_of(value) & batched:
-        return None  # what cancels in the entry, such as X - X, is read by the code all the same
+        return None  # X - X cancels in the entry, but the code still reads X
     return found
 
 
 def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]) -> Reads | None:
-    """Return what an entry of row `ROW` reads, or None where the number of the row matters in another way."""
+    """Return the arrays that an entry of row `ROW` reads, or None if it uses the row number in another way."""
     named = {variable.name: variable for variable in batched}
     aligned, across, hidden = set(), set(), dict[Basic, Basic]()
+    # innermost first: an index that is itself read from an array, E[tokens[i], j], is replaced by a symbol before
     inside_first = sorted(entry.atoms(Indexed), key=lambda read: (len(read.atoms(Indexed)), str(read)))
     for number, read in enumerate(inside_first):
         variable = named.get(read.base.label.name)
@@ -139,7 +141,7 @@ def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched:
 
 
 def _is_table(read: Indexed, place: int, size: Symbol) -> bool:
-    """Say whether an array that depends on no input has a row for every position, on the axis at that place."""
+    """Return whether an array that depends on no input has a row for every position along the given axis."""
     return bool(read.base.label.name.startswith(_TABLE) or read.base.shape[place] == size)
 
 
@@ -147,7 +149,7 @@ _TABLE = "table of positions "
 
 
 def _with_tables(node: Array, size: Symbol, batched: frozenset[Variable]) -> Array:
-    """Replace what depends on no input, and has rows of that size, by a name: it can be sliced like any array."""
+    """Replace an expression that reads no input and has rows of that size by a name, which can be sliced."""
     if isinstance(node, Variable) or not isinstance(node, Array):
         return node
     if node.shape and node.shape[0] == size and not variables_of(node) & batched:

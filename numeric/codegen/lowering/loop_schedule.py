@@ -31,7 +31,7 @@ class Unsupported(Exception):
 
 
 class LoopSchedule:
-    """The loops of a flat layer, and what its code needs; equations in `whole` are evaluated outside of them."""
+    """The loops of a flat layer, with names and layouts; variables in `apart` are evaluated outside of loops."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LoopSchedule:
 
     @cached_property
     def stored(self) -> frozenset[Variable]:
-        """Variables whose arrays outlive the tile: outputs, and what other loops read or this one reads across."""
+        """The variables whose arrays outlive the tile: outputs, and those read by other loops or across by this one."""
         found = set(self.layer.outputs) & self.equation.keys()
         for phase in self.phases:
             for equation in phase.equations:
@@ -91,7 +91,7 @@ class LoopSchedule:
         return frozenset(found)
 
     def aligned(self, phase: Phase, variable: Variable) -> frozenset[Variable]:
-        """Return the variable, unless the loop reads it across: then nothing."""
+        """Return {variable} if the loop reads it row by row, else the empty set."""
         root = self.root(variable)
         inside = root not in self.equation or self.phase_of[root] is phase or self.phase_of[root].size is phase.size
         return frozenset({variable}) if inside and not self._is_across(phase, variable) else frozenset()
@@ -110,11 +110,11 @@ class LoopSchedule:
         return self.read_in(equation.value)
 
     def reads_batched(self, node: Basic) -> bool:
-        """Say whether an expression depends on an input."""
+        """Return whether an expression depends on an input."""
         return not self.batched.isdisjoint(variables_of(node))
 
     def is_view(self, equation: Equation) -> bool:
-        """Say whether an equation only names columns of an array."""
+        """Return whether the right-hand side of an equation only selects columns of an array."""
         if equation.variable in self.layer.outputs or equation.variable in self.apart:
             return False
         node = equation.value
@@ -131,11 +131,11 @@ class LoopSchedule:
         )
 
     def is_mask(self, variable: Variable) -> bool:
-        """Say whether a variable is a mask over keys, which has no axis of heads."""
+        """Return whether a variable is a mask over keys, which has no axis of heads."""
         return variable.kind == "boolean" and len(variable.shape) == 2
 
     def root(self, variable: Variable) -> Variable:
-        """Return the variable whose memory a variable is read from."""
+        """Return the variable in whose memory a variable is stored."""
         equation = self.equation.get(variable)
         while equation is not None and self.is_view(equation):
             (variable,) = self.read(equation)
@@ -144,7 +144,7 @@ class LoopSchedule:
 
     @cached_property
     def concatenated(self) -> dict[Variable, Variable]:
-        """For each family that is only put side by side, the variable that holds its members so."""
+        """The variable that concatenates the members of a family, for each family that is only concatenated."""
         found: dict[Variable, Variable] = {}
         readers: dict[Variable, list[Equation]] = {}
         for equation in self.layer.equations:
@@ -154,12 +154,13 @@ class LoopSchedule:
             value = equations[0].value
             if len(equations) == 1 and isinstance(value, Concatenate) and isinstance(value.args[0], Member):
                 body, over, _ = value.args
+                # the members of such a family are written straight into their columns, without a copy
                 if body.args == (variable, over) and variable in self.families:
                     found[variable] = equations[0].variable
         return found
 
     def read_twice(self, variable: Variable) -> bool:
-        """Say whether more than one equation reads a variable, or a result shares its memory."""
+        """Return whether more than one equation reads a variable, or a result shares its memory."""
         readers = sum(variable in self.read(e) for e in self.layer.equations)
         return readers > 1 or variable in self.stored or variable not in self.equation
 
@@ -174,23 +175,23 @@ class LoopSchedule:
         return all_rows_of(self.names[variable]) if variable in self.batched else self.names[variable]
 
     def standard_name(self, variable: Variable) -> str:
-        """Return the name of an array without rows of positions, its items in front."""
+        """Return the name of an array without rows of positions, with the axis of items in front."""
         return self.names[variable] if variable in self.equation else self.whole_name(variable)
 
     def all_rows_name(self, variable: Variable) -> str:
-        """Return the name of all rows of the tile's items of a variable."""
+        """Return the name of a variable's rows for all positions of the items of a tile."""
         return of_items(self.names[variable])
 
     def fresh(self, wanted: str) -> str:
-        """Return a name that is not in use."""
+        """Return a new name, which is not in use."""
         return fresh_name(wanted if wanted.isidentifier() else "value", self._taken)
 
     def whole(self, size: Any) -> str:
-        """Return a size as text, an integer."""
+        """Return the text of a size, an integer."""
         return tidied(self.printer.size(total(size)))
 
     def scalar(self, expr: Expr) -> str:
-        """Return a scalar as text."""
+        """Return the text of a scalar."""
         return tidied(self.printer.scalar(expr))
 
     def formula(self, formula: Lambda, texts: list[str]) -> str:
@@ -198,11 +199,11 @@ class LoopSchedule:
         return tidied(self.printer.formula(formula, texts))
 
     def printed(self, node: Array, over: Symbol | None) -> str:
-        """Return the text of what reads no input."""
+        """Return the text of an expression that reads no input."""
         return self.printer.in_family(node, over)
 
     def printed_exactly(self, node: Array, over: Symbol | None) -> str:
-        """Return the text of what reads no input, in its full shape."""
+        """Return the text of an expression that reads no input, in its full shape."""
         return self.printer.in_family(node, over, exact=True)
 
     def printed_in_tile(self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str], size: Any) -> str:
@@ -213,25 +214,25 @@ class LoopSchedule:
         return text
 
     def table(self, node: Array, over: Symbol | None) -> str:
-        """Return the name of what depends on positions alone, which is computed before the loops."""
+        """Return the name of a table: an expression of positions alone, computed before the loops."""
         key = node, over if over is not None and over in node.free_symbols else None
         if key not in self.tables:
             self.tables[key] = self.fresh("table")
         return self.tables[key]
 
     def ones(self, length: str) -> str:
-        """Return the name of a column of ones, with which a product is a sum; it is made before the loops."""
+        """Return the name of a column of ones, made before the loops; a product with it is a sum."""
         if length not in self.columns_of_ones:
             self.columns_of_ones[length] = self.fresh("ones")
         return self.columns_of_ones[length]
 
     def is_table(self, node: Array, size: Symbol | None) -> bool:
-        """Say whether the first axis of what reads no input counts the positions of a loop."""
+        """Return whether the first axis of an expression that reads no input counts the positions of a loop."""
         is_repeated = isinstance(node, RowBroadcast)  # one row for every position
         return size is not WHOLE and bool(node.shape) and total(node.shape[0]) == size and not is_repeated
 
     def layout(self, variable: Variable) -> tuple[Layout, str, str]:
-        """Return how a variable lies in a tile: layout, number of columns, number of heads."""
+        """Return the layout of a variable in a tile, its number of columns and its number of heads."""
         family = variable in self.families
         shape: Sequence[Axis] = variable.shape[1:] if family else variable.shape
         heads = self.whole(variable.shape[0]) if family else "1"
@@ -253,7 +254,7 @@ class LoopSchedule:
         return f"items * {n}" if layout is Layout.TOKENS else f"items * {n}, {columns}"
 
     def mask_rows(self, variable: Variable, columns: str = "") -> str:
-        """Return how the rows of a tile are read of a mask: one that is computed has an axis of heads."""
+        """Return the index of the rows of a tile in a mask; a computed mask already has an axis of heads."""
         given = variable in self.layer.inputs
         return f"[first:last, begin:end{columns}][:, None]" if given else f"[first:last, :, begin:end{columns}]"
 

@@ -12,12 +12,12 @@ __all__ = ["LoopText"]
 
 
 class LoopText:
-    """The text of the body of one loop, `visible` the first and the last of the keys that its queries see."""
+    """The text of the body of one loop; `visible` holds the first and the last key that its queries see."""
 
     def __init__(self, schedule: LoopSchedule, phase: Phase, pieces: Pieces, visible: tuple[str, str]):
         self.schedule, self.phase, self.pieces, self.visible = schedule, phase, pieces, visible
         self.written: set[Register] = set()
-        self.holders: dict[int, str] = {}  # names in scope of what a tile uses of each piece of memory
+        self.holders: dict[int, str] = {}  # for each piece of memory, the name in scope of the tile's part of it
 
     def lines(self, body: Body) -> list[str]:
         """Return the lines, without indentation."""
@@ -95,19 +95,19 @@ class LoopText:
             before.append(f"{target.name} = {place}")
             place, known = target.name, True
         self._hold(target)
-        if operation.text == "{out}":  # memory that a loop fills
+        if operation.text == "{out}":  # memory only: a loop fills it
             return before
         text = _filled(operation.text, names, place)
         return [*before, text if known else f"{target.name} = {text}"]
 
     def _hold(self, register: Register) -> None:
-        """Note that a register has a value, and with it the part of a piece of memory has a name."""
+        """Note that a register has a value, so that its part of a piece of memory has a name."""
         if register in self.pieces.of and register not in self.written:
             self.holders[self.pieces.of[register]] = register.name
         self.written.add(register)
 
     def _place(self, register: Register) -> str:
-        """Return the memory of a register: what held a value there before, or a part of a piece."""
+        """Return the memory of a register: the name of an earlier value in its piece, or a part of the piece."""
         number = self.pieces.of[register]
         if number in self.holders:
             return self.holders[number]

@@ -1,7 +1,7 @@
-"""The operations of one loop over rows: equation by equation, those about heads a block of heads at a time.
+"""Write the operations of one loop over rows: equation by equation, those about heads a block of heads at a time.
 
-Result       scores of all keys exist for the heads of a block alone; where they are read as exponentials and nothing
-             else reads them, for a tile of keys alone
+Result       the scores of all keys exist for the heads of one block only; where they are read as exponentials and by
+             no other equation, for one tile of keys only
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from numeric.codegen.printer import Call
 
 __all__ = ["Written", "written"]
 
-Written = tuple[Body, tuple[str, str]]  # the operations of a loop, and the keys that its queries see
+Written = tuple[Body, tuple[str, str]]  # the operations of a loop, and the range of keys that its queries see
 
 
 def written(
     layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], without: frozenset[str]
 ) -> tuple[LoopSchedule, dict[int, Written]]:
-    """Return the schedule and what its loops do, by the number of the phase; what has no form in a tile is done whole.
+    """Return the schedule and the operations of its loops, by the number of the phase; the rest is evaluated whole.
 
     An equation that cannot be written in a loop over heads is tried without one, then evaluated outside of all loops.
     """
     schedule: LoopSchedule | None = None
+    # each failed attempt takes one equation out of the loops over heads, or out of all loops: at most two for each
     for _ in range(2 * len(layer.equations) + 2):
         schedule = LoopSchedule(layer, call, taken, without, schedule)
         bodies: dict[int, Written] = {}
@@ -60,7 +61,7 @@ def written(
 
 
 def _writer(schedule: LoopSchedule, phase: Phase) -> TileWriter:
-    """Return what writes a phase, in which keys that no query of a tile sees are left out."""
+    """Return the writer of a phase, which skips keys that no query of a tile sees unless that is switched off."""
     if "hidden_keys" in schedule.without:
         return TileWriter(schedule, phase, RULES)
     return TileWriter(schedule, phase, RULES, *visible_range(schedule, phase))
@@ -103,7 +104,7 @@ def _equation(writer: TileWriter, equation: Equation) -> None:
 
 
 def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
-    """Yield the equations in order, together those in a row about members of families of one size, looped or not."""
+    """Yield runs of consecutive equations that one loop over heads may evaluate; any other equation is a run of one."""
 
     def kind(equation: Equation) -> tuple[Axis | None, bool]:
         return members_of(equation), equation.variable in writer.schedule.unlooped
@@ -121,7 +122,7 @@ def _runs(writer: TileWriter) -> Iterator[list[Equation]]:
 
 
 def _wants_loop(writer: TileWriter, run: list[Equation]) -> bool:
-    """Say whether scores of all keys occur, and nothing prevents that the heads are cut into blocks."""
+    """Return whether a run has scores of all keys, and its heads can be cut into blocks."""
     return bool(run[0].over and _scores(writer, run)) and run[0].variable not in writer.schedule.unlooped
 
 
@@ -150,7 +151,7 @@ def _heads(writer: TileWriter, run: list[Equation]) -> None:
 
 
 def _name_operands(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
-    """Name what is given before the loop begins: arrays of the tile, columns of them, all rows of its items."""
+    """Name the operands that exist before the loop: arrays of the tile, columns of them, all rows of its items."""
     schedule, own = writer.schedule, {e.variable for e in run}
     for variable in sorted(schedule.read(equation) - own, key=lambda v: v.name):
         read = schedule.equation.get(variable)
@@ -163,7 +164,7 @@ def _name_operands(writer: TileWriter, equation: Equation, run: list[Equation]) 
 
 
 def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) -> None:
-    """Give a target that lives longer than the loop its memory before the loop begins."""
+    """Give a target that outlives the loop its memory before the loop begins."""
     schedule, variable = writer.schedule, equation.variable
     together = schedule.concatenated.get(variable)
     if variable in schedule.stored:
@@ -183,7 +184,7 @@ def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) ->
 
 
 def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
-    """Write the loop over tiles of keys, which carries the sums and the mixture of values along."""
+    """Write the loop over tiles of keys, which updates the sums and the mixture of values from tile to tile."""
     schedule, powers = writer.schedule, tiles.powers.value
     writer.evaluated, writer.over = tiles.powers.variable, index_of(tiles.powers)
     where = f"{tiles.sums.variable.name} and {tiles.mixture.variable.name}, tile by tile of {tiles.keys} keys"
@@ -192,8 +193,8 @@ def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     reference = numbers(writer, mixture)
     is_ranged = writer.ranged and tiles.keys == writer.phase.size
     low, high = ("low", "high") if is_ranged else ("0", schedule.whole(tiles.keys))
-    sees_keys = tiles.keys == writer.phase.size  # as many as there are rows; of others there may be none
-    writer.emit("{out}", (), reference)  # the memory that is carried along
+    sees_keys = tiles.keys == writer.phase.size  # self-attention has a key for each row; other keys may number 0
+    writer.emit("{out}", (), reference)  # memory for the running reference
     for register in (sums, mixture):
         writer.emit("{out}" if sees_keys else "{out}.fill(0)", (), register)
     writer.begin(Loop(high, schedule.whole(tiles.keys), low))

@@ -1,4 +1,4 @@
-"""Masks that the numbers of the positions tell: which keys a tile of queries sees, and which of them are hidden."""
+"""Masks that depend on positions alone: which keys a tile of queries sees, and which of them are hidden."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ ROW, COLUMN = Symbol("row", integer=True), Symbol("column", integer=True)
 
 @dataclass(frozen=True)
 class PositionMask:
-    """A mask that tells by the numbers of a query and of a key whether it is seen."""
+    """A mask in which the positions of a query and of a key determine whether the key is visible."""
 
     node: BandMask
 
     @classmethod
     def of(cls, mask: Array | None, size: Symbol | None) -> PositionMask | None:
-        """Return the mask, if it is one of `size` queries."""
+        """Return the mask if it depends on positions alone and has `size` queries, else None."""
         band = None if mask is None else as_band(mask)
         return cls(band) if band is not None and total(band.sides[0]) == size else None
 
     def range(self, schedule: LoopSchedule) -> tuple[str, str]:
         """Return the first and the last key that some query of the rows `begin:end` sees."""
         lower, upper, size = self.node.lower, self.node.upper, schedule.whole(total(self.node.sides[1]))
+        # query i sees the keys j with lower <= j - i <= upper; i runs from begin to end - 1
         first = "0" if lower == -oo else f"max(0, begin + {schedule.whole(lower)})"
         if upper == oo:
             return first, size
@@ -39,19 +40,19 @@ class PositionMask:
 
     @property
     def looks_back(self) -> bool:
-        """Say whether every earlier key is seen."""
+        """Return whether a query sees exactly the keys up to its own position."""
         return bool(self.node.lower == -oo and self.node.upper == 0)
 
     @property
     def theorem(self) -> str:
-        """The theorem that lets a query do without the keys that it does not see."""
+        """The theorem that lets a query skip the keys that it does not see."""
         if self.looks_back:
             return "attention.causal_independence"
         return "attention.sliding_window" if isinstance(self.node, WindowMask) else "attention.band_independence"
 
     @property
     def columns(self) -> str:
-        """Which of the columns `low:high` hold hidden keys at all."""
+        """The index of those columns among `low:high` that can hold hidden keys; empty for all of them."""
         return "begin - low:" if self.looks_back else ""
 
     def hidden(self, schedule: LoopSchedule, low: str | None = None, high: str = "high") -> str:

@@ -1,7 +1,7 @@
-"""Which piece of memory holds each value of a tile: taken when the value is written, free after its last use.
+"""Assign a piece of memory to each value of a tile: taken when the value is written, free after its last use.
 
-Result       a value takes over the memory of an operand that is not read again, else a free piece of the same size,
-             else a new one; what a loop over heads reads of the values before it stays until the loop has ended
+Result       a value takes the memory of an operand that is not read again, else a free piece of the same size, else a
+             new one; values that a loop over heads reads from before it keep their memory until the loop has ended
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Pieces", "assign"]
 
 @dataclass
 class Pieces:
-    """The memory of a tile: for each piece its layout, columns and heads; and the piece of each register."""
+    """The memory of a tile: the layout, columns and heads of each piece, and the piece of each register."""
 
     sizes: list[tuple[Layout, str, str]] = field(default_factory=list)
     of: dict[Register, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def assign(body: Body) -> Pieces:
         target = operation.target
         written = (
             [*(r.root for r in operation.operands)] if operation.binding else [target]
-        )  # a view of what is to come
+        )  # a view names memory that later operations fill
         for register in written:
             if register.memory is None and not register.given and register not in pieces.of:
                 pieces.of[register] = _piece(register, operation, number, last, pieces, free)
@@ -78,13 +78,14 @@ def _last_uses(body: Body) -> dict[Register, int]:
         else:
             for root in (r for register in (*operation.operands, operation.target) for r in register.roots):
                 begun = first.setdefault(root, number)
+                # a value from before the loop is read again in every round, so its memory is needed until the end
                 until = next((ends[begin] for begin in around if begun < begin), number)
                 last[root] = max(last.get(root, -1), until)
     return last
 
 
 def _ends(body: Body) -> dict[int, int]:
-    """Return for the begin of each loop its end."""
+    """Return the index of the end of each loop, by the index of its begin."""
     ends, around = dict[int, int](), list[int]()
     for number, operation in enumerate(body):
         if isinstance(operation, Loop):

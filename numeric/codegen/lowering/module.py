@@ -1,6 +1,6 @@
-"""A flat layer as a module of Python: functions for the layers that it repeats or applies to members, one for itself.
+"""A flat layer as a Python module: a function for the layer, and one for each layer that it repeats or maps.
 
-Result       text that imports NumPy and the tiles of this package; made a module by Python's own loader, so that
+Result       text that imports NumPy and the tiles of this package; Python's own loader makes it a module, so that
              errors show its lines
 """
 
@@ -39,16 +39,16 @@ class LoweredLayer:
     text: str
     function: Any
     source: FunctionSource
-    plain: Mapping[str, CompiledLayer]  # layers in families, called as they are
+    plain: Mapping[str, CompiledLayer]  # layers applied in families, compiled without tiles
 
 
 @lru_cache(maxsize=256)
 def lowered(
     layer: Layer, without: frozenset[str] = frozenset(), pulled: tuple[tuple[Layer, Layer], ...] = ()
 ) -> LoweredLayer:
-    """Return the code of a flat layer; `without` names what it is not to do, of `choices.SWITCHES`.
+    """Return the code of a flat layer; `without` names the switches of `choices.SWITCHES` to turn off.
 
-    `pulled` has the gradients of the layers that it pulls back through, by layer.
+    `pulled` maps each layer that is pulled back through to its gradient.
 
     Raises       CompileError where an equation has no NumPy form
     """
@@ -125,11 +125,11 @@ class _Loader(importlib.abc.InspectLoader):
         return self.text
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the text, compiled."""
+        """Return the compiled text."""
         return self.source_to_code(self.text, f"<{fullname}>")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its names from outside, then run it."""
+        """Define the given names in the module, then run it."""
         module.__dict__.update(self.names)
         super().exec_module(module)
 
@@ -141,5 +141,6 @@ def _module(name: str, text: str, plain: dict[str, CompiledLayer]) -> ModuleType
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
+    # tracebacks and inspect.getsource read the lines of a file from this cache
     linecache.cache[f"<{name}>"] = len(text), None, text.splitlines(keepends=True), f"<{name}>"
     return module

@@ -1,4 +1,4 @@
-"""The names in the code of a layer: those that the code has of its own, and fresh ones beside them."""
+"""The names in the code of a layer: the code's own ones, and fresh ones that differ from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numeric.runtime.structure import RESERVED, identifier
 
 __all__ = ["OWN", "TILES", "all_rows_of", "beside_own", "names_of", "of_items", "with_derived"]
 
-TILES = (  # what the code calls of `numeric.runtime.tiles`
+TILES = (  # the functions of `numeric.runtime.tiles` that the code calls
     "column_of_ones",
     "each_tile",
     "empty_rows",
@@ -33,29 +33,29 @@ NUMBERED = re.compile(r"(loop|piece)_\d+")
 
 
 def all_rows_of(name: str) -> str:
-    """Return the name of the array with the rows of all items, for that of a variable."""
+    """Return the name of the array with the rows of all items, from the name of a variable."""
     return f"{name}_all"
 
 
 def of_items(name: str) -> str:
-    """Return the name of all rows of the items of a tile, for that of a variable."""
+    """Return the name of all rows of the items of a tile, from the name of a variable."""
     return f"{name}_of_items"
 
 
 def with_derived(name: str) -> set[str]:
-    """Return the name of a variable with those that are made of it: of all rows, and of a block of heads."""
+    """Return the name of a variable with the names derived from it: all rows, a tile's items, a block of heads."""
     return {name, all_rows_of(name), of_items(name), f"{name}_"}
 
 
 def beside_own(name: str) -> str:
-    """Return a name, with an underscore at its end where the code has one like it of its own."""
+    """Return a name with underscores added until it differs from the code's own names."""
     while name in OWN or NUMBERED.fullmatch(name):
         name += "_"
     return name
 
 
 def names_of(symbols: Iterable[Any], taken: frozenset[str]) -> dict[Any, str]:
-    """Return a name for each variable, size and scalar: its own, with underscores at its end where that is taken."""
+    """Return a name for each variable, size and scalar: its own, with underscores added where that is taken."""
     names: dict[Any, str] = {}
     used = set(taken)
     for each in dict.fromkeys(symbols):

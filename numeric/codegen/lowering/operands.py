@@ -1,6 +1,6 @@
-"""One operation between registers of different layouts: where its result goes, how operands broadcast to it.
+"""One operation between registers of different layouts: where its result is stored, how its operands broadcast.
 
-Result       rows and numbers join heads as those of one head; one head joins rows by a reshape that copies nothing
+Result       rows and numbers broadcast to heads as one head; one head becomes rows by a reshape that copies nothing
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_ROWS = ("np.maximum", "np.minimum")  # ufuncs that are twice as fast with a r
 
 @dataclass(frozen=True, eq=False)
 class InDouble:
-    """An operation on numbers of rows that no register holds: in float64, written where it is read."""
+    """An operation on numbers of rows without a register: it is evaluated in float64 inside the text that reads it."""
 
     ufunc: str
     operands: tuple[Operand, ...]
@@ -45,20 +45,20 @@ Operand = Register | InDouble | str
 
 
 def result(writer: TileWriter, layout: Layout, columns: str, heads: str, target: Register | None) -> Register:
-    """Return where a result goes: the target if it has that layout, else a register of its own."""
+    """Return where to store a result: the target if it has that layout, else a new register."""
     if target is not None and (target.layout, target.columns, target.heads) == (layout, columns, heads):
         return target
     return Register(writer.schedule.fresh("part"), layout, columns, heads)
 
 
 def numbers(writer: TileWriter, register: Register, target: Register | None = None) -> Register:
-    """Return where a number for each row of a register goes."""
+    """Return where to store one number for each row of a register."""
     layout = Layout.HEAD_NUMBERS if register.layout.is_of_heads else Layout.NUMBERS
     return result(writer, layout, "1", register.heads, target)
 
 
 def like(writer: TileWriter, register: Register, target: Register | None) -> Register:
-    """Return where a result of the form of a register goes."""
+    """Return where to store a result of the form of a register."""
     return result(writer, register.layout, register.columns, register.heads, target)
 
 
@@ -101,7 +101,7 @@ def _registers(operands: tuple[Operand, ...]) -> Iterator[Register]:
 
 
 def _form(writer: TileWriter, registers: list[Register], target: Register | None) -> tuple[Layout, str, str]:
-    """Return the layout, columns and heads of what some operands broadcast to."""
+    """Return the layout, columns and heads to which some operands broadcast."""
     moving = [r for r in registers if not r.layout.is_constant]
     wide = [r for r in moving if r.layout.is_wide]
     columns = wide[0].columns if wide else "1"
@@ -120,7 +120,7 @@ def _form(writer: TileWriter, registers: list[Register], target: Register | None
 
 
 def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Iterator[Operand]:
-    """Yield operands with columns for the keys at hand, where others of them have no more."""
+    """Yield operands cut to the keys at hand, where another operand has columns only for those."""
     widths = {r.columns for r in operands if isinstance(r, Register) and r.layout is Layout.HEADS}
     width = next((each for each in KEYS_AT_HAND if each in widths), None)
     for operand in operands:
@@ -134,7 +134,7 @@ def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Itera
 
 
 def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Register:
-    """Return the columns of scores for the keys at hand, where they were given for all keys."""
+    """Return the columns of scores for the keys at hand, where the scores have columns for all keys."""
     columns = writer.key_columns(along)
     if not columns or register.layout is not Layout.HEADS or register.columns in KEYS_AT_HAND:
         return register
@@ -143,20 +143,20 @@ def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Regi
 
 
 def is_of_all_keys(register: Register, node: Array) -> bool:
-    """Say whether nothing is missing in a sum over the columns of a register: those of hidden keys are zeros.
+    """Return whether a sum over the columns of a register is complete: the missing columns, of hidden keys, are zeros.
 
-    An array with a name was seen to be so before its columns were cut.
+    An array with a name was checked for this before its columns were cut.
     """
     return register.columns not in KEYS_AT_HAND or named(node) is not None or isinstance(node, RowSoftmax)
 
 
 def _has_columns(register: Register) -> bool:
-    """Say whether a constant operand has columns: anything but a plain number."""
+    """Return whether a constant operand has columns, so that it is not a plain number."""
     return not _is_number(register.name)
 
 
 def _is_number(text: str) -> bool:
-    """Say whether a text is a plain number."""
+    """Return whether a text is a plain number."""
     try:
         return isinstance(ast.literal_eval(text), int | float)
     except (ValueError, SyntaxError):
@@ -164,8 +164,8 @@ def _is_number(text: str) -> bool:
 
 
 def _broadcast(register: Register, layout: Layout) -> str:
-    """Return the text of an operand so that it broadcasts to a layout."""
-    if register.layout is Layout.TOKENS:  # a mask of rows, or integers that are made real
+    """Return the text of an operand, reshaped so that it broadcasts to a layout."""
+    if register.layout is Layout.TOKENS:  # a mask of rows, or integers that become real numbers
         return f"{register.name}.reshape({'g, 1, t, 1' if layout.is_of_heads else 'count, 1'})"
     if layout.is_of_heads and register.layout is Layout.ROWS:
         return f"{register.name}.reshape(g, 1, t, {register.columns})"
@@ -190,7 +190,7 @@ def as_heads(writer: TileWriter, register: Register) -> Register:
 
 
 def moved(writer: TileWriter, register: Register, target: Register) -> Register:
-    """Bring a value into the layout and the memory in which it is wanted."""
+    """Bring a value into the layout and the memory of its target."""
     is_one_head = register.heads == "1"
     if register.layout is Layout.HEADS and target.layout is Layout.ROWS and is_one_head:
         if not target.given and not register.root.given:

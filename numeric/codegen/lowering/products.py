@@ -40,6 +40,7 @@ def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Regist
         columns = writer.key_columns(right.shape[1]) or writer.schedule.whole(total(right.shape[1]))
     text = text if is_matrix else f"{text}[..., None]"
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
+        # the rows of all items are one matrix: one large product instead of a product for each item
         return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
     heads = as_heads(writer, rows)
     out = result(writer, _form(is_matrix, True), columns, _count(writer, heads, right), target)
@@ -47,12 +48,12 @@ def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Regist
 
 
 def _is_of_family(writer: TileWriter, node: Array) -> bool:
-    """Say whether an operand is another one for each member of the family."""
+    """Return whether an operand differs between the members of the family."""
     return writer.over is not None and writer.over in node.free_symbols
 
 
 def _count(writer: TileWriter, heads: Register, right: Array) -> str:
-    """Return the number of heads of a product: those of the rows, or where these are one, of the right operand."""
+    """Return the number of heads of a product: that of the rows or, where the rows have one, of the right operand."""
     return writer.heads_here() if heads.heads == "1" and _is_of_family(writer, right) else heads.heads
 
 
@@ -70,7 +71,7 @@ def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Re
 
 
 def _constant_rows(writer: TileWriter, node: Array) -> str:
-    """Return the text of a right operand that reads no input: for the keys at hand, where it has keys."""
+    """Return the text of a right operand that reads no input, cut to the keys at hand where an axis counts keys."""
     places = [writer.key_slice(along) for along in node.shape]
     text = writer.constant_whole(node)
     return f"({text})[..., {', '.join(each or ':' for each in places)}]" if any(places) else text

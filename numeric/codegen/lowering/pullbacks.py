@@ -1,9 +1,9 @@
-"""The text of gradients of parts that stay applied: calls of the gradient of their layer, which runs it again.
+"""The text of gradients of parts that stay applied: calls of the gradient of their layer, which recomputes the layer.
 
-Definition   of a family, one call for each member; of a repetition, one for each layer from the last to the first,
-             with the input that the forward pass saved of it
+Definition   for a family, one call for each member; for a repetition, one for each layer from the last to the first,
+             with the input of that layer that the forward pass saved
 Result       all pullbacks of one application through one gradient come from the same calls
-Assumes      what a layer computes on its way is computed again, so that nothing but inputs is saved
+Assumes      the values inside a layer are recomputed, so that only its inputs are saved
 Source       Chen et al. (2016), "Training deep nets with sublinear memory cost"
 """
 
@@ -44,7 +44,7 @@ def pullbacks_of(layer: Layer) -> list[Pullback]:
 
 
 def _without_form(node: Pullback, is_value: bool) -> str:
-    """Return why a pullback has no form, or nothing."""
+    """Return why a pullback has no form, or an empty text if it has a form."""
     applied = node.applied
     if not is_value:
         return "is asked for by the indices of two families, and no array holds those; use compile_layer"
@@ -56,16 +56,16 @@ def _without_form(node: Pullback, is_value: bool) -> str:
 
 
 def pulled_stacks(layer: Layer) -> list[str]:
-    """Return the names of the repetitions, as Python names, by whose weights a layer gives gradients.
+    """Return the Python names of the repetitions by whose weights a layer gives gradients.
 
-    They are in the order of the forward pass, which the backward pass takes the other way round.
+    They are in the order of the forward pass; the backward pass runs in the opposite order.
     """
     applied = [node.applied for node in reversed(pullbacks_of(layer))]
     return list(dict.fromkeys(identifier(a.name) for a in applied if isinstance(a, Repeat) and weight_tree(a.layer)))
 
 
 def sizes_and_scalars(schedule: LoopSchedule, block: Any) -> list[str]:
-    """Return what the function of a layer is given beside arrays."""
+    """Return the arguments that the function of a layer takes after the arrays."""
     sizes = [f"{each}={schedule.whole(size)}" for each, size in block.sizes.items()]
     return [*sizes, *(f"{each}={each}" for each in block.scalars), "threads=threads"]
 
@@ -73,7 +73,7 @@ def sizes_and_scalars(schedule: LoopSchedule, block: Any) -> list[str]:
 def member_text(
     schedule: LoopSchedule, argument: Array, index: Symbol | None, number: str, arrays: Mapping[Variable, str]
 ) -> str:
-    """Return the text of an argument for one member of a family: a view of that member, or what all have in common."""
+    """Return the text of an argument for one member of a family: a view of that member, or an array that all share."""
     variable = named(argument)
     if variable is None or index not in argument.free_symbols:
         return schedule.printer.in_family(argument, None, arrays)
@@ -91,13 +91,13 @@ class PullbackText:
         self.tapes: dict[Apply, str] = {}
 
     def tape_of(self, node: Apply) -> str:
-        """Return the name of the list of inputs that the forward pass of a repetition keeps, or nothing."""
+        """Return the name of the list of inputs that the forward pass of a repetition saves, or an empty text."""
         if any(e.value.applied == node for e in self.equations):
             self.tapes[node] = self.schedule.fresh(f"{identifier(node.name)}_inputs")
         return self.tapes.get(node, "")
 
     def lines(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
-        """Return the lines of the calls that give a pullback, and all that come from the same calls."""
+        """Return the lines of the calls that compute a pullback and all other pullbacks from the same calls."""
         if equation.variable in self.written:
             return []
         node, call = equation.value, _call_of(equation)
@@ -108,11 +108,11 @@ class PullbackText:
         return list(self._through_members(equation, together, arrays))
 
     def _results(self, layer: Layer) -> list[str]:
-        """Return the names of the inputs and parameters of a layer by which its gradient gives gradients."""
+        """Return the names of the inputs and parameters of a layer for which its gradient returns gradients."""
         return [v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real"]
 
     def _given(self, argument: Array, text: str, asked: Equation | None) -> str:
-        """Return an argument; with an axis of items where its gradient is to have one that it has not."""
+        """Return the text of an argument, broadcast along the axis of items where its gradient must have that axis."""
         schedule = self.schedule
         if asked is None or asked.variable in schedule.by_parameters or schedule.reads_batched(argument):
             return text
@@ -122,7 +122,7 @@ class PullbackText:
     def _through_members(
         self, equation: Equation, together: Mapping[str, Equation], arrays: Mapping[Variable, str]
     ) -> Iterator[str]:
-        """Yield the calls of the gradient for the members of a family, or the one call where there is none."""
+        """Yield the calls of the gradient for the members of a family, or one call outside of families."""
         schedule, node, index = self.schedule, equation.value, index_of(equation)
         block, layer = self.blocks[self.slopes[node.applied.layer]], node.applied.layer
         number = schedule.fresh("member") if index else ""
@@ -142,7 +142,7 @@ class PullbackText:
         yield from _assigned(indent, targets, f"{block.name}({given})")
 
     def _memory(self, equation: Equation) -> str:
-        """Return what makes the array of a family of gradients."""
+        """Return the line that allocates the array of a family of gradients."""
         schedule, variable = self.schedule, equation.variable
         axes = ["items"] * (variable not in schedule.by_parameters)
         shape = ", ".join([*axes, *(schedule.whole(along) for along in variable.shape)])
@@ -175,6 +175,7 @@ class PullbackText:
         tape = self.tapes[applied]
         sums = {v.name: schedule.name(together[v.name].variable) for v in others if v.name in together}
         yield f"    {slope} = {schedule.printer.in_family(node.cotangent, None, arrays)}"
+        # an input that all layers share has the sum of their gradients
         yield from (f"    {name} = 0" for name in sums.values())
         parts = {name: schedule.fresh(f"{stack}_{name}") for name in sums.values()}
         targets = [slope, *(parts.get(sums.get(v.name, ""), "_") for v in others if v.kind == "real")]
@@ -196,7 +197,7 @@ class PullbackText:
             yield f"    {self.by_weights[stack]}.reverse()"
 
     def _forward(self, applied: Apply, start: str, shared: list[str], weights: list[str]) -> Iterator[str]:
-        """Yield the forward pass of a repetition whose value nothing reads, up to the input of its last layer."""
+        """Yield the forward pass of a repetition whose value is not read, up to the input of its last layer."""
         schedule, block, stack = self.schedule, self.blocks[applied.layer], identifier(applied.name)
         tape = self.tapes[applied] = schedule.fresh(f"{stack}_inputs")
         each = f"weights in {stack}[:-1]" if weights else f"_ in range({schedule.whole(applied.count)} - 1)"
@@ -207,7 +208,7 @@ class PullbackText:
 
 
 def _call_of(equation: Equation) -> tuple[Any, ...]:
-    """Return what the pullbacks of one call have in common, whatever the letter of the index of their family."""
+    """Return the application and cotangent that the pullbacks of one call share, with one symbol for any index."""
     node, over = equation.value, equation.over
     applied, cotangent = (
         (each.xreplace({over[0]: ANY}) for each in node.args[:2]) if over is not None else node.args[:2]

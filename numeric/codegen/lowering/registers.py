@@ -1,13 +1,13 @@
-"""Registers: what holds a value inside a tile, and the list of operations between them.
+"""Registers, which hold the values inside a tile, and the list of operations between them.
 
-A register has a layout. `g` items of `t` rows each are worked on together, `count` = g t rows in all:
+A register has a layout. `g` items of `t` rows each are processed together, `count` = g t rows in all:
 
 rows          (count, columns), the rows of all items one after another, so that a product with weights is one product
 numbers       (count, 1), a number for each row
 heads         (g, heads, t, columns), the rows of each head; one head where there is no family
 head numbers  (g, heads, t, 1)
 fixed         the same for all rows: weights, vectors of columns, scalars; a text
-table         depends on the row's position alone: (t, columns), or (heads, t, columns); a text
+table         depends only on the position of the row: (t, columns), or (heads, t, columns); a text
 tokens        (count,), whole numbers
 """
 
@@ -20,14 +20,14 @@ from derivations.language.arrays.expression import Variable
 
 __all__ = ["KEYS_AT_HAND", "Body", "Layout", "Loop", "LoopEnd", "Operation", "Register"]
 
-KEYS_AT_HAND = {  # the number of columns of what exists for some keys alone, and which keys these are
-    "e - c": ("c", "e"),  # those of a tile of keys
-    "high - low": ("low", "high"),  # those that the queries of a tile see
+KEYS_AT_HAND = {  # number of columns of arrays that exist for some keys only, and the range of these keys
+    "e - c": ("c", "e"),  # the keys of a tile of keys
+    "high - low": ("low", "high"),  # the keys that the queries of a tile see
 }
 
 
 class Layout(Enum):
-    """How the entries of a register lie."""
+    """The arrangement of the entries of a register."""
 
     ROWS = "rows"
     NUMBERS = "numbers"
@@ -39,7 +39,7 @@ class Layout(Enum):
 
     @property
     def is_of_heads(self) -> bool:
-        """Whether there is an axis of heads."""
+        """Whether the layout has an axis of heads."""
         return self in (Layout.HEADS, Layout.HEAD_NUMBERS)
 
     @property
@@ -49,7 +49,7 @@ class Layout(Enum):
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a text, the same for all items."""
+        """Whether the register is a text, the same for all items."""
         return self in (Layout.FIXED, Layout.TABLE)
 
 
@@ -57,9 +57,9 @@ class Layout(Enum):
 class Register:
     """A value: its name in the code, its layout, its number of columns as text.
 
-    `memory` is the register whose memory it shares, if it is a view of one; `given` says that its memory is not one of
-    the tile's own: an input, a weight, or an array that lives longer than the tile. `keeps` are registers of which it
-    may hold a view; `of` is the variable whose value it holds, if it has one.
+    `memory` is the register whose memory it shares, if it is a view of one; `given` says that its memory does not
+    belong to the tile: an input, a weight, or an array that outlives the tile. `keeps` are registers of which it may
+    hold a view; `of` is the variable whose value it holds, if it has one.
     """
 
     name: str
@@ -73,21 +73,21 @@ class Register:
 
     @property
     def root(self) -> Register:
-        """The register whose memory this is."""
+        """The register that owns the memory of this one."""
         return self if self.memory is None else self.memory.root
 
     @property
     def roots(self) -> frozenset[Register]:
-        """All registers whose memory this may be."""
+        """All registers that may own the memory of this one."""
         kept = (root for register in self.keeps for root in register.roots)
         return frozenset({self.root, *(self.memory.roots if self.memory else ()), *kept})
 
 
 @dataclass(eq=False)
 class Operation:
-    """One statement: `text` with `{out}` for the target; `binding` where it only gives a name.
+    """A statement: `text` with `{out}` for the target; with `binding` it only names a value.
 
-    `overwrites` lists operands whose memory the target may take over when they are not read again.
+    `overwrites` lists operands whose memory the target may take when they are not read again.
     """
 
     target: Register
@@ -100,7 +100,7 @@ class Operation:
 
 @dataclass(eq=False)
 class Loop:
-    """The begin of a loop over blocks of heads, or with `low` over tiles of keys."""
+    """The begin of a loop over blocks of heads or, where `low` is set, over tiles of keys."""
 
     heads: str
     keys: str

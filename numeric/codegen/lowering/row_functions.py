@@ -1,4 +1,4 @@
-"""Functions of rows: sums and means, exponentials and the softmax that is made of them."""
+"""Rules for functions of rows: sums and means, exponentials, and the softmax."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
     out = numbers(writer, register, target)
     if register.columns != writer.schedule.whole(total(array.shape[-1])) or _adds_powers(writer, node):
         return _added(writer, register, out)
-    ones = writer.schedule.ones(register.columns)  # BLAS adds faster, in fewer parts: weights are to add up to 1
+    ones = writer.schedule.ones(register.columns)  # fast, but less accurate than `_added`, which softmax weights need
     return writer.emit("np.matmul({0}, " + ones + ", out={out})", (register,), out)
 
 
@@ -48,7 +48,7 @@ def row_mean(writer: TileWriter, node: RowMean, target: Register | None) -> Regi
 
 
 def row_softmax(writer: TileWriter, node: RowSoftmax, target: Register | None) -> Register:
-    """Write the exponentials of rows over their sums; a row without a visible key is one of zeros."""
+    """Write the exponentials of rows divided by their sums; a row without a visible key becomes zeros."""
     powers = _powers(writer, node.args[0], mask_of(node), E, target)
     return _divided(writer, powers, _added(writer, powers, numbers(writer, powers)), target)
 
@@ -59,7 +59,7 @@ def row_exponentials(writer: TileWriter, node: RowExponentials, target: Register
 
 
 def normalised(writer: TileWriter, node: Normalised, target: Register | None) -> Register:
-    """Write rows over sums of exponentials."""
+    """Write rows divided by sums of exponentials."""
     rows, sums = (writer.value(a) for a in node.args)
     variable = named(node.args[1])
     equation = writer.schedule.equation.get(variable) if variable is not None else None
@@ -86,23 +86,25 @@ def _powers(writer: TileWriter, scores: Array, mask: Array | None, base: Expr, t
     if mask is not None:
         register = hidden(writer, register, mask, target)
     largest = numbers(writer, register)
+    # softmax(s) = softmax(s - max s): the largest exponent is 0, so that no power overflows
     writer.emit("np.maximum.reduce({0}, axis=-1, keepdims=True, initial=lowest, out={out})", (register,), largest)
     return ufunc(writer, power, (ufunc(writer, "np.subtract", (register, largest), target),), target)
 
 
 def _added(writer: TileWriter, register: Register, out: Register) -> Register:
-    """Add up the entries of rows, as exactly as in pairs: weights are to add up to 1."""
+    """Write the sums of rows, as accurate as pairwise sums: softmax weights must add up to 1."""
     ones = "row_of(1, {0}.shape[-1], dtype)"
     return writer.emit("np.vecdot({0}, " + ones + ", axis=-1, keepdims=True, out={out})", (register,), out)
 
 
 def _divided(writer: TileWriter, rows: Register, sums: Register, target: Register | None) -> Register:
-    """Divide by sums of exponentials: 1 is among those of a row with a visible key."""
+    """Write the division by sums of exponentials; such a sum is at least 1 in a row with a visible key, else 0."""
+    # max(sum, 1) changes no row with a visible key, and turns 0/0 into 0 in the others
     return ufunc(writer, "np.divide", (rows, ufunc(writer, "np.maximum", (sums, "1"))), target)
 
 
 def _adds_powers(writer: TileWriter, value: RowSum) -> bool:
-    """Say whether the rows that are added are those of exponentials."""
+    """Return whether the rows that are summed are exponentials."""
     variable = named(value.args[0])
     equation = writer.schedule.equation.get(variable) if variable is not None else None
     return equation is not None and isinstance(equation.value, RowExponentials)

@@ -1,6 +1,6 @@
-"""The rule for each kind of node, and the writer of one loop that goes by them.
+"""The rule for each kind of node: a table that the writer of a loop looks up.
 
-What has no rule here is printed by the printer of layers, as one expression over the arrays of the tile.
+A node without a rule here is printed by the printer of layers, as one expression over the arrays of the tile.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text of a function for a flat layer: what it is given, what is evaluated whole, its loops over tiles."""
+"""The text of a function for a flat layer: its arguments, the equations evaluated whole, its loops over tiles."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class FunctionSource:
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """What the code does beside the equations, and the theorems that permit it."""
+        """The choices of the code that the equations leave open, and the theorems that permit them."""
         rows = []
         for phase in self.schedule.phases:
             names = [e.variable.name for e in phase.equations]
@@ -101,7 +101,7 @@ class FunctionSource:
         return lines
 
     def _lines(self, bodies: dict[int, Written]) -> list[str]:
-        """Return the lines of the equations: what reads no input, tables and ones, then phase by phase."""
+        """Return the lines of the equations: those that read no input, tables and ones, then phase by phase."""
         schedule = self.schedule
         whole = WholeText(schedule, self.blocks, self.slopes)
         constants = [e for e in self.layer.equations if e.variable not in schedule.batched]
@@ -126,7 +126,7 @@ class FunctionSource:
         return [*first, *tables, *ones, *last, f"    return {', '.join(returned)}"]
 
     def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
-        """Return the lines of the body of one loop over tiles, after the arrays that it fills."""
+        """Return the lines of one loop over tiles: the arrays that it fills, then its body."""
         schedule, (body, visible) = self.schedule, written
         stored = [e for e in phase.equations if e.variable in schedule.stored and not schedule.is_view(e)]
         arrays = [f"{schedule.whole_name(e.variable)} = {self._memory(e.variable)}" for e in stored]
@@ -140,13 +140,14 @@ class FunctionSource:
         ]
 
     def _memory(self, variable: Variable) -> str:
-        """Return what makes the array of all rows of a variable; rows of an output lie one after another."""
+        """Return the text that allocates the array of all rows of a variable; an output has no gaps between rows."""
         shape, layout = self.schedule.whole_shape(variable), self.schedule.layout(variable)[0]
+        # rows a power of two apart would compete for the same cache sets; an output has to be contiguous
         has_distance = layout is Layout.ROWS and variable not in self.layer.outputs
         return f"empty_rows({shape}, dtype)" if has_distance else f"np.empty(({shape}), dtype)"
 
     def _batch_of(self, inputs: tuple[Variable, ...]) -> str:
-        """Return the text of what the batch axes of some inputs broadcast to."""
+        """Return the text of the broadcast of the batch axes of some inputs."""
         names = {v: self.schedule.name(v) for v in inputs}
         batches = [f"{names[v]}.shape[:{-len(v.shape)}]" if v.shape else f"{names[v]}.shape" for v in inputs]
         return f"np.broadcast_shapes({', '.join(batches)})" if len(batches) > 1 else "".join(batches) or "()"
@@ -168,7 +169,7 @@ class FunctionSource:
 
 
 def _in_form(schedule: LoopSchedule, variable: Variable, name: str) -> str:
-    """Return the text of an input in the form in which tiles read a variable of its layout."""
+    """Return the text of an input in the layout in which tiles read it."""
     rank = len(variable.shape)
     if schedule.row_size(variable) is None or variable in schedule.families or schedule.is_mask(variable):
         return f"items_of({name}, batch, {rank})"
@@ -178,7 +179,7 @@ def _in_form(schedule: LoopSchedule, variable: Variable, name: str) -> str:
 
 
 def _lengths(schedule: LoopSchedule) -> dict[Basic, str]:
-    """Return how each size is read off the shape of an input or a parameter."""
+    """Return how to read each size off the shape of an input or a parameter."""
     layer = schedule.layer
     given = sorted((*layer.inputs, *layer.parameters), key=lambda variable: variable.kind == "boolean")
     lengths: dict[Basic, str] = {}

@@ -29,11 +29,11 @@ class TilePrinter(NumPyLayerPrinter):
         return f"({sums} / {self.size(total(node.args[0].shape[-1]))})" if sums else super()._print_RowMean(node)
 
     def _cast_like(self, text: str, array: str) -> str:
-        """Return the text of constants in the number type of the layer: in a tile an input's name is that of a part."""
+        """Cast constants to the number type of the layer: in a tile the name of an input means only a part of it."""
         return self._cast(text, "dtype")
 
     def _sum_of_columns(self, array: Array) -> str:
-        """Return the sum over the rows of X, where X^T is given."""
+        """Return the sum over the rows of X, where the array is X^T, else an empty text."""
         if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):
             return ""
         return f"column_sums({self._exact(array.args[0])})"
@@ -46,38 +46,38 @@ class TilePrinter(NumPyLayerPrinter):
     def in_family(
         self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str] | None = None, *, exact: bool = False
     ) -> str:
-        """Return the text of a member of a family, all members together; `exact` where nothing is left to broadcast."""
+        """Return the text of the members of a family, all together; `exact` gives it the full shape."""
         with self._with(_family=over, _names={**self._names, **(arrays or {})}):
             self._taken = set(self._reserved)
             return tidied(self._exact(node) if arrays or exact else self._print(node))
 
     def whole_equation(self, equation: Equation, arrays: Mapping[Variable, str], *, summed: bool) -> str:
-        """Return the right-hand side of an equation over whole arrays; `summed` over all items of a batch."""
+        """Return the right-hand side of an equation over whole arrays; `summed` adds up all items of a batch."""
         with self._with(_names={**self._names, **arrays}, _target=self._names[equation.variable]):
             text = self.summed_over_batch(equation) if summed else self.doprint(equation)
             return ast.unparse(_OnThreads().visit(expression_tree(text))) if self.of_gradient else text
 
     def size(self, size: Expr) -> str:
-        """Return a size as an integer."""
+        """Return the text of a size, an integer."""
         return self._scalar.whole(size)
 
     def scalar(self, expr: Expr) -> str:
-        """Return a scalar."""
+        """Return the text of a scalar."""
         return f"({self._scalar._print(expr)})"
 
     def formula(self, formula: Lambda, texts: list[str]) -> str:
-        """Return a formula of entries."""
+        """Return the text of a formula of entries."""
         self._taken = set(self._reserved) | set(texts)
         return self._formula(formula, texts, dtype="dtype")
 
     @property
     def dtype_of(self) -> str | None:
-        """The text of an array whose number type is that of the layer."""
+        """The text of an array that has the number type of the layer."""
         return self._dtype_of
 
 
 class _OnThreads(ast.NodeTransformer):
-    """Divides the large products of a backward pass among threads."""
+    """Replaces the large products of a backward pass by calls that divide them among threads."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""Values that are names: a variable, a member of a family, columns of an array; nothing is computed for them.
+"""Values that are only names: a variable, a member of a family, columns of an array; they cost no computation.
 
 Result       blocks of columns are heads: (count, h d) as (g, h, t, d)
 """
@@ -20,7 +20,7 @@ __all__ = ["column_block", "column_range", "heads_of_view", "member", "variable"
 
 
 def variable(writer: TileWriter, node: Variable, target: Register | None) -> Register:
-    """Return the rows of the tile of a variable."""
+    """Return the tile's rows of a variable."""
     equation = writer.schedule.equation.get(node)
     if equation is not None and writer.schedule.is_view(equation) and node not in writer.at:
         return heads_of_view(writer, node, equation) if equation.over else writer.value(equation.value)
@@ -28,7 +28,7 @@ def variable(writer: TileWriter, node: Variable, target: Register | None) -> Reg
 
 
 def member(writer: TileWriter, node: Member, target: Register | None) -> Register:
-    """Return the rows of the tile of all members of a family, or of the block of heads that a loop is at."""
+    """Return the tile's rows of all members of a family, or of the block of heads in the current round of a loop."""
     family, place = node.args
     if not isinstance(family, Variable) or place != writer.over:
         return writer.printed(node)
@@ -67,7 +67,7 @@ def column_block(writer: TileWriter, node: ColumnBlock, target: Register | None)
 
 
 def column_range(writer: TileWriter, node: ColumnRange, target: Register | None) -> Register:
-    """Return a stretch of columns."""
+    """Return a range of columns."""
     wide, start, along = node.args
     return _columns(writer, wide, start, total(along))
 
@@ -79,7 +79,7 @@ def _columns(writer: TileWriter, wide: Array, start: Expr, size: Expr) -> Regist
 
 
 def viewed(schedule: LoopSchedule, node: Array) -> Variable:
-    """Return the variable of whose columns a view consists."""
+    """Return the variable whose columns a view selects."""
     while isinstance(node, ColumnBlock | ColumnRange):
         node = node.args[0]
     if not isinstance(node, Variable):
@@ -88,7 +88,10 @@ def viewed(schedule: LoopSchedule, node: Array) -> Variable:
 
 
 def view_text(schedule: LoopSchedule, node: Array, rows: str, places: str = ":") -> str:
-    """Return what follows the name of an array in a view of it: the rows at some places, so many rows of each item."""
+    """Return the index that follows the name of an array in a view of it.
+
+    `rows` is the number of rows of each item in the view, `places` the range of rows that is selected first.
+    """
     match node:
         case ColumnBlock():
             columns = node.args[0].shape[-1]

@@ -1,4 +1,4 @@
-"""The text of what is evaluated whole, outside of all loops: equation by equation over arrays with items in front."""
+"""The text of equations evaluated whole, outside of all loops, over arrays with an axis of items in front."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["WholeText"]
 
 
 class WholeText:
-    """Returns lines for equations that are evaluated whole; `named` are variables with a name, items in front."""
+    """Returns lines for equations evaluated whole; `named` are the variables already assigned, items in front."""
 
     def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
         self.schedule, self.blocks = schedule, blocks
@@ -28,7 +28,7 @@ class WholeText:
         self.pullbacks = PullbackText(schedule, blocks, slopes)
 
     def lines(self, equation: Equation) -> list[str]:
-        """Return the lines of one equation; views that it reads are named before."""
+        """Return the lines of one equation, after those that name the views that it reads."""
         schedule, variable = self.schedule, equation.variable
         read = sorted(schedule.read(equation), key=lambda v: v.name)
         lines = [line for each in read if self._is_unnamed_view(each) for line in self.lines(schedule.equation[each])]
@@ -48,14 +48,14 @@ class WholeText:
         return lines
 
     def _repeated(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
-        """Return a loop over the layers of a repetition; what a backward pass reads of it is saved."""
+        """Return a loop over the layers of a repetition; the inputs that a backward pass reads are saved."""
         node, schedule, block = equation.value, self.schedule, self.blocks[equation.value.layer]
         target = schedule.name(equation.variable)
         first, *others = (schedule.printer.in_family(a, None, arrays) for a in node.arguments)
         weights = ["*weights"] if block.parameters else []
         each = f"weights in {identifier(node.name)}" if weights else f"_ in range({schedule.whole(node.count)})"
         given = ", ".join([target, *others, *weights, *sizes_and_scalars(schedule, block)])
-        saved = self.pullbacks.tape_of(node)
+        saved = self.pullbacks.tape_of(node)  # inputs only: the backward pass recomputes each layer from its input
         return [
             _commented(f"{target} = {first}", equation),
             *([f"    {saved} = []"] if saved else []),
@@ -65,7 +65,7 @@ class WholeText:
         ]
 
     def _each_member(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
-        """Return a loop over the members of families, to each of which a layer is applied; none of them is copied."""
+        """Return a loop that applies a layer to each member of a family, through views without copies."""
         schedule, node = self.schedule, equation.value
         target, block, number = schedule.name(equation.variable), self.blocks[node.layer], schedule.fresh("member")
 
@@ -89,7 +89,7 @@ class WholeText:
         return schedule.row_size(variable) is not None and any(schedule.root(each) == variable for each in read)
 
     def _spread(self, variable: Variable) -> str:
-        """Give an array that was evaluated whole the form that tiles read."""
+        """Return the line that brings an array that was evaluated whole into the layout that tiles read."""
         schedule = self.schedule
         layout, columns, heads = schedule.layout(variable)
         axes = ["items", heads if variable in schedule.families else "", schedule.whole(schedule.row_size(variable))]
@@ -98,7 +98,7 @@ class WholeText:
         return wrapped_statement(f"    {schedule.whole_name(variable)} = {text}")
 
     def _with_items(self, variable: Variable) -> str:
-        """Return the text of an array with its items as an axis in front."""
+        """Return the text of an array with the axis of items in front."""
         schedule = self.schedule
         if variable in self.named:
             return schedule.name(variable)

@@ -1,4 +1,4 @@
-"""What writes the operations of one loop: the registers that it knows, and a rule for each kind of node.
+"""The writer of the operations of one loop: its registers, and a rule for each kind of node.
 
 A rule takes the writer, a node and the register in which the value is wanted, if that is known, and returns the
 register that holds the value. The rules are a table (`rules.RULES`), handed to the writer.
@@ -28,11 +28,11 @@ NONE = Variable("(none)", ())
 class TileWriter:
     """Writes the operations of one phase: `body` holds them, `evaluated` is the variable whose equation is written.
 
-    `mask` hides keys from all scores by their positions, and the arrays in `ranged` have columns for the others alone.
-    Of a variable, `at` is its value for the rows of the tile, `targets` where that is wanted, `across` all rows of the
-    tile's items. `over` is the index of the family whose members are written, `in_loop` says whether they are written
-    a block of heads at a time; while a tile of keys is written, `tiled_keys` is their number and `cut` are the arrays
-    that have columns for them alone.
+    `mask` hides keys from all scores by their positions, and the arrays in `ranged` have columns for visible keys only.
+    For each variable, `at` is its value for the rows of the tile, `targets` the register where that is wanted, `across`
+    all rows of the tile's items. `over` is the index of the family whose members are written, `in_loop` says whether
+    they are written a block of heads at a time. While a tile of keys is written, `tiled_keys` is the number of all
+    keys and `cut` are the arrays that have columns for the keys of the tile only.
     """
 
     schedule: LoopSchedule
@@ -54,14 +54,14 @@ class TileWriter:
     # --- operations ---
 
     def bind(self, register: Register, text: str, operands: tuple[Register, ...] = ()) -> Register:
-        """Give a text a name; nothing is computed."""
+        """Give a text a name, without an operation."""
         self.body.append(Operation(register, text, operands, binding=True))
         return register
 
     def emit(
         self, text: str, operands: tuple[Register, ...], target: Register, *, overwrites: tuple[Register, ...] = ()
     ) -> Register:
-        """Write an operation whose result is the target."""
+        """Write an operation that stores its result in the target."""
         self.body.append(Operation(target, text, operands, overwrites))
         return target
 
@@ -83,11 +83,11 @@ class TileWriter:
         return self.rules.get(type(node), self.rules[Array])(self, node, target)
 
     def printed(self, node: Array) -> Register:
-        """Return the register of an expression by the rule for what has none of its own."""
+        """Return the register of an expression by the rule for nodes without a rule of their own."""
         return self.rules[Array](self, node, None)
 
     def constant(self, node: Array) -> Register:
-        """Return what reads no input: weights, vectors, tables of positions."""
+        """Return the register of an expression that reads no input: weights, vectors, tables of positions."""
         in_family = self.over is not None and self.over in node.free_symbols
         heads = self.heads_here() if in_family else "1"
         if node.shape and self.schedule.is_table(node, self.phase.size):
@@ -100,11 +100,11 @@ class TileWriter:
         )
 
     def constant_whole(self, node: Array) -> str:
-        """Return the text of all rows of what reads no input, as a matrix by which rows are multiplied."""
+        """Return the text of all rows of an expression that reads no input, as the right operand of a product."""
         return self._member(node, self.schedule.printed_exactly(node, self.over))
 
     def _member(self, node: Array, text: str) -> str:
-        """Return the text of the members of a family at which a loop is, of one for all of them."""
+        """Return the text of the block of members in the current round of a loop, given a text for all members."""
         varies = self.over is not None and self.over in node.free_symbols
         return f"({text})[a:b]" if varies and self.in_loop else text
 
@@ -148,7 +148,7 @@ class TileWriter:
         return self.bind(register, _rows_of(self.schedule.whole_name(variable), layout))
 
     def block(self, register: Register) -> Register:
-        """Return the block of heads that a loop is at, of a register that holds all of them."""
+        """Return the block of heads in the current round of a loop, given a register that holds all heads."""
         if not self.in_loop or not register.layout.is_of_heads or register.heads in ("b - a", "1"):
             return register
         if register not in self._blocks:
@@ -156,7 +156,7 @@ class TileWriter:
         return self._blocks[register]
 
     def view(self, register: Register, name: str, *, text: str, **changed: Any) -> Register:
-        """Name a view of a register, written as what follows its name; `changed` is what differs in its form."""
+        """Name a view of a register; `text` follows the register's name, `changed` has its new form."""
         form = {"layout": register.layout, "columns": register.columns, "heads": register.heads, "of": register.of}
         part = Register(name, **{**form, **changed}, memory=register, given=register.root.given)
         return self.bind(part, f"{register.name}{text}", (register,))
@@ -164,17 +164,17 @@ class TileWriter:
     # --- texts ---
 
     def key_columns(self, along: Axis) -> str:
-        """Return the number of the keys at hand, if an axis is that of keys of which some are left out."""
+        """Return the number of keys at hand, if the axis counts keys and some are skipped; else an empty text."""
         if self.tiled_keys is not None and total(along) == self.tiled_keys:
             return "e - c"
         return "high - low" if self.ranged and total(along) == self.phase.size else ""
 
     def key_slice(self, along: Axis) -> str:
-        """Return which places of an axis are those of the keys at hand, if some are left out."""
+        """Return the range of the keys at hand on an axis, if some are skipped; else an empty text."""
         return ":".join(KEYS_AT_HAND.get(self.key_columns(along), ()))
 
     def heads_here(self) -> str:
-        """Return how many members of a family are written together."""
+        """Return the number of members of a family that are written together."""
         if self.in_loop:
             return "b - a"
         return self.schedule.whole(next(e.over[1] for e in self.phase.equations if e.over and e.over[0] == self.over))

@@ -1,1 +1,1 @@
-"""Checkpoints as they are published: safe reading of tensors, and their names in each family of models."""
+"""Published checkpoints: safe reading of tensors, and their names in each family of models."""

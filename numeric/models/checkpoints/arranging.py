@@ -1,7 +1,7 @@
-"""From a stored tensor to a weight of the equations: transposed, cut out of a fused tensor, split over heads.
+"""From a stored tensor to a weight of the equations: transposed, cut from a fused tensor, split over heads.
 
-Definition   a linear map is stored as (columns, rows) unless `as_written`; heads stand side by side in the columns of
-             what leads into them, and below each other in the rows of W_O, which leads out of them
+Definition   a linear map is stored as (columns, rows) unless `as_written`; heads are concatenated along the columns of
+             the weights that lead into them, and along the rows of W_O, which leads out of them
 Shapes       a weight with leading axes (h,) or (g, r) has a matrix, or a vector of biases, for each head
 """
 
@@ -22,13 +22,13 @@ LEADING_OUT = "W_O"
 
 
 def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Shape:
-    """Return the shape that the tensor must have, given those of the weight and of the ones beside it."""
+    """Return the required shape of a tensor, given the shapes of the weight and of those in the same tensor."""
     if "{e}" in stored.name:
         return stored_shape(_of_one_expert(stored, 0), weight, _of_each(shapes))
     if _is_vector(weight):
         return (sum(_columns(each, shapes[each]) for each in _beside(stored, weight, shapes)),)
     if len(shapes[weight]) == 1:
-        matrix: Shape = (*shapes[weight], 1)  # of a single column
+        matrix: Shape = (*shapes[weight], 1)  # a matrix with one column
     elif weight == LEADING_OUT:
         matrix = (math.prod(shapes[weight][:-1]), shapes[weight][-1])
     else:
@@ -38,7 +38,7 @@ def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Sh
 
 
 def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Callable[[str], Any]) -> Any:
-    """Return a weight in the shape of the equations; `read` gives a tensor, of the shape of `stored_shape`, by name."""
+    """Return a weight in the shape of the equations; `read` returns a tensor of shape `stored_shape` by name."""
     if "{e}" in stored.name:
         inner, experts = _of_each(shapes), range(shapes[weight][0])
         return np.stack([arranged(_of_one_expert(stored, e), weight, inner, read) for e in experts])
@@ -53,7 +53,7 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
 
 
 def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
-    """Return the columns of a weight out of a matrix, its heads in front."""
+    """Return the columns of a weight from a matrix, with the axes of heads in front."""
     beside = _beside(stored, weight, shapes)
     if stored.sections:
         own = next(section for section in stored.sections if weight in section)
@@ -64,6 +64,7 @@ def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) 
     count = _common([_heads(each, shapes[each]) for each in beside]) if stored.by_head else 1
     widths = {each: _columns(each, shapes[each]) // count for each in beside}
     start = sum(widths[each] for each in beside[: beside.index(weight)])
+    # by head, the columns of one head of all weights are adjacent: the axes are (rows, heads, columns of a head)
     own = matrix.reshape(len(matrix), count, -1)[:, :, start : start + widths[weight]]
     return np.moveaxis(own.reshape(len(matrix), *_heads(weight, shapes[weight]), shapes[weight][-1]), 0, -2)
 
@@ -73,22 +74,22 @@ def _is_vector(weight: str) -> bool:
 
 
 def _common(heads: Sequence[Shape]) -> int:
-    """Return the number of heads, or of groups where some weights have one for each group only."""
+    """Return the number of heads, or of groups where some weights have only one matrix for each group."""
     return math.prod(axes[0] for axes in takewhile(lambda axes: len(set(axes)) == 1, zip(*heads, strict=False)))
 
 
 def _heads(weight: str, shape: Shape) -> Shape:
-    """Return the leading axes of a weight, along which the heads lie."""
+    """Return the leading axes of a weight, which count its heads."""
     return shape[:-1] if _is_vector(weight) else shape[:-2]
 
 
 def _columns(weight: str, shape: Shape) -> int:
-    """Return how many columns a weight has, over all of its heads."""
+    """Return the number of columns of a weight, over all of its heads."""
     return math.prod(_heads(weight, shape)) * shape[-1]
 
 
 def _beside(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> list[str]:
-    """Return the weights in the columns of a tensor; those that the equations do not have are not stored either."""
+    """Return the weights that share a tensor, without those that the equations lack: they are not stored either."""
     return [each for each in stored.beside or (weight,) if each in shapes]
 
 

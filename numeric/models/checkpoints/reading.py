@@ -1,9 +1,9 @@
-"""The weights of a layer out of the tensors of a checkpoint: each one found by name, checked, and put into shape.
+"""The weights of a layer from the tensors of a checkpoint: each is found by name, checked, and reshaped.
 
-Definition   the weights nest as `numeric.runtime.structure.weight_tree` says; a repeated part takes the layers of the
-             checkpoint in order, and blocks of different kinds in a repeated part one layer each
-Result       every tensor is used, is the same as one that is, holds zeros that are never added, or is known to be no
-             weight: anything else is refused
+Definition   the weights are nested as in `numeric.runtime.structure.weight_tree`; a repeated part takes the layers of
+             the checkpoint in order, and blocks of different kinds in a repeated part take one layer each
+Result       every tensor is used, or equals one that is used, or holds zeros that are never added, or is known not
+             to be a weight; any other tensor is refused
 """
 
 import re
@@ -27,13 +27,13 @@ from numeric.runtime.structure import WeightTree, weight_tree
 
 __all__ = ["read_weights"]
 
-TRANSPARENT = ("group",)  # parts that the names of weights do not tell
+TRANSPARENT = ("group",)  # parts that do not occur in the names of weights
 
 
 def read_weights(
     folder: Path, layer: Layer, values: Mapping[Symbol, int], family: Family, dtype: DTypeLike
 ) -> dict[str, Any]:
-    """Return the weights of a layer, nested as it asks for them.
+    """Return the weights of a layer, nested as the layer needs them.
 
     Shapes       those of the layer's parameters at the given sizes
     Raises       InputError where a tensor is missing, extra, of the wrong shape or type, or contradicts another one
@@ -70,7 +70,7 @@ class _Checkpoint:
     used: set[str] = field(default_factory=set)
 
     def read(self, name: str, shape: Shape, weight: str) -> Any:
-        """Return a tensor, which must have the shape that the weight calls for."""
+        """Return a tensor, which must have the shape that the weight needs."""
         there = self._find(name)
         if there is None:
             raise InputError(
@@ -85,7 +85,7 @@ class _Checkpoint:
         return read_tensor(tensor, self.dtype)
 
     def check_the_rest(self) -> None:
-        """Refuse tensors that were not used, apart from those that the family lets pass."""
+        """Refuse tensors that were not used, except those that the family ignores."""
         for name in sorted(self.tensors.keys() - self.used):
             if any(re.fullmatch(pattern, name) for pattern in self.family.ignored):
                 continue
@@ -102,7 +102,7 @@ class _Checkpoint:
         return next((each for each in names if each in self.tensors), None)
 
     def _full(self, name: str) -> str:
-        """Return the name with the prefix that its neighbours have."""
+        """Return the name with the prefix of the tensors beside it."""
         neighbours = ((s, t.name) for s, t in self.tensors.items() if s.partition(".")[0] == name.partition(".")[0])
         return next((full.removesuffix(short) + name for short, full in neighbours if full.endswith(short)), name)
 
@@ -116,7 +116,7 @@ class _Checkpoint:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Grows nested weights from a tree."""
+    """Builds nested weights from a tree."""
 
     checkpoint: _Checkpoint
     sizes: Mapping[Symbol, Integer]
@@ -125,7 +125,7 @@ class _Writer:
         """Return the weights of a tree; `number` is that of the layer that it belongs to."""
         shapes = {name: self._shape(f"{path}{name}", variable.shape) for name, variable in tree.parameters.items()}
         weights: dict[str, Any] = {name: self._weight(path, name, shapes, number) for name in shapes}
-        numbers = count()  # of the layers of a stack, through all of its runs
+        numbers = count()  # numbers the layers of a stack across all of its repeated parts
         for name, part in tree.parts.items():
             if part.count is None:
                 weights[name] = self.grown(part, path if name in TRANSPARENT else f"{path}{name}.", number)

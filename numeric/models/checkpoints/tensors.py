@@ -2,10 +2,10 @@
 
 Definition   a file is the length of a header (8 bytes, little-endian), the header (JSON: for each tensor its type,
              shape, first and last byte), then the bytes of the tensors, one after the other without holes
-Assumes      numbers that are not finite are let through; bfloat16 is widened exactly to float32
+Assumes      numbers that are not finite are accepted; bfloat16 is widened exactly to float32
 Source       the format's description at https://github.com/huggingface/safetensors
 
-Nothing is believed: each size in a header is compared with the shape beside it and with the bytes that there are.
+Headers are not trusted: each size is compared with the shape beside it and with the bytes of the file.
 """
 
 import json
@@ -30,12 +30,12 @@ BITS = {  # of one entry, by the names of the format
     **{"U64": 64, "U32": 32, "U16": 16, "U8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "C64": 64, "F4": 4},
     **{"F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "F6_E2M3": 6, "F6_E3M2": 6},
 }
-REAL = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # what is read, and how its bytes are first seen
+REAL = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # readable types, and the types of their bytes
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """Where a tensor lies: its file, its type and shape, and the place of its first byte."""
+    """The location of a tensor: its file, its type and shape, and the offset of its first byte."""
 
     name: str
     file: Path
@@ -44,7 +44,7 @@ class Tensor:
     start: int
 
 
-# --- which tensors there are ----------------------------------------------------------------------------------------
+# --- the list of tensors --------------------------------------------------------------------------------------------
 
 
 def find_tensors(folder: Path) -> dict[str, Tensor]:
@@ -91,7 +91,7 @@ def _sharded(folder: Path) -> dict[str, Tensor]:
 def read_header(file: Path) -> dict[str, Tensor]:
     """Return the tensors of a file by name.
 
-    Raises       InputError where the file is truncated, or its header is no JSON, too long or at odds with the bytes
+    Raises       InputError where the file is truncated, or its header is not JSON, too long or contradicts the bytes
     """
     try:
         with file.open("rb") as stream:
@@ -113,15 +113,15 @@ def read_header(file: Path) -> dict[str, Tensor]:
 
 
 def read_json(file: Path, text: bytes) -> dict[str, Any]:
-    """Return the object that a JSON text is; the name of the file is for the message.
+    """Return the object of a JSON text; the name of the file is for the message.
 
-    Raises       InputError where the text is not UTF-8, not JSON, no object, or has a key twice
+    Raises       InputError where the text is not UTF-8, not JSON, not an object, or has a key twice
     """
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repetition)
     except RecursionError:
         raise InputError(f"{file}: its JSON is nested too deeply") from None
-    except ValueError as error:  # of the decoder, of the parser, of a number with too many digits, or a key twice
+    except ValueError as error:  # from the decoder, the parser, a number with too many digits, or a repeated key
         raise InputError(f"{file}: not JSON in UTF-8: {str(error).splitlines()[0]}") from None
     if not isinstance(value, dict):
         raise InputError(f"{file}: a JSON object is needed, not {type(value).__name__}")
@@ -147,7 +147,7 @@ def _bytes(file: Path) -> bytes:
 
 
 def _entry(file: Path, name: str, told: Any) -> tuple[str, str, tuple[int, ...], int, int]:
-    """Return name, type, shape, first and last byte of a tensor, from what the header tells about it."""
+    """Return name, type, shape, first and last byte of a tensor, from its entry in the header."""
     if not name.isprintable():
         raise InputError(f"{file}: the name {name!r:.80} of a tensor must consist of printable letters")
     if not isinstance(told, Mapping) or not {"dtype", "shape", "data_offsets"} <= told.keys():
@@ -168,7 +168,7 @@ def _entry(file: Path, name: str, told: Any) -> tuple[str, str, tuple[int, ...],
 
 
 def _naturals(value: Any) -> bool:
-    """Whether a value is a list of whole numbers of 63 bits, as many as an array may have axes."""
+    """Return whether a value is a list of at most 64 integers from 0 to 2^63 - 1: an array has at most 64 axes."""
     return (
         isinstance(value, list) and len(value) <= 64 and all(type(each) is int and 0 <= each < 2**63 for each in value)
     )
@@ -192,7 +192,7 @@ def _check_contiguous(file: Path, entries: Iterable[tuple[str, str, tuple[int, .
 
 
 def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32) -> Any:
-    """Return the numbers of a tensor; those stored in the asked type stay in the file until they are used.
+    """Return the numbers of a tensor; those stored in the requested type stay in the file until they are used.
 
     Raises       InputError where the tensor does not hold real numbers of 16, 32 or 64 bits
     """
@@ -207,5 +207,5 @@ def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32) -> Any:
     numbers = np.asarray(stored)
     if tensor.kind == "BF16":  # the upper half of a float32
         numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
-    with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold is infinite there
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers beyond the range of float32 become infinite
         return numbers.astype(dtype, copy=False)

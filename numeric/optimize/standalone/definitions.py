@@ -1,4 +1,4 @@
-"""Modules as texts of their definitions: which of them a text needs, and the same ones under other names."""
+"""Modules as texts of their definitions: select those that a text needs, and rename them."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ __all__ = ["definitions", "needed", "renamed"]
 
 
 def definitions(text: str) -> dict[str, str]:
-    """Return the statements of a module but its imports by the name that they bind; `if` stands for what binds none."""
+    """Return the statements of a module by the name that they bind, without imports; an `if` statement by its line."""
     lines, found = text.splitlines(keepends=True), dict[str, str]()
     for node in statements(text):
         match node:
@@ -29,7 +29,7 @@ def definitions(text: str) -> dict[str, str]:
 
 
 def needed(texts: Mapping[str, str], readers: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return those of some texts, by name, that others call, and what they call in turn; and what prepares them."""
+    """Return the texts, by name, that the readers use directly or indirectly, and the statements that prepare them."""
     kept = set[str]()
     waiting = [name for each in readers for text in each.values() for name in names_in(text) if name in texts]
     while waiting:
@@ -37,6 +37,7 @@ def needed(texts: Mapping[str, str], readers: Iterable[Mapping[str, str]]) -> di
         if name not in kept:
             kept.add(name)
             waiting += [each for each in names_in(texts[name]) if each in texts]
+            # an `if` statement runs at import, for its effect on the functions that it calls
             waiting += [each for each in texts if each.startswith("if ") and kept & _reached(texts, each)]
     return {name: text for name, text in texts.items() if name in kept}
 
@@ -47,10 +48,10 @@ def _reached(texts: Mapping[str, str], name: str) -> set[str]:
 
 
 def renamed(compiled: CompiledLayer, name: str) -> dict[str, str]:
-    """Return the functions of a layer that is evaluated whole, under names of their own."""
+    """Return the functions of a layer that is evaluated whole, under new names."""
     texts = {old: text for old, text in definitions(compiled.source).items() if old not in PRIMITIVES}
     main = compiled.function.__name__
     new = {old: name if old == main else f"{name}_{old}" for old in texts}
-    for old, other in new.items():
+    for old, other in new.items():  # calls only, but no attributes of that name
         texts = {each: re.sub(rf"(?<![\w.]){old}(?=\()", other, text) for each, text in texts.items()}
     return {new[old]: text for old, text in texts.items()}

@@ -1,9 +1,9 @@
 """An optimised layer as a module of Python that runs without this package: the layer, its weights, its tiles.
 
 Result       a text that needs NumPy, and threadpoolctl where it has loops over tiles: the function of the layer;
-             `packed`, which makes its weights and sizes from the weights that `compile_layer(layer)` takes; and what
-             both call
-Assumes      sizes that no weight tells are left to the caller
+             `packed`, which computes its weights and sizes from the weights that `compile_layer(layer)` takes; and the
+             helpers of both
+Assumes      the caller gives the sizes that are not an axis of a weight
 
 >>> from derivations.linear import linear
 >>> compile(optimised_source(linear()), "linear.py", "exec").co_name
@@ -62,7 +62,7 @@ def _machinery() -> dict[str, str]:
 
 
 def _grouped(machinery: Mapping[str, str]) -> list[str]:
-    """Return the statements of the tiles, those that set a name one below the other."""
+    """Return the statements of the tiles, with consecutive assignments as one text."""
     groups = groupby(machinery.values(), lambda text: not text.startswith(("def ", "class ", "@", "if ")))
     texts = [text for together, each in groups for text in (["".join(each)] if together else each)]
     return ["# --- tiles ---\n\n" + texts[0], *texts[1:]] if texts else []
@@ -80,7 +80,7 @@ def _head(layer: Layer, code: LoweredLayer, weights: WeightsSource) -> str:
 
 
 def _imports(used: set[str]) -> str:
-    """Return the import lines that a text needs, out of those of compiled layers and of the tiles."""
+    """Return the import lines that a text needs, of those of compiled layers and of the tiles."""
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for is_standard, lines in ((True, STANDARD), (False, LIBRARIES)):
         found[is_standard] |= {line for name, line in lines.items() if name in used}

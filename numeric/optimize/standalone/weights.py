@@ -1,7 +1,7 @@
 """The text of the functions that turn the weights of a layer into those of its optimised form.
 
-Result       `packed`, which takes the weights as `compile_layer(layer)` does and returns the arguments of the optimised
-             function beside its inputs, and the packing functions that it calls
+Result       `packed`, which takes the weights as `compile_layer(layer)` does and returns the further arguments of the
+             optimised function after its inputs, and the packing functions that it calls
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["WeightsSource"]
 
 
 class WeightsSource:
-    """The functions that turn the weights of a layer into those of its optimised form, and what the caller gives."""
+    """The functions that turn the weights of a layer into those of its optimised form, and their arguments."""
 
     def __init__(self, optimised: Optimised, code: LoweredLayer):
         self.optimised, self.code = optimised, code
@@ -52,8 +52,8 @@ class WeightsSource:
         return "\n".join(lines) + "\n"
 
     def _packing(self, name: str, packing: Layer, inside: str | None, indent: str, own: Collection[str] = ()) -> str:
-        """Return a call that gives new weights as a tuple, and keep the function that it calls."""
-        if not packing.equations:  # all stay as they are
+        """Return a call that gives the new weights as a tuple, and store the function that it calls."""
+        if not packing.equations:  # all weights stay unchanged
             return _tuple([self._at(p.name, inside, own) for p in packing.outputs], indent)
         compiled = compile_layer(packing)
         self.functions |= renamed(compiled, name)
@@ -76,14 +76,14 @@ class WeightsSource:
         return inside + "".join(f'["{name}"]' for name in names)
 
     def _own(self, path: str) -> Collection[str]:
-        """Return the names of the weights that a caller files under the name of a part."""
+        """Return the names of the weights that a caller stores under the name of a part."""
         tree = weight_tree(self.optimised.original)
         for name in [path] if identifier(path) in tree.parts else path.split("."):
             tree = tree.parts.get(identifier(name), WeightTree())
         return tree.parameters
 
     def _told(self) -> Iterator[tuple[Basic, str]]:
-        """Yield where sizes can be read off the old weights; the last place for a size is the nearest."""
+        """Yield the expressions that read sizes off the old weights; of several for one size, the last one counts."""
         for path, part in self.optimised.parts.items():
             one = f"{self._at(path)}[0]" if identifier(path) in self.code.source.stacks else self._at(path)
             for parameter in part.packing.parameters:
@@ -132,7 +132,7 @@ def _lengths(text: str, shape: tuple[Basic, ...]) -> Iterator[tuple[Basic, str]]
 
 
 def _call(name: str, arguments: list[str], indent: str) -> str:
-    """Return a call that stands in a line with an indentation, in several lines where it is long."""
+    """Return a call at an indentation, broken into several lines if it is long."""
     line = f"{name}({', '.join(arguments)})"
     if len(indent) + len(line) <= WIDTH - 10:
         return line

@@ -1,11 +1,11 @@
-"""What a compiled layer is given: every argument is checked against the layer's shapes before anything is computed.
+"""Checks of the arguments of a compiled layer: all are compared with its shapes before the computation.
 
-Result       one sentence says which layer and argument do not fit, what was given, what is wanted, and with which sizes
+Result       one sentence names the layer, the argument that does not fit, its shape or type, the needed one, and sizes
 Assumes      inputs may have batch axes in front, which broadcast; weights have exactly their own axes; the gradient by
-             an output has the batch axes of that output, so that gradients by weights are sums over all of the batch
+             an output has the batch axes of that output, so that gradients by weights are sums over the whole batch
 
-Shapes and number types of a call are remembered: a later call that differs from it in values alone is checked in its
-values alone. Nothing that is given is ever changed.
+The shapes and number types of a call are remembered. A later call with the same shapes and number types has only its
+values checked. No argument is ever changed.
 """
 
 from numeric.runtime.checks.call import InputContract, check_call, check_weights

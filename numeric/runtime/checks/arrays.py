@@ -1,4 +1,4 @@
-"""The arrays of one call: type, number type, rank, and lengths of axes; batch axes must broadcast."""
+"""Check the arrays of one call: type, number type, rank and lengths of axes; batch axes must broadcast."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from numeric.runtime.structure import WeightTree
 __all__ = ["check_arrays", "check_axes", "collect"]
 
 NUMBERS = (np.dtype(np.float32), np.dtype(np.float64))
-REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change what operators mean, or lose what they mark
+REFUSED = (np.matrix, np.ma.MaskedArray)  # subclasses that change the meaning of `*`, or would lose their mask
 KINDS = {"real": "float32 or float64", "boolean": "bool (True where visible)", "integer": "an integer type"}
 FITS: Mapping[str, Callable[[Any], bool]] = {
     "real": lambda dtype: dtype in NUMBERS,
@@ -25,7 +25,7 @@ FITS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def collect(given: Given, path: str, tree: WeightTree, value: Any) -> None:
-    """Take the arrays out of nested weights, refusing missing and unknown names."""
+    """Collect the arrays of nested weights; refuse missing and unknown names."""
     if tree.count is None:
         return _collect_one(given, path, tree, value)
     if not isinstance(value, list | tuple):
@@ -73,6 +73,7 @@ def check_arrays(given: Given) -> None:
         if value.ndim < rank or (value.ndim > rank and not is_input):
             batch = "batch axes in front of " if is_input else ""
             raise given.refuse(f"{name} has shape {value.shape}, {batch}{shape_text(variable.shape)} is needed")
+    # bind all sizes before comparing any shape: then the message can list the size that another array has set
     for name, variable, value, _ in given.arrays:
         _bind_shape(given, name, variable.shape, value.shape)
     for name, variable, value, is_input in given.arrays:
@@ -100,9 +101,9 @@ def _check_shape(given: Given, name: str, shape: Any, actual: tuple[int, ...]) -
 
 
 def check_axes(given: Given, layer: Layer) -> None:
-    """Check that every axis has a whole number of places, and that nothing is divided by a size of 0.
+    """Check that every axis has a whole length, and that no size that divides is 0.
 
-    Definition   d_model/2 places need an even d_model, the mean of a row needs an entry, 1/sqrt(d_k) needs d_k >= 1
+    Definition   a length d_model/2 needs an even d_model, the mean of a row needs an entry, 1/sqrt(d_k) needs d_k >= 1
 
     Raises       InputError
     """

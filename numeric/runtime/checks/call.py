@@ -1,6 +1,6 @@
-"""One call of a layer: its arguments by name, checked in full once for each outline, in their values every time.
+"""One call of a layer: its arguments by name, checked in full once for each outline; their values at every call.
 
-Definition   the outline of a call is everything about it but the values: names, shapes and number types of all arrays,
+Definition   the outline of a call is all of it except the values: names, shapes and number types of all arrays,
              numbers of layers in lists, and the sizes given
 """
 
@@ -35,7 +35,7 @@ def check_call(
     arguments: tuple[Any, ...],
     named: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of a compiled layer by name, with sizes as int and scalars as float.
+    """Return the arguments of a compiled layer by name: sizes as int, scalars as float.
 
     Raises       InputError where an argument is missing, unknown, of the wrong type, shape or value
     """
@@ -43,7 +43,7 @@ def check_call(
 
 
 def check_weights(layer: Layer, weights: Any, sizes: Mapping[str, int]) -> None:
-    """Check that weights are those of a layer at the given sizes, all of one number type and none of them NaN.
+    """Check the weights of a layer at the given sizes: all have one number type and no NaN.
 
     Raises       InputError where a weight is missing, unknown, of the wrong type or shape, or NaN
     """
@@ -63,7 +63,7 @@ def _contract(layer: Layer, function: Callable[..., Any], sizes: tuple[Symbol, .
 
 @dataclass(eq=False)
 class _Contract:
-    """What a function asks of its arguments; of weights that are fixed, the sizes and the number type are known."""
+    """The arguments that a function needs; where the weights are fixed, the sizes and the number type are known."""
 
     layer: Layer
     signature: inspect.Signature
@@ -91,13 +91,14 @@ class _Contract:
         check_finite(given, self.layer)
         check_tokens(given, self.bounds)
         if checked is None and outline is not None:
+            # a bounded memory: calls of ever new shapes start over rather than grow it
             if len(self.seen) >= REMEMBERED:
                 self.seen.clear()
             self.seen[outline] = Given(given.layer, given.sizes)
         return values
 
     def _nothing(self) -> Given:
-        """Return what is known before any argument is seen."""
+        """Return the sizes and the number type that are known before any argument is read."""
         if self.known is None:
             return Given(self.layer.name)
         return Given(self.layer.name, dict(self.known.sizes), [], self.known.first)
@@ -114,14 +115,14 @@ class _Contract:
         return values
 
     def _outline(self, values: Mapping[str, Any]) -> Outline | None:
-        """Return the outline of a call; None where an argument is something that only the full check can judge."""
+        """Return the outline of a call, or None where only the full check can judge an argument."""
         try:
             return tuple([_outline(values[name]) for name in self.names[: len(self.kinds)]])
         except TypeError:
             return None
 
     def _in_full(self, values: dict[str, Any]) -> Given:
-        """Check names, types and shapes of everything, and return what is bound by them."""
+        """Check names, types and shapes of all arguments; return the sizes and the arrays."""
         given = self._nothing()
         for name, kind in zip(self.names, self.kinds, strict=False):
             if isinstance(kind, Variable):
@@ -137,16 +138,16 @@ class _Contract:
         return given
 
     def _in_outline(self, values: dict[str, Any], checked: Given) -> Given:
-        """Return what a call of the same outline has bound, with the inputs of this one."""
+        """Return the sizes of an earlier call with the same outline, with the inputs of this call."""
         arrays = [(name, kind, values[name], True) for name, kind in zip(self.names, self.kinds, strict=False)
                   if isinstance(kind, Variable) and kind in self.inputs]  # fmt: skip
         return Given(checked.layer, checked.sizes, arrays)
 
 
 def _outline(value: Any) -> Any:
-    """Return everything about an argument but its values.
+    """Return the outline of an argument: all of it except the values of arrays.
 
-    Raises       TypeError for what is no plain array, dict, list, tuple or int
+    Raises       TypeError for anything but a plain array, dict, list, tuple or int
     """
     kind = type(value)
     if kind is np.ndarray:
@@ -161,9 +162,9 @@ def _outline(value: Any) -> Any:
 
 
 class InputContract:
-    """What a layer whose weights are fixed asks of its inputs: the weights are checked here, once.
+    """The inputs that a layer with fixed weights needs; the weights are checked here, once.
 
-    Result       `sizes` are those that the weights tell, or that were given; `check(inputs, named)` returns the inputs
+    Result       `sizes` are read from the weights or given; `check(inputs, named)` returns the inputs
                  in order and the scalars by name, as float
     Raises       InputError where a weight or a size or, in `check`, an input or a scalar does not fit
     """
@@ -175,7 +176,7 @@ class InputContract:
         sizes: Mapping[str, int] | None = None,
         defaults: Mapping[str, Any] | None = None,
     ) -> None:
-        """Check the weights; `sizes` are known besides, and scalars with a default need not be given."""
+        """Check the weights; `sizes` are further known sizes, and scalars with a default are optional."""
         known, tree = Given(layer.name), weight_tree(layer)
         symbols = {symbol.name: symbol for symbol in layer.sizes}
         for name, value in (sizes or {}).items():

@@ -1,4 +1,4 @@
-"""The gradients by outputs that the gradient of a layer is given: they have the batch axes of those outputs."""
+"""Check the gradients by outputs that the gradient of a layer takes: they need the batch axes of those outputs."""
 
 import re
 
@@ -12,7 +12,7 @@ __all__ = ["check_cotangents"]
 
 
 def check_cotangents(given: Given, layer: Gradient) -> None:
-    """Check that the gradient by an output has the batch axes of the output: nothing else is summed rightly.
+    """Check that the gradient by an output has the batch axes of the output; otherwise sums over the batch are wrong.
 
     Raises       InputError
     """
@@ -32,9 +32,10 @@ def check_cotangents(given: Given, layer: Gradient) -> None:
 
 
 def _cotangents(layer: Gradient) -> dict[Variable, Variable | None]:
-    """Return the gradients by outputs that a gradient takes, each with the array whose gradient the output is, if any.
+    """Return the gradients by outputs that a gradient takes, each with the array that the output is the gradient by.
 
-    Result       of a first gradient {dY: None}; of the gradient of that {d2dX: X, d2dW: W, dY: None}
+    Result       {dY: None} for a first gradient; {d2dX: X, d2dW: W, dY: None}
+                 for the gradient of that gradient
     """
     real = [variable for variable in layer.inputs if variable.kind == "real"]
     count = len(layer.outputs) - len(layer.parameters)

@@ -1,4 +1,4 @@
-"""What has been seen of one call: the sizes bound so far, the arrays with their names, the error that refuses it."""
+"""The state of checking one call: the sizes bound so far, the arrays with their names, the error that refuses it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,20 +17,20 @@ __all__ = ["Given", "InputError", "kind", "listed", "symbols_of"]
 class InputError(ValueError):
     """An argument that does not fit its layer."""
 
-    __module__ = "numeric"  # where it is imported from
+    __module__ = "numeric"  # the public path, which tracebacks show
 
 
 @dataclass
 class Given:
-    """What has been seen of one call: the sizes bound, the arrays by their path, the first of the real ones."""
+    """The sizes bound so far, the arrays by their path, and the first real array, whose number type all share."""
 
     layer: str
     sizes: dict[Expr, int] = field(default_factory=dict)
-    arrays: list[tuple[str, Variable, Any, bool]] = field(default_factory=list)  # the last says whether it is an input
-    first: tuple[str, Any] | None = None  # the name and number type that the others must have
+    arrays: list[tuple[str, Variable, Any, bool]] = field(default_factory=list)  # the last: whether it is an input
+    first: tuple[str, Any] | None = None  # the name and number type that the other real arrays must have
 
     def refuse(self, message: str) -> InputError:
-        """Return the error, in the name of the layer."""
+        """Return the error; its message begins with the name of the layer."""
         return InputError(f"{self.layer}: {message}")
 
     def length(self, along: Axis) -> Any:
@@ -40,9 +40,9 @@ class Given:
         return _length(along, tuple(self.sizes.get(symbol) for symbol in symbols_of(along)))
 
     def bind(self, size: Expr, length: int, what: Callable[[], str]) -> None:
-        """Take the length of an axis for the value of its size.
+        """Bind the size of an axis to its length.
 
-        Raises       InputError, with what `what` says, where the size has another value already
+        Raises       InputError with the text of `what` where the size already has another value
         """
         bound = self.sizes.setdefault(size, length) if isinstance(size, Symbol) else self.length(size)
         if bound != length:
@@ -55,7 +55,7 @@ class Given:
 
 @lru_cache(maxsize=4096)
 def _length(along: Axis, values: tuple[int | None, ...]) -> Any:
-    """Return the value of an axis: an int, a fraction where it is not whole, None where a size has no value."""
+    """Return the length of an axis: an int, a fraction if it is not whole, None if a size has no value."""
     given = {size: Integer(value) for size, value in zip(symbols_of(along), values, strict=True) if value is not None}
     length = total(along).xreplace(given)
     if not length.is_number:
@@ -65,7 +65,7 @@ def _length(along: Axis, values: tuple[int | None, ...]) -> Any:
 
 @lru_cache(maxsize=4096)
 def symbols_of(along: Axis) -> tuple[Symbol, ...]:
-    """Return the sizes in an axis, by name."""
+    """Return the sizes in an axis, sorted by name."""
     return tuple(sorted(along.free_symbols, key=lambda symbol: symbol.name))
 
 
@@ -75,5 +75,5 @@ def listed(values: Mapping[Any, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return what an argument is, as text."""
+    """Return the type of an argument as text, with the number type of an array."""
     return f"{type(value).__name__} of type {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__

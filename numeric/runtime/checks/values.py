@@ -1,4 +1,4 @@
-"""The values of one call: numbers must be finite, tokens must name rows that there are, scalars must be positive."""
+"""Check the values of one call: finite numbers, tokens that name existing rows, positive scalars."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +24,7 @@ __all__ = ["check_finite", "check_not_nan", "check_tokens", "scalar", "size"]
 def size(given: Given, name: str, value: Any) -> int:
     """Return a size as int.
 
-    Raises       InputError where it is no integer >= 1
+    Raises       InputError where it is not an integer >= 1
     """
     try:
         number = -1 if isinstance(value, bool | np.bool_) else index(value)
@@ -36,9 +36,9 @@ def size(given: Given, name: str, value: Any) -> int:
 
 
 def scalar(given: Given, name: str, value: Any) -> float:
-    """Return a scalar as float, which leaves float32 what it is.
+    """Return a scalar as a Python float: float32 arrays stay float32 beside it.
 
-    Raises       InputError where it is no positive number
+    Raises       InputError where it is not a positive number
     """
     try:
         number = float(value)
@@ -50,7 +50,7 @@ def scalar(given: Given, name: str, value: Any) -> float:
 
 
 def check_finite(given: Given, layer: Layer) -> None:
-    """Check that the inputs hold neither NaN nor infinities, but for -inf where a softmax takes it for a hidden key.
+    """Check that the inputs hold neither NaN nor infinities, except -inf in scores, where a softmax hides that key.
 
     Raises       InputError
     """
@@ -73,9 +73,9 @@ def check_not_nan(given: Given, name: str, value: Any) -> None:
 
 
 def _all_finite(value: Any) -> bool:
-    """Say whether all entries are finite, by their sum, which is only then; False may also come of an overflow.
+    """Return whether all entries are finite; a finite sum proves it, an infinite sum may be an overflow.
 
-    What an axis of stride 0 repeats is looked at once: such an array may be larger than any memory.
+    Along an axis of stride 0 one entry is read: such a broadcast array may be larger than any memory.
     """
     if 0 in value.strides:
         value = value[tuple(slice(1) if stride == 0 else slice(None) for stride in value.strides)]
@@ -88,7 +88,7 @@ def _first(marked: Any) -> tuple[int, ...]:
 
 
 def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
-    """Check that every token names a row that there is; `bounds` are the `token_bounds` of the layer.
+    """Check that every token names an existing row; `bounds` are the `token_bounds` of the layer.
 
     Raises       InputError
     """
@@ -104,7 +104,7 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
             places = dict(zip(formula.variables, (inputs[variable][1] for variable in of), strict=True))
             try:
                 numbers = _entries(formula.expr, places)
-            except KeyError:  # the library that reads the rows says so itself
+            except KeyError:  # a function without a rule: the look-up itself may refuse the tokens
                 continue
         vocab = given.length(bound)
         lowest, highest = numbers.min(), numbers.max()
@@ -115,9 +115,9 @@ def check_tokens(given: Given, bounds: Iterable[tuple[Array, Axis]]) -> None:
 
 
 def _entries(formula: Expr, values: Mapping[Basic, Any]) -> Any:
-    """Return the entries of a formula of integers; it is short, and read afresh at every call.
+    """Return the entries of a formula of integers; it is short, so it is evaluated anew at every call.
 
-    Raises       KeyError for a function that is not among `_OF_INTEGERS`
+    Raises       KeyError for a function that is not in `_OF_INTEGERS`
     """
     if formula in values:
         return values[formula]

@@ -1,9 +1,9 @@
-"""What the equations of a layer ask of sizes and values, read off them once for each layer.
+"""The conditions that the equations of a layer put on sizes and values, found once for each layer.
 
-Result       `axes_to_check`   the axes that a size may leave without a whole number of places
-             `divisors`        the sizes that something is divided by: they must not be 0
-             `token_bounds`    the arrays that choose rows, each with the number of rows that there are
-             `scores`          the inputs that only ever are summands of what a softmax takes: -inf hides a key there
+Result       `axes_to_check`   the axes whose length may not be a whole number
+             `divisors`        the sizes that divide: they must not be 0
+             `token_bounds`    the arrays that choose rows, each with the number of rows to choose from
+             `scores`          the inputs that occur only as summands of the argument of a softmax: -inf hides a key
 """
 
 from collections import defaultdict
@@ -31,21 +31,22 @@ from numeric.runtime.structure import applications
 
 __all__ = ["axes_to_check", "divisors", "scores", "token_bounds"]
 
-MOVED = (ColumnBroadcast, Member, RowBroadcast, Transpose)  # the entries of their first argument, elsewhere
+MOVED = (ColumnBroadcast, Member, RowBroadcast, Transpose)  # they only move the entries of their first argument
 
 
 @lru_cache(maxsize=1024)
 def axes_to_check(layer: Layer) -> tuple[tuple[str, Axis], ...]:
-    """Return the axes of the layer and of those inside it that are more than a size or a number, each with a name."""
+    """Return the axes of a layer and its parts that are more than a size or a number, each with a variable's name."""
     own = [(name, along) for name, shape in layer.shapes.items() for along in shape]
     asked = [(name, along) for name, along in own if not isinstance(total(along), Symbol | Integer)]
     inner = [each for node in applications(layer) for each in axes_to_check(node.layer)]
+    # reversed: of several variables with one axis, the first one names it
     return tuple({along: (name, along) for name, along in [*inner, *asked][::-1]}.values())
 
 
 @lru_cache(maxsize=1024)
 def divisors(layer: Layer) -> tuple[tuple[str, str, Expr], ...]:
-    """Return what must not be 0 in the layer and in those inside it: a variable, what it does, and the size."""
+    """Return the expressions that must not be 0 in a layer and its parts: a variable, its operation, the expression."""
     values = {equation.variable: equation.value for equation in layer.equations}
     found: list[tuple[str, str, Expr]] = []
     for variable, value in values.items():
@@ -76,7 +77,7 @@ def _divisors_in(node: Basic, values: Mapping[Variable, Array], sizes: set[Symbo
 
 
 def _summed(node: Basic, values: Mapping[Variable, Array]) -> Iterator[Axis]:
-    """Yield the axes that are summed over on the way to an array: without places there, it is 0."""
+    """Yield the axes that an array is summed over: where such an axis is empty, the array is 0."""
     match node:
         case Variable() if node in values:
             yield from _summed(values[node], values)
@@ -93,9 +94,9 @@ def _summed(node: Basic, values: Mapping[Variable, Array]) -> Iterator[Axis]:
 
 @lru_cache(maxsize=1024)
 def token_bounds(layer: Layer) -> tuple[tuple[Array, Axis], ...]:
-    """Return each array that chooses rows, or entries of rows, with the number of those that there are.
+    """Return each array that chooses rows, or entries of rows, with the number of rows to choose from.
 
-    Definition   an array of integers that an equation makes of others, entry by entry, is written as it is made
+    Definition   an array of integers that an equation computes from others entry by entry is replaced by its expression
     """
     found: list[tuple[Array, Axis]] = []
     for equation in layer.equations:
@@ -131,10 +132,11 @@ def _bounds_in(node: Basic) -> Iterator[tuple[Array, Axis]]:
 
 @lru_cache(maxsize=1024)
 def scores(layer: Layer) -> frozenset[Variable]:
-    """Return the inputs that only ever are summands of what a softmax takes: an entry -inf hides a key."""
+    """Return the inputs that only occur as summands of the argument of a softmax: an entry -inf hides a key."""
     uses: dict[Variable, list[bool]] = defaultdict(list)
     for output in layer.outputs:
         uses[output].append(False)
+    # backwards: every reader of a variable is seen before the equation that defines it
     for equation in reversed(layer.equations):
         known = uses[equation.variable]
         for variable, in_softmax in _uses(equation.value, bool(known) and all(known)):
@@ -143,7 +145,7 @@ def scores(layer: Layer) -> frozenset[Variable]:
 
 
 def _uses(node: Basic, in_softmax: bool) -> Iterator[tuple[Variable, bool]]:
-    """Yield the variables in an expression, each with whether it is a summand of what a softmax takes."""
+    """Yield the variables in an expression, each with whether it is a summand of the argument of a softmax."""
     match node:
         case Variable():
             yield node, in_softmax

@@ -1,9 +1,9 @@
 """The cross-checks: compiled layers against loops, derivations, samples, counts and an uncompiled float64 route.
 
 Result       `against_reference` for every layer at prime sizes, `gradient_checks` for the gradient of each;
-             `property_checks`, `derivative_checks`, `moment_checks` and `count_checks` against what the catalogue
-             derives; `base_agreement` and `base_checks` for the base-size model. Each yields numbers with bounds
-             that were stated before
+             `property_checks`, `derivative_checks`, `moment_checks` and `count_checks` against the results of the
+             catalogue; `base_agreement` and `base_checks` for the base-size model. Each yields numbers with bounds
+             that were fixed before the measurement
 """
 
 from numeric.verification.agreement.against_reference import against_reference, agreement

@@ -1,9 +1,9 @@
-"""Compiled layers against the loops of `numeric.verification.reference`, which share no code with the equations.
+"""Compiled layers against the loops of `numeric.verification.reference`, an independent implementation.
 
 Definition   error = max_j |compiled_ij - reference_ij| over the unit in the last place of max_j |reference_ij|, the
              largest over rows i and items of the batch
-Result       an `Agreement` for every layer, sizes and number type, its bound from `rounding` beside this module
-Assumes      the reference reads the same float32 or float64 numbers exactly; its 50 digits are taken for the truth
+Result       an `Agreement` for every layer, sizes and number type; its bound is from the module `rounding`
+Assumes      the reference reads the same float32 or float64 numbers exactly; its 50 digits count as exact
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ __all__ = ["against_reference", "agreement", "error_in_ulp"]
 
 
 def against_reference(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) -> Iterator[Agreement]:
-    """Yield the agreement of every layer with its reference, at every sizes and number type."""
+    """Yield the agreement of every layer with its reference, for all sizes and number types."""
     for case in all_cases(sizes, seed):
         yield agreement(case)
 
@@ -38,7 +38,7 @@ def agreement(case: Case, function: Callable[..., Any] | None = None) -> Agreeme
 def error_in_ulp(found: Any, expected: Any, dtype: np.dtype[Any]) -> float:
     """Return the largest error over rows, in units in the last place of the largest expected value of the row.
 
-    Result       infinite where the number type, the shape or a value that is not finite already tells them apart
+    Result       infinite where the number type or the shape differs, or a value is not finite
     """
     if found.ndim > 2 and len(found) == len(expected):  # the members of a family, each by its rows
         return max(error_in_ulp(*members, dtype) for members in zip(found, expected, strict=True))

@@ -1,10 +1,10 @@
-"""The base-size Transformer on a text: the run itself, and what it must agree with.
+"""The base-size Transformer on a text: the run itself, and the values with which it must agree.
 
 Definition   bytes are tokens; source and target are the same window of the text, so that target position i, which sees
              the bytes up to i, gives the probabilities of byte i + 1
-Result       the compiled float32 probabilities agree with the uncompiled float64 route of `einsum` beside this module;
-             rows sum to 1; a change of the last byte changes no row before it; parameters and FLOPs are as counted
-Source       Vaswani et al. (2017), table 3, the base model; no training: the weights are those of the seed
+Result       the compiled float32 probabilities agree with the uncompiled float64 computation of the module `einsum`;
+             rows sum to 1; a change of the last byte changes no earlier row; parameters and FLOPs equal their counts
+Source       Vaswani et al. (2017), table 3, the base model; without training: a seed determines the weights
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def bits(self) -> float | None:
-        """The mean information of a byte under the model, in bits; None where a window of one byte has no next one."""
+        """The mean information of a byte under the model, in bits; None where the window has one byte."""
         following = self.tokens[1:]
         if not len(following):
             return None
@@ -59,7 +59,7 @@ def run(window: bytes, model: Transformer) -> Run:
 
 
 def base_agreement(run: Run) -> Agreement:
-    """Return how well the probabilities of a run agree with the uncompiled float64 route.
+    """Return how well the probabilities of a run agree with the uncompiled float64 computation.
 
     Units        units in the last place of the largest probability of a row
     """
@@ -85,7 +85,7 @@ def base_checks(run: Run) -> Iterator[Check]:
 
 
 def causal_check(before: Any, after: Any, bound: float) -> Check:
-    """Return how far the rows before the last differ after a change of the last target token.
+    """Return by how much a change of the last target token changes the rows before the last.
 
     Units        units in the last place of the largest probability of a row
     """

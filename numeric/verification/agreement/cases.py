@@ -1,9 +1,9 @@
 """The cases of the cross-check: every layer of the catalogue and its variants, with the loops that define each.
 
 Definition   a case is a layer at prime sizes, with random inputs in a batch of two and random weights
-Shapes       sizes are distinct primes, so that a swapped axis cannot pass; where sine and cosine share the columns,
+Shapes       sizes are distinct primes, so that a swapped axis cannot pass; where sines and cosines share the columns,
              d_model is twice a prime
-Assumes      inputs are normal, masks are random (a row may have no visible key), norms and biases are off 1 and 0
+Assumes      inputs are normal, masks are random (a row may have no visible key), gains are not 1 and biases not 0
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -50,14 +50,14 @@ SIZES: tuple[dict[str, int], ...] = (
      "frames": 7, "mel": 2, "pixels": 3, "buckets": 23,
      "r_Q": 2, "r_KV": 7, "d_r": 5, "E": 3, "d_expert": 5, "d_shared": 7, "K": CHOSEN},
 )  # fmt: skip
-EVEN = {3: 6, 5: 10, 7: 6, 11: 22, 13: 14}  # a size that sines and cosines share: twice a prime
+EVEN = {3: 6, 5: 10, 7: 6, 11: 22, 13: 14}  # twice a prime, for a size whose columns sines and cosines share
 SCALARS = {"rate": 0.25, "alpha": 3.0, "slope": 0.5}  # of dropout, low-rank adaptation and ALiBi
 Rows = Any  # nested lists of mpf
 
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that a compiled layer is called with, and what the loops say for one item of the batch."""
+    """All arguments of a call of a compiled layer, and the loops that compute the expected output for one item."""
 
     name: str
     layer: Layer
@@ -65,7 +65,7 @@ class Case:
     dtype: np.dtype[Any]
     inputs: dict[str, Any]
     weights: dict[str, Any]
-    given: dict[str, Any]  # sizes and scalars that the layer asks for
+    given: dict[str, Any]  # sizes and scalars that are arguments of the layer
     expected: Callable[..., Rows]
 
     @property
@@ -110,7 +110,7 @@ def case(
 
 
 def at_sizes(layer: Layer, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that a layer has, an even one where half of it is an axis."""
+    """Return the sizes of a layer; a size is even where half of it is an axis."""
     halved = _halved(layer)
     return {s.name: EVEN[sizes[s.name]] if s in halved else sizes[s.name] for s in layer.sizes}
 
@@ -124,7 +124,7 @@ def _halved(layer: Layer) -> set[Basic]:
 def drawn(
     kind: str, shape: tuple[int, ...], sizes: Mapping[str, int], rng: np.random.Generator, dtype: DTypeLike = float
 ) -> Any:
-    """Return a random array: normal numbers, a mask of which 7 in 10 entries are True, or tokens of the vocabulary."""
+    """Return a random array: normal numbers, a mask with 7 in 10 entries True, or tokens of the vocabulary."""
     if kind == "boolean":
         return rng.random(shape) < 0.7
     if kind == "integer":
@@ -149,12 +149,12 @@ def _with(function: Callable[..., Rows], **options: Any) -> Callable[..., Rows]:
 
 
 def _row(function: Callable[..., Any]) -> Callable[..., Rows]:
-    """A layer that returns one row."""
+    """Adapt a function that returns one row to return a matrix."""
     return lambda **arguments: [function(**arguments)]
 
 
 def _dropout(X: Any, D: Any, rate: float = SCALARS["rate"]) -> Rows:
-    """Y_ij = X_ij D_ij / (1 - rate)."""
+    """Return Y_ij = X_ij D_ij / (1 - rate)."""
     with mp.workdps(50):
         kept = 1 - mp.mpf(rate)
         rows = zip(X, D, strict=True)
@@ -172,7 +172,7 @@ def _transformer(**options: Any) -> Callable[..., Rows]:
 
 
 def _number(function: Callable[..., Any]) -> Callable[..., Rows]:
-    """A layer that returns one number, as a row of one entry."""
+    """Adapt a function that returns one number to return a row of one entry."""
     return lambda **arguments: [[function(**arguments)]]
 
 
@@ -188,7 +188,7 @@ def _loss(**options: Any) -> Callable[..., Rows]:
 
 
 def _with_patches(linear: Callable[..., Rows]) -> Callable[..., Rows]:
-    """A linear layer whose input is called U."""
+    """Adapt a linear layer to an input called U."""
     return lambda U, **weights: linear(U, **weights)
 
 
@@ -244,7 +244,7 @@ REFERENCES: dict[str, Callable[..., Rows]] = {
 
 
 def _variants() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
-    """Return variants that the catalogue does not list: every option is on in one of them."""
+    """Return variants that the catalogue does not list: each option is on in at least one."""
     every: dict[str, Any] = {"biases": True, "activation": gelu}
     named = {"activation": "gelu"}
     return {
@@ -268,7 +268,7 @@ def _variants() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
 
 
 def all_cases(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) -> Iterator[Case]:
-    """Yield every case: each layer at each sizes and number type; without any array to follow, float64 alone."""
+    """Yield every case: each layer at all sizes and number types; a layer without arrays in float64 only."""
     for name, (layer, _) in subjects().items():
         for chosen in sizes:
             for dtype in DTYPES if layer.inputs or layer.parameters else DTYPES[1:]:

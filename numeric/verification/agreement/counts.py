@@ -1,9 +1,9 @@
-"""Counts read off the equations, against what is really allocated and really executed.
+"""Counts read off the equations, compared with allocated weights and executed products.
 
-Definition   parameters: the entries of the weights that are made for a layer; FLOPs: those of the products that its
+Definition   parameters: the entries of the weights initialised for a layer; FLOPs: those of the products that its
              compiled function executes on arrays that record them
 Units        parameters; FLOPs, one multiply-add being 2
-Assumes      causal products are executed full, as they are counted
+Assumes      causal products are executed and counted for all pairs of positions
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ __all__ = ["at", "count_checks", "executed_flops", "flops_check", "flops_differe
 
 
 def count_checks(sizes: tuple[dict[str, int], ...] = SIZES[:1]) -> Iterator[Check]:
-    """Yield the differences of counted and real parameters, and of counted and executed FLOPs, for every layer."""
+    """Yield the differences of counted and allocated parameters, and of counted and executed FLOPs, for every layer."""
     for name in subjects():
         for chosen in sizes:
             each = case(name, chosen, DTYPES[0])
@@ -31,20 +31,20 @@ def count_checks(sizes: tuple[dict[str, int], ...] = SIZES[:1]) -> Iterator[Chec
 
 
 def parameters_check(name: str, counted: Expr, sizes: Mapping[str, int], weights: Any) -> Check:
-    """Return how many parameters the count has more than the weights."""
+    """Return the counted parameters minus the allocated ones."""
     allocated = count(weights)
     return Check("parameters counted - allocated", at(counted, sizes) - allocated, 0, f"({allocated:,} in {name})")
 
 
 def flops_check(case: Case, function: Callable[..., Any] | None = None) -> Check:
-    """Return how many FLOPs of products the count has more than a function, by default the compiled layer, executes."""
+    """Return the counted FLOPs of products minus those that a function, by default the compiled layer, executes."""
     executed = executed_flops(function or compile_layer(case.layer), case.arguments)
     counted = at(count_flops(case.layer, BATCH).matmul, case.sizes)
     return flops_difference(case.name, counted, executed)
 
 
 def flops_difference(name: str, counted: int, executed: int) -> Check:
-    """Return how many FLOPs of products were counted but not executed.
+    """Return the counted FLOPs of products minus the executed ones.
 
     Units        FLOPs, one multiply-add being 2
     """

@@ -1,4 +1,4 @@
-"""The forward pass once more, written by hand in float64: index notation instead of equations, nothing compiled.
+"""The forward pass written by hand in float64: index notation instead of equations, without the compiler.
 
 Definition   memory = Encoder(sqrt(d_model) E[source] + PE),   Z = Decoder(sqrt(d_model) E[target] + PE, memory),
              logits = Z E^T;   every sub-layer x -> LayerNorm(x + Sublayer(x))
@@ -6,7 +6,7 @@ Shapes       source (m,), target (n,) -> logits (n, vocab); weights nested as th
 Assumes      ReLU, attention without biases, no padding, eps = 1e-5; a norm after a stack where its weights are given
 Source       Vaswani et al. (2017), sections 3.1 to 3.5
 
-It takes weights of any number type and computes in float64, at the size of the base model in about a second.
+The weights may have any number type. The computation is in float64; for the base model it takes about a second.
 """
 
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ def _attention(X: Any, memory: Any, W_Q: Any, W_K: Any, W_V: Any, W_O: Any, caus
     Q = np.einsum("nd,hdk->hnk", X, W_Q, optimize=True)
     K = np.einsum("md,hdk->hmk", memory, W_K, optimize=True)
     V = np.einsum("md,hdv->hmv", memory, W_V, optimize=True)
-    blocks = W_O.reshape(h, d_v, -1)  # of rows: head i meets the rows i d_v, ..., (i + 1) d_v - 1
+    blocks = W_O.reshape(h, d_v, -1)  # blocks of rows: head i is multiplied by rows i d_v, ..., (i + 1) d_v - 1
     later = np.triu(np.ones((len(X), len(memory)), dtype=bool), 1) & causal
     Y = np.zeros((len(X), blocks.shape[-1]))
     for i in range(h):

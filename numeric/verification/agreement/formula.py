@@ -1,8 +1,8 @@
-"""Scalar formulas over arrays of numbers, by plain loops in Python floats: what a derivation says, at a point.
+"""The value of a scalar formula at given arrays, by plain loops in Python floats: a derivation at one point.
 
-Definition   `number(formula, arrays, values)` replaces entries by those of the arrays, symbols by the values, and adds
-             sums up term by term
-Assumes      the formula is in closed form: a derivative or an expectation in it has no number here
+Definition   `number(formula, arrays, values)` replaces entries by those of the arrays and symbols by the values, and
+             evaluates sums term by term
+Assumes      the formula is in closed form, without derivatives or expectations
 """
 
 from collections.abc import Callable, Mapping
@@ -23,13 +23,13 @@ Values = Mapping[Basic, float]
 def number(formula: Basic, arrays: Mapping[str, Any], values: Values) -> float:
     """Return the value of a formula.
 
-    Raises       TypeError for what has no value, KeyError for an array or a symbol that is not given
+    Raises       TypeError for a node without a rule, KeyError for a missing array or symbol
     """
     if formula in values:
         return values[formula]
     if formula.is_Number or formula.is_NumberSymbol:
         return float(formula)
-    if isinstance(formula, Within):  # arrays of numbers check their places themselves
+    if isinstance(formula, Within):  # indexing a NumPy array checks the condition itself
         return number(formula.args[0], arrays, values)
     if isinstance(formula, Array):
         return number(formula.entry(), arrays, values)
@@ -48,9 +48,9 @@ def number(formula: Basic, arrays: Mapping[str, Any], values: Values) -> float:
 
 
 def place(entry: Indexed, values: Values) -> tuple[int, ...]:
-    """Return the place of an entry in its array.
+    """Return the position of an entry in its array.
 
-    Raises       IndexError outside the array's lower end, which NumPy would read from the other
+    Raises       IndexError for a negative index, which NumPy would count from the end
     """
     places = tuple(round(number(index, {}, values)) for index in entry.indices)
     if min(places, default=0) < 0:
@@ -59,6 +59,7 @@ def place(entry: Indexed, values: Values) -> tuple[int, ...]:
 
 
 def _sum(formula: Sum, arrays: Mapping[str, Any], values: Values) -> float:
+    # SymPy lists the limits of the innermost sum first
     (index, low, high), *inner = reversed(formula.limits)
     body = Sum(formula.function, *reversed(inner)) if inner else formula.function
     first, last = (round(number(end, arrays, values)) for end in (low, high))

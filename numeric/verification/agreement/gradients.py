@@ -1,16 +1,16 @@
-"""Gradients of layers against differences of the layers themselves.
+"""Gradients of layers, compared with differences of the layers themselves.
 
-Definition   for random cotangents G of what a layer returns and a random direction P of one of its arrays x, the
+Definition   for random cotangents G of the outputs of a layer and a random direction P of one of its arrays x, the
              derived <dx, P> is compared with d/dt <G, Y(x + t P)> at t = 0; one direction for each array
-Result       the complex step Im Y(x + i s P) / s with s = 1e-200 of the compiled layer in float64, exact up to
+Result       the complex step Im Y(x + i s P) / s with s = 1e-200 of the compiled layer in float64 is exact up to
              rounding, so that the bound is that of four times the roundings of the layer; for a gradient of a gradient
-             of sixteen times. Where a function takes no complex numbers, central differences of order six with
-             the s from 2^-7 to 2^-16 whose bound is the smallest: it adds the roundings of the layer divided by s, and
-             the step from order four to six, which is more than what order six leaves out and is large where a step
-             goes past a jump. Where a point passes changes of its arrays on with a gain
-             above 1 (a row of small variance in layer normalisation), the bound is that many times as large
-Assumes      no entry lies on a kink: there the complex step goes one way as well (ReLU'(0) = 0); for central
-             differences, that there are none nearby
+             it is that of sixteen times. Where a function does not accept complex numbers, central differences of order
+             six, with that s from 2^-7 to 2^-16 whose bound is the smallest: it adds the roundings of the layer
+             divided by s, and the difference of the results of order four and six. That difference exceeds the error of
+             order six, and is large where a step crosses a jump. Where a point amplifies changes of its arrays by a
+             gain above 1 (a row of small variance in layer normalisation), the bound is multiplied by the gain
+Assumes      no entry is at a kink: there the complex step takes one side as well (ReLU'(0) = 0); for central
+             differences, no kink is nearby
 Source       Squire and Trapp (1998), "Using complex variables to estimate derivatives of real functions"; Griewank and
              Walther (2008), "Evaluating Derivatives", section 4.5: a gradient costs at most four times the function
 """
@@ -35,20 +35,20 @@ __all__ = ["cotangents", "gradient_check", "gradient_checks", "gradients_by_name
 
 COMPLEX_STEP = 1e-200
 REAL_STEPS = (2.0**-7, 2.0**-10, 2.0**-13, 2.0**-16)
-CHANGE = 2.0**-20  # of the arguments, that tells how roundings pass through
+CHANGE = 2.0**-20  # relative change of the arguments, which measures the gain of roundings
 GRADIENT_COST = 4
 Path = tuple[str | int, ...]
 
 
 def gradient_checks(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) -> Iterator[Check]:
-    """Yield the check of the gradient of every layer that has one, at every sizes and number type."""
+    """Yield the check of the gradient of every layer that has one, for all sizes and number types."""
     for case in all_cases(sizes, seed):
         if gradient_names(case.layer):
             yield gradient_check(case, seed=seed)
 
 
 def gradient_check(case: Case, function: Callable[..., Any] | None = None, order: int = 1, seed: int = 0) -> Check:
-    """Return how far a gradient, by default the derived one, is from the differences of the layer of a case.
+    """Return the distance of a gradient, by default the derived one, from the differences of the layer of a case.
 
     Definition   `order` 2 checks the gradient of the gradient against differences of the gradient
     Units        units in the last place of the largest sum of |dx P| over the arrays x; infinite where the arrays
@@ -72,7 +72,7 @@ def gradient_check(case: Case, function: Callable[..., Any] | None = None, order
 def _compared(
     point: "_Point", found: dict[Path, Any], wanted: dict[Path, Any], bound: float, rng: Any
 ) -> tuple[float, float]:
-    """Return the largest error of the gradients found by the wanted arrays, and its bound."""
+    """Return the largest error of the gradients by the wanted arrays, and its bound."""
     if found.keys() != wanted.keys():
         return inf, bound
     errors, sums, doubts, slopes = [], [], [], {}
@@ -89,7 +89,7 @@ def _compared(
         doubts.append(doubt)
     unit = float(np.spacing(dx.dtype.type(max(sums))))
     error, bound = max(errors) / unit, bound + max(doubts) / unit
-    if bound < error < inf:  # the gain is 1 or more, and asked for only where it decides
+    if bound < error < inf:  # the gain is at least 1, so it is measured only where it decides
         near = point.nearby(wanted, rng)
         changes = [abs(near.slope(path, direction)[0] - slope) for path, (slope, direction) in slopes.items()]
         bound *= max(1.0, max(changes) / (CHANGE * max(sums)))
@@ -98,7 +98,7 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Point:
-    """A layer at arguments in float64, with gradients by what it returns."""
+    """A layer at arguments in float64, with cotangents of its outputs."""
 
     layer: Layer
     arguments: dict[str, Any]
@@ -107,20 +107,21 @@ class _Point:
     bound: float  # of the roundings of the layer
 
     def values(self, path: Path, step: Any) -> tuple[Any, ...]:
-        """Return what the layer returns where one array is moved by a step."""
+        """Return the outputs of the layer where one array is moved by a step."""
         moved = _replaced(self.arguments, path, _at(self.arguments, path) + step)
         return results(run(self.layer, moved, self.sizes, check=False))
 
     def slope(self, path: Path, direction: Any) -> tuple[float, float]:
-        """Return d/dt <G, Y(x + t P)> at t = 0, and how far it may be off."""
+        """Return d/dt <G, Y(x + t P)> at t = 0, and a bound of its error."""
         try:
+            # Im f(x + i h) = h f'(x) + O(h^3): no subtraction, so h can be so small that the remainder vanishes
             changes = [y.imag for y in self.values(path, 1j * COMPLEX_STEP * direction)]
-        except TypeError:  # a function that takes no complex numbers
+        except TypeError:  # a function that does not accept complex numbers
             return min((self.slope_by_differences(path, direction, s) for s in REAL_STEPS), key=itemgetter(1))
         return _pairing(self.cotangents, changes) / COMPLEX_STEP, 0.0
 
     def slope_by_differences(self, path: Path, direction: Any, size: float) -> tuple[float, float]:
-        """Return the same from central differences of order six, by steps of a size."""
+        """Return the same from central differences of order six with a given step size."""
         given, step = self.cotangents, size * direction
         around = [(self.values(path, k * step), self.values(path, -k * step)) for k in (1, 2, 3)]
         one, two, three = (_pairing(given, ahead) - _pairing(given, behind) for ahead, behind in around)
@@ -147,7 +148,7 @@ def _pairing(cotangents: list[Any], values: Iterable[Any]) -> float:
 
 
 def run(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, int], check: bool = True) -> Any:
-    """Return what a compiled layer returns for arguments by name; a size or scalar it does not ask for is left out."""
+    """Return the output of a compiled layer, with arguments by name; sizes and scalars it does not take are dropped."""
     compiled: CompiledLayer = compile_layer(layer)
     scalars = {identifier(scalar.name) for scalar in layer.scalars}
     named = {name: value for name, value in arguments.items() if not isinstance(value, float | int) or name in scalars}
@@ -155,12 +156,12 @@ def run(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, int], ch
 
 
 def results(returned: Any) -> tuple[Any, ...]:
-    """Return what a compiled layer returns as a tuple, also where it is one array."""
+    """Return the outputs of a compiled layer as a tuple, also if it is a single array."""
     return returned if isinstance(returned, tuple) else (returned,)
 
 
 def cotangents(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, int], rng: Any) -> dict[str, Any]:
-    """Return random gradients by what a layer returns, under the names that its gradient gives them."""
+    """Return random cotangents of the outputs of a layer, under the names that its gradient gives them."""
     values = results(run(layer, arguments, sizes))
     names = [variable.name for variable in gradient(layer).inputs[len(layer.inputs) :]]
     return {
@@ -170,13 +171,13 @@ def cotangents(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, i
 
 
 def gradient_names(layer: Layer) -> list[str]:
-    """Return what the gradient of a layer returns gradients by, in its order: real inputs, parameters, parts."""
+    """Return the arrays by which the gradient of a layer returns gradients, in order: real inputs, weights, parts."""
     tree = weight_tree(layer)
     return [*(identifier(v.name) for v in layer.inputs if v.kind == "real"), *tree.parameters, *tree.parts]
 
 
 def gradients_by_name(layer: Layer, returned: Any) -> dict[str, Any]:
-    """Return what the gradient of a layer returns, by the names of what the gradients are by."""
+    """Return the gradients that the gradient of a layer returns, by the names of their arrays."""
     return dict(zip(gradient_names(layer), results(returned), strict=True))
 
 
@@ -184,7 +185,7 @@ def gradients_by_name(layer: Layer, returned: Any) -> dict[str, Any]:
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the arrays in nested dicts and lists, and where they are."""
+    """Yield the arrays in nested dicts and lists, each with its path."""
     if not isinstance(value, dict | list):
         yield path, value
         return
@@ -205,7 +206,7 @@ def _replaced(value: Any, path: Path, array: Any) -> Any:
 
 
 def _doubled(value: Any) -> Any:
-    """Return nested arguments with all numbers in float64, which holds float32 exactly."""
+    """Return nested arguments with all real numbers in float64, which represents float32 exactly."""
     if isinstance(value, Mapping):
         return {name: _doubled(inner) for name, inner in value.items()}
     if isinstance(value, list):

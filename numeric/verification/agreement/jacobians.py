@@ -1,11 +1,11 @@
-"""Derivatives that the catalogue states, against differences of the compiled functions.
+"""Derivatives stated by the catalogue, compared with differences of the compiled functions.
 
-Definition   a claim d y / d x = rhs, y an entry of a defined array and x an entry of a given one, is compared at every
-             place with the slope of the compiled equations; so is a claim d f(t) / d t of one scalar
+Definition   a claim d y / d x = rhs, with y an entry of a defined array and x an entry of a given one, is compared at
+             all indices with the slope of the compiled equations; so is a claim d f(t) / d t of one scalar
 Result       smooth equations: the complex step Im f(x + i s) / s with s = 1e-200, exact up to rounding, so that the
              bound is that of four times the roundings of the function itself;
-             with a kink: central differences with s = 2^-20, at points whose slopes to both sides agree; they are exact
-             on straight pieces, up to roundings of f divided by s
+             functions with a kink: central differences with s = 2^-20, at points where the slopes to both sides
+             agree; they are exact on straight pieces, up to roundings of f divided by s
 Source       Squire and Trapp (1998), "Using complex variables to estimate derivatives of real functions"; Griewank and
              Walther (2008), "Evaluating Derivatives", section 4.5: a gradient costs at most four times the function
 """
@@ -37,19 +37,19 @@ __all__ = ["derivative_checks", "derivative_claims", "jacobian_check", "scalar_c
 
 SIZES = {"n": 5, "d": 7, "d_in": 3, "d_out": 2, "d_model": 3, "d_k": 2, "d_v": 5, "d_ff": 7, "h": 2, "vocab": 11}
 SIZES["w"] = 2  # of windows, which must not be longer than n
-OTHER_SIZE = 3  # m among them
+OTHER_SIZE = 3  # of all other sizes, such as m
 KINKED = (Max, Min, Abs, Piecewise, Heaviside)
 COMPLEX_STEP = 1e-200
 REAL_STEP = 2.0**-20
 GRADIENT_COST = 4
-EPSILON, CONSTANT = 1e-5, 0.375  # what scalars are: epsilon, and any other, such as the slope of a leaky ReLU
+EPSILON, CONSTANT = 1e-5, 0.375  # values of scalars: epsilon, and any other, such as the slope of a leaky ReLU
 TRIES = 20
 
-Function = Callable[..., Any]  # of arrays by name, or of one
+Function = Callable[..., Any]  # of arrays by name, or of one array
 
 
 def derivative_checks(derivations: Iterable[Derivation], seed: int = 0) -> Iterator[Check]:
-    """Yield a check for every first derivative of an entry, or of a function of one scalar, that a result states."""
+    """Yield a check for every first derivative that a result states, of an entry or of a function of one scalar."""
     for derivation in derivations:
         for claim in derivative_claims(derivation):
             if isinstance(claim.lhs.variables[0], Symbol):
@@ -61,7 +61,7 @@ def derivative_checks(derivations: Iterable[Derivation], seed: int = 0) -> Itera
 def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
     """Yield the claims of a derivation that state a first derivative whose function can be compiled.
 
-    Assumes      no function of which nothing is known, no layer applied in the definitions, no derivative on the right
+    Assumes      no unknown function and no applied layer in the definitions, no derivative on the right-hand side
     """
     if any(equation.value.atoms(AppliedUndef, Apply) for equation in derivation.definitions):
         return
@@ -80,7 +80,7 @@ def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
 
 
 def _compiles(layer: Layer) -> bool:
-    """Say whether a layer has a NumPy form; matrices that are inputs, one for each number, have none."""
+    """Return whether a layer has a NumPy form; inputs with a matrix for each number do not."""
     try:
         compile_layer(layer)
     except CompileError:
@@ -89,7 +89,7 @@ def _compiles(layer: Layer) -> bool:
 
 
 def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:
-    """Return how far a stated Jacobian is from the slopes of the compiled definitions, at a random point.
+    """Return the distance of a stated Jacobian from the slopes of the compiled definitions, at a random point.
 
     Units        units in the last place of the largest entry of the Jacobian
     """
@@ -123,7 +123,7 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
 
 
 def scalar_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:
-    """Return how far a stated derivative of a function of one scalar is from the slopes of the compiled function.
+    """Return the distance of a stated derivative of a function of one scalar from the slopes of the compiled function.
 
     Units        units in the last place of the largest slope
     """
@@ -145,13 +145,14 @@ def scalar_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:
 
 
 def slopes(function: Function, redraw: Callable[[], Any], layer: Layer) -> tuple[Any, float]:
-    """Return the Jacobian of a compiled layer by differences at a point, and the unit in which its error counts.
+    """Return the Jacobian of a compiled layer by differences at a point, and the unit of its error.
 
     Shapes       (output axes, input axes)
     Raises       ArithmeticError where no point away from the kinks is found
     """
     if not _has_kinks(layer):
         at = redraw()
+        # complex-step differentiation, Squire and Trapp (1998): f'(x) = Im f(x + i h) / h without cancellation
         jacobian = _columns(lambda step: function(at + 1j * COMPLEX_STEP * step).imag / COMPLEX_STEP, at)
         return jacobian, float(np.spacing(np.abs(jacobian).max()))
     for _ in range(TRIES):
@@ -169,7 +170,7 @@ def _difference(function: Function, at: Any, here: Any, step: float) -> Function
 
 
 def _columns(slope: Function, at: Any) -> Any:
-    """Return the slopes in the direction of every entry, those directions on the last axes."""
+    """Return the slopes in the direction of every entry, with those directions as the last axes."""
     directions = np.eye(at.size).reshape(at.size, *at.shape)
     columns = np.stack([slope(direction) for direction in directions], axis=-1)
     return columns.reshape(*columns.shape[:-1], *at.shape)
@@ -180,7 +181,7 @@ def _is_scalar(symbol: Basic) -> bool:
 
 
 def _of_complex_numbers(compiled: CompiledLayer) -> Function:
-    """Return a compiled layer as a function that takes complex numbers: SciPy's expit takes real ones alone."""
+    """Return a compiled layer as a function of complex numbers: SciPy's expit accepts only real ones."""
     inner = compiled.function
     names = {**inner.__globals__, "special": SimpleNamespace(erf=special.erf, expit=lambda x: 1 / (1 + np.exp(-x)))}
     return FunctionType(inner.__code__, names, inner.__name__, inner.__defaults__, inner.__closure__)
@@ -207,7 +208,7 @@ def _name(entry: Indexed) -> str:
 
 
 def _defining(derivation: Derivation, output: str) -> Layer:
-    """Return the definitions of a derivation as a layer of what they take as given; a table is a parameter of it."""
+    """Return the definitions of a derivation as a layer whose inputs they do not define; tables are parameters."""
     defined = {equation.variable for equation in derivation.definitions}
     used = set().union(*(equation.value.atoms(Variable) for equation in derivation.definitions))
     given = sorted(used - defined, key=lambda variable: variable.name)

@@ -2,13 +2,13 @@ r"""Moments of the dot product, against samples.
 
 Definition   z = (s - claimed) / e, with s the mean or the variance of N = 20,000 samples and e its standard error:
              sqrt(s^2 / N) for the mean, sqrt((m_4 - s^4) / N) for the variance, m_4 the fourth central moment
-Result       |z| < 5 at the claimed value for 20 seeds and three distributions; at d_k^2 and d_k / 2 in place of the
-             variance d_k, |z| > 5 at the same samples
+Result       |z| < 5 at the claimed value for 20 seeds and three distributions; with d_k^2 or d_k / 2 in the place of
+             the variance d_k, |z| > 5 on the same samples
 Assumes      components independent, of mean 0 and variance 1: normal, uniform on (-sqrt 3, sqrt 3), or a fair sign
 Source       the moments of the dot product: Vaswani et al. (2017), footnote 4; the error of a sample variance: Cramer
              (1946), "Mathematical Methods of Statistics", section 27.4
 
-At |z| = 5 a true value is refused once in 1.7 million draws; the seeds are fixed, so that nothing is drawn again.
+At |z| = 5 a true value is refused once in 1.7 million draws; the seeds are fixed, so that the result never varies.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ Draw = Callable[[str, int], Any]  # samples for a distribution and a seed
 
 @cache
 def sample(distribution: str, seed: int, scores: Layer | None = None) -> Any:
-    """Return samples of q . k, or of the only score S of a compiled layer, for random q and k of width d_k.
+    """Return samples of q . k, or of the single score S of a compiled layer, for random q and k of width d_k.
 
     Shapes       (N,)
     """
@@ -76,7 +76,7 @@ def smallest_z(z: Callable[[Any, float], float], claimed: float, draw: Draw = sa
 
 
 def moment_checks(derivations: Iterable[Derivation]) -> Iterator[Check]:
-    """Yield the largest |z| of each moment of the dot product that the catalogue states, among those known here."""
+    """Yield the largest |z| of each moment of the dot product that the catalogue states and `MOMENTS` lists."""
     for derivation in derivations:
         if derivation.id in MOMENTS:
             z, draw = MOMENTS[derivation.id]
@@ -85,7 +85,7 @@ def moment_checks(derivations: Iterable[Derivation]) -> Iterator[Check]:
 
 
 def rejections(variance: Expr = d_k) -> Iterator[Check]:
-    """Yield how near the wrong variances d_k^2 and d_k / 2 come to being accepted: 5 / |z|, which must be below 1."""
+    """Yield how close the wrong variances d_k^2 and d_k / 2 are to being accepted: 5 / |z|, which must be below 1."""
     for wrong in (variance**2, variance / 2):
         nearest = smallest_z(z_of_variance, float(wrong.subs(d_k, WIDTH)))
         yield Check(f"variance {wrong} is refused", LARGEST_Z / nearest, 1.0, f"(5 / |z|, |z| >= {nearest:.3g})")

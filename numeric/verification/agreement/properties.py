@@ -1,8 +1,8 @@
-"""Properties that the catalogue proves, seen on the compiled functions.
+"""Properties that the catalogue proves, checked on the compiled functions.
 
 Result       rows of a softmax, of attention weights and of the model's probabilities sum to 1
-             (softmax.sums_to_one, attention.weights_sum_to_one); a hidden key has weight 0, and a row without any
-             visible key weights 0 throughout; the gradients by a key that no row sees, by its value, and by a query
+             (softmax.sums_to_one, attention.weights_sum_to_one); a hidden key has weight 0, and in a row without
+             visible keys all weights are 0; the gradients by a key that no row sees, by its value, and by a query
              that sees no key are 0
 Units        units in the last place of 1; the bound is that of the roundings of one softmax
 """
@@ -24,7 +24,7 @@ from numeric.verification.agreement.rounding import rounding_bound
 
 __all__ = ["hidden_gradients_check", "hidden_keys_check", "property_checks", "row_sums_check"]
 
-WEIGHTS: dict[str, tuple[str, Callable[[], Layer]]] = {  # what sums to 1: the case that feeds it, and the layer
+WEIGHTS: dict[str, tuple[str, Callable[[], Layer]]] = {  # name of the weights: the case with the input, the layer
     "softmax": ("softmax", softmax),
     "attention weights": ("scaled_dot_product_attention", lambda: scaled_dot_product_attention().until("A")),
     "masked attention weights": (
@@ -35,7 +35,7 @@ HIDDEN = "masked attention weights"
 
 
 def property_checks(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) -> Iterator[Check]:
-    """Yield for every kind of weights how far its rows are from summing to 1, and the largest hidden weight."""
+    """Yield for every kind of weights the distance of its row sums from 1, and the largest hidden weight."""
     for what, (name, layer) in WEIGHTS.items():
         for chosen in sizes:
             for dtype in DTYPES:
@@ -50,9 +50,10 @@ def property_checks(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) ->
 
 
 def row_sums_check(what: str, weights: Any, rows: Any = True) -> Check:
-    """Return how far the rows of weights are from summing to 1, those with a visible key if there are others."""
+    """Return the largest distance of the row sums of weights from 1, over the rows with a visible key."""
     far = np.abs(weights.astype(np.float64).sum(axis=-1) - 1)
     error = float(np.max(far, where=np.broadcast_to(rows, far.shape), initial=0.0) / np.finfo(weights.dtype).eps)
+    # a softmax over n keys rounds n + 3 times: see `rounding`
     bound = rounding_bound(weights.shape[-1] + 3)
     return Check(f"rows of {what} sum to 1", error, bound, f"ULP, {weights.dtype}, {weights.shape[-1]} columns")
 

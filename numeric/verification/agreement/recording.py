@@ -1,9 +1,9 @@
 """An array type that records the products executed on it.
 
-Definition   whatever NumPy computes from a `Recorded` array is `Recorded` too, and every product of matrices or
-             vectors (`@`, matmul, dot, vecdot, matvec, vecmat, einsum, tensordot, inner) enters the log of its operands
-Units        FLOPs, one multiply-add being 2: a product of (n, k) and (k, m) enters 2 n k m for each item of its batch
-Assumes      entrywise products, also those that a sum follows, are no products of matrices
+Definition   every array that NumPy computes from a `Recorded` array is `Recorded` too, and every product of matrices or
+             vectors (`@`, matmul, dot, vecdot, matvec, vecmat, einsum, tensordot, inner) is added to their log
+Units        FLOPs, one multiply-add being 2: a product of (n, k) and (k, m) adds 2 n k m for each item of its batch
+Assumes      entrywise products are not products of matrices, even where a sum follows
 """
 
 from collections.abc import Callable, Mapping
@@ -18,12 +18,12 @@ Log = list[tuple[str, int]]
 
 
 class Recorded(np.ndarray):
-    """An array with a log of (name of the product, FLOPs), which it shares with all that is computed from it."""
+    """An array with a log of (name of the product, FLOPs), which it shares with all arrays computed from it."""
 
     log: Log
 
     def __array_finalize__(self, source: Any) -> None:
-        """Take over the log of the array that this one is made from."""
+        """Take the log of the array from which this one is made."""
         self.log = getattr(source, "log", [])
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
@@ -48,7 +48,7 @@ class Recorded(np.ndarray):
         return _wrapped(result, log)
 
     def dot(self, other: Any, out: Any = None) -> Any:
-        """Return the product as `np.dot` does: NumPy tells no subclass of a call of this method."""
+        """Return the product by `np.dot`: a call of this method would not reach `__array_function__`."""
         return np.dot(self, other, out)
 
 
@@ -91,7 +91,7 @@ def _log(values: Any) -> Log:
     return NOWHERE
 
 
-NOWHERE: Log = []  # stands for the log of values without any recorded array; nothing is written to it by a product
+NOWHERE: Log = []  # the log of values without any recorded array; no product writes to it
 
 # How many multiply-adds each entry of the result takes, from the operands
 PRODUCTS: dict[str, Callable[..., int]] = {

@@ -1,6 +1,6 @@
-"""What a cross-check says: a number that was measured, the bound that it must keep, and whether it does.
+"""The result of a cross-check: a measured number, its bound, and whether the number is within the bound.
 
-Assumes      a bound is stated before anything is measured; what is not a number passes no check
+Assumes      a bound is fixed before the measurement; NaN passes no check
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ __all__ = ["Agreement", "Check"]
 
 @dataclass(frozen=True)
 class Agreement:
-    """A compiled layer against another route to the same numbers, at the given sizes and number type.
+    """A compiled layer against an independent computation of the same numbers, at given sizes and number type.
 
     Units        `error_ulp` and `bound` count units in the last place of the largest value of a row, the worst row
     """
@@ -23,7 +23,7 @@ class Agreement:
 
     @property
     def passed(self) -> bool:
-        """Whether the error keeps the bound; NaN does not."""
+        """Whether the error is within the bound; NaN is not."""
         return self.error_ulp <= self.bound
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the number keeps its bound; NaN does not."""
+        """Whether the number is within its bound; NaN is not."""
         return abs(self.measured) <= self.bound
 
     def __str__(self) -> str:

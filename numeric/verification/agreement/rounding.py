@@ -1,16 +1,16 @@
-r"""How far rounding may take a layer: the number of roundings on its longest path, read off the equations.
+r"""A bound for the rounding error of a layer, from the number of roundings on its longest path of operations.
 
-Definition   a product over k columns rounds k times on the way of one entry (k products, k - 1 sums, any order), a
+Definition   a product over k columns rounds k times for each entry (k products, k - 1 sums, in any order), a
              sum of k members k times, a softmax over n keys n + 3 times, its log-sum-exp n + 4, a mean of n entries
-             n + 1, an elementwise function once an operation
+             n + 1, an elementwise function once for each operation
 Result       error <= 8 sqrt(roundings + 1) units in the last place of the row's largest value
-Assumes      a rounding changes a value by at most u of it, which is at most one unit in its last place; roundings err
-             independently and as often up as down, so that r of them exceed lambda sqrt(r) u with probability below
-             2 exp(-lambda^2 / 2), for lambda = 8 below 3e-14; rows of unit size and weights that keep them so,
-             through which an error passes with a gain near 1
+Assumes      a rounding changes a value by at most u times the value, which is at most one unit in its last place;
+             roundings err independently and as often up as down, so that r of them exceed lambda sqrt(r) u with
+             probability below 2 exp(-lambda^2 / 2), for lambda = 8 below 3e-14; rows have unit size, weights keep
+             them so, and an error passes through them with a gain near 1
 Source       Higham and Mary (2019), "A new approach to probabilistic rounding error analysis", theorem 2.4
 
-The bound grows with the sizes of the reductions alone. It is stated here, before anything is measured.
+The bound grows only with the sizes of the reductions. It is fixed here, before any measurement.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ LAMBDA = 8
 
 
 def rounding_bound(count: int) -> float:
-    """Return the bound for a path of so many roundings.
+    """Return the bound for a path with the given number of roundings.
 
     Units        units in the last place of the largest value of the row
     """
@@ -72,7 +72,7 @@ def _path(node: Array, paths: Mapping[Basic, int]) -> int:
 
 @singledispatch
 def own(node: Array) -> int:
-    """Return the roundings of one node on the way of one entry: none where entries are only moved."""
+    """Return the roundings of one node for one entry: 0 where entries are only moved."""
     return 0
 
 
@@ -91,9 +91,9 @@ own.register(Elementwise, lambda node: count_operations(node.args[0].formula.exp
 
 @own.register
 def _(node: Tabulated) -> int:
-    """A table feeds sine and cosine, whose absolute error is its own: units of 1, as many as its largest value.
+    """Return the error of a table that feeds sines and cosines: an error of its angles is an absolute error of theirs.
 
-    The tables of layers grow or fall along each axis, so that a corner holds the largest; a scalar is taken for 1.
+    The tables of layers grow or fall along each axis, so that the largest entry is at a corner; scalars count as 1.
     """
     corners = product(*({Integer(0), total(along) - 1} for along in node.shape))
     scalars = dict.fromkeys(node.free_symbols, Integer(1))

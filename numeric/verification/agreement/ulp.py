@@ -1,14 +1,15 @@
-"""How far a result is from the exact one, in units in the last place, entry by entry and by rows.
+"""The distance of a result from the exact one, in units in the last place, by entry and by row.
 
 Definition   ulp(v) = the distance from |v| to the next larger number of the type of the result, never below the least
              subnormal number;
              by entry   |found - exact| / ulp(exact)
              by row     |found - exact| / ulp(the largest |exact| of the row), rows along the last axis
-Result       a correctly rounded result has at most 1/2 by either measure
-Assumes      the exact values lie within the range of the type; NaN and infinities are infinitely far from any number
+Result       a correctly rounded result has an error of at most 1/2 by either measure
+Assumes      the exact values are in the range of the type; NaN and infinities have an infinite error
 
-An entry that is a sum of terms that cancel has few digits in any arithmetic of this precision, and its error by entry
-has no bound: claims about layers are claims by row. By entry a result says how well small probabilities are kept.
+An entry that is a sum of cancelling terms has few correct digits in any arithmetic of this precision, and its error
+by entry has no bound: claims about layers are claims by row. The error by entry shows how accurate small probabilities
+are.
 
 >>> import numpy as np
 >>> found = errors_in_ulp(np.array([1 + 2**-22, 2**-24], np.float32), [1, 2**-25])
@@ -68,6 +69,7 @@ def errors_in_ulp(found: Any, exact: Any) -> UlpErrors:
     if found.shape != high.shape:
         raise ValueError(f"the result has shape {found.shape}, the exact one {high.shape}: compare the same entries")
     with np.errstate(invalid="ignore"):
+        # found - high is exact where one is at most twice the other (Sterbenz's lemma), so that low is not lost
         distance = abs((found.astype(np.float64) - high) - low)
     distance = np.where(np.isfinite(found), distance, np.inf)
     units = _ulp(high, found.dtype)
@@ -76,7 +78,7 @@ def errors_in_ulp(found: Any, exact: Any) -> UlpErrors:
 
 
 def _pair(exact: Any) -> tuple[Any, Any]:
-    """Return numbers as sums of two float64, which hold 106 bits of them."""
+    """Return numbers as sums of two float64, which represent 106 bits of them."""
     values = np.asarray(exact, dtype=object)
     numbers = [mp.mpf(value) for value in values.ravel()]
     high = [float(number) for number in numbers]
@@ -85,7 +87,7 @@ def _pair(exact: Any) -> tuple[Any, Any]:
 
 
 def _ulp(values: Any, dtype: Any) -> Any:
-    """Return the distance from each value to the next larger one of a type."""
+    """Return the distance from each value to the next larger number of a type."""
     information = np.finfo(dtype)
     _, exponent = np.frexp(values)  # |v| = m 2^exponent, 1/2 <= m < 1
     least = int(np.log2(float(information.smallest_subnormal)))

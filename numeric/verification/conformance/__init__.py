@@ -1,4 +1,4 @@
-"""Conformance: whether somebody's function over arrays is a layer, with the smallest case in which it is not."""
+"""Conformance: test whether a function over arrays implements a layer, and find the smallest case in which it fails."""
 
 from numeric.verification.conformance.frameworks import FRAMEWORKS
 from numeric.verification.conformance.running_error import Bounded, bounded

@@ -1,9 +1,9 @@
-"""The cases of a test, in the order in which a function is called: the plainest first.
+"""The cases of a test, in the order of the calls: the simplest first.
 
-Result       ordinary numbers at distinct primes, hidden rows, extremes; other kinds of numbers; other orders in memory;
+Result       ordinary numbers at distinct primes, hidden rows, extremes; other kinds of numbers; other memory layouts;
              sizes of 1 and equal sizes; sizes of several hundred
-Assumes      what one number type shows of kinds, sizes and memory, the other shows too, but for the number type of the
-             result: the plainest of each are drawn in both
+Assumes      a failure for a kind of numbers, a size or a memory layout shows in either number type, except a wrong
+             number type of the result: the simplest cases of each are drawn in both
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,21 +23,21 @@ from numeric.verification.conformance.sizes import combined_sizes, draw_sizes, l
 __all__ = ["Scope", "cases"]
 
 BATCHES: tuple[tuple[int, ...], ...] = ((), (2,), (3, 2))
-MANY = (131,)  # of a batch, beyond every usual number of workers and blocks
-ATTEMPTS = 20  # at sizes that fit
+MANY = (131,)  # a batch larger than usual numbers of workers and blocks
+ATTEMPTS = 20  # at drawing sizes that fit
 EXTREMES = ("extreme 30", "extreme 1000")
 UNEVEN = ("rising", "falling", "peak")  # along long axes
 NUMBERS = ("tiny", "shifted", "equal", "flat", "zero")
 MASKS = ("triangular", "all visible", "one visible")
-ROWS = 40  # of combined sizes, for a layer of few equations
-SHORT = 16  # equations of a layer of which each long axis is tried with large numbers at either end
+ROWS = 40  # of combined sizes, for a layer with few equations
+SHORT = 16  # most equations of a layer whose long axes are each tried with large numbers at either end
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a test covers: sizes that are given, number types, batch axes, hidden rows, orders in memory.
+    """The extent of a test: given sizes, number types, batch axes, hidden rows, memory layouts.
 
-    `shapes` is how many different shapes the framework takes in a moment.
+    `shapes` is the number of different shapes that the framework processes in a moment.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -84,7 +84,7 @@ def _plainest(layer: Layer, scope: Scope) -> Iterator[Case]:
 
 
 def _fitting(layer: Layer, pinned: Mapping[str, int], plan: Plan, seed: int) -> Case:
-    """Return a case at sizes for which the layer has a value: some layers want one size to exceed another."""
+    """Return a case at sizes for which the layer has a value: some layers need one size to exceed another."""
     for attempt in range(ATTEMPTS):
         fitting = replace(plan, sizes=draw_sizes(layer, pinned, seed + attempt))
         try:
@@ -107,7 +107,7 @@ def _drawn(layer: Layer, plan: Plan) -> Case | None:
 
 
 def _kinds(layer: Layer, scope: Scope) -> list[str]:
-    """Return the kinds of numbers that tell something of a layer, beside the plainest."""
+    """Return the kinds of numbers that can reveal errors of a layer, beside the simplest."""
     kinds = {variable.kind for variable in layer.inputs}
     real = "real" in kinds or bool(layer.parameters)
     numbers = [*NUMBERS, *["huge"] * (not _has_softmax(layer))]
@@ -124,7 +124,7 @@ def _contains(node: Basic, kind: Any) -> bool:
 
 
 def _combined(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -> list[Plan]:
-    """Return plans of sizes that are 1 or equal; the two plainest in every number type."""
+    """Return plans with sizes that are 1 or equal; the two simplest in every number type."""
     rows = max(4, min(ROWS, scope.shapes // 5, 10 * ROWS // _equations(layer)))
     batch = bool(scope.batch and layer.inputs)
     found = []
@@ -140,10 +140,10 @@ def _combined(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -
 
 
 def _large(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -> list[Plan]:
-    """Return plans of sizes of several hundred: each alone, then all as large as time allows.
+    """Return plans with sizes of several hundred: each alone, then all as large as time allows.
 
-    Large numbers stand at one end of an axis, or anywhere, so that it is seen when a part of the axis alone is looked
-    at: the single precision of what is compared overflows first.
+    Large numbers are at one end of an axis, or anywhere, so that a function that reads only a part of the axis, say
+    for a maximum, fails; in float32 it overflows first.
     """
     together = replace(plan, sizes=sizes_at_once(layer, scope.sizes))
     real = any(variable.kind == "real" for variable in layer.inputs)
@@ -159,5 +159,5 @@ def _large(layer: Layer, scope: Scope, plan: Plan, dtypes: tuple[str, ...]) -> l
 
 
 def _equations(layer: Layer) -> int:
-    """Return how many equations a layer runs through, those of its parts included."""
+    """Return the number of equations that a layer evaluates, including those of its parts."""
     return len(layer.equations) + sum(_equations(node.layer) for node in applications(layer))

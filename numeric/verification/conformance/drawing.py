@@ -1,7 +1,7 @@
-"""What a function under test is called with: random arrays of given sizes, made from a seed.
+"""The arguments of a function under test: random arrays of given sizes, drawn from a seed.
 
-Definition   a `Plan` says how a case is drawn: sizes, number type, batch axes, kind of numbers, how they lie in
-             memory, seed; the same plan, the same case
+Definition   a `Plan` determines a case: sizes, number type, batch axes, kind of numbers, memory layout and seed; equal
+             plans give equal cases
 Shapes       those of `numeric.verification.conformance.sizes`
 Assumes      weights are normal numbers: matrices that keep the size of a row, vectors around 1; in unusual cases
              also around -1, and 0
@@ -24,12 +24,12 @@ from numeric.verification.conformance.sizes import shape_of
 __all__ = ["Case", "Plan", "doubled", "draw", "leaves", "mapped"]
 
 SCALARS = {"epsilon": 1e-5}  # the defaults of the layers; other scalars are arguments
-SCALAR = 0.25  # of a scalar that has no default, such as the rate of dropout
+SCALAR = 0.25  # value of a scalar without a default, such as the rate of dropout
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a case is drawn; `usual` sizes and numbers are those for which typical roundings can be told."""
+    """The recipe of a case; for `usual` sizes and numbers the typical rounding error is known."""
 
     sizes: Mapping[str, int]
     dtype: str
@@ -49,7 +49,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """The arguments of a compiled layer, by name, and those scalars that have a default."""
+    """The arguments of a compiled layer, by name, and the scalars that have a default."""
 
     layer: Layer
     plan: Plan
@@ -58,7 +58,7 @@ class Case:
 
     @cached_property
     def expected(self) -> Any:
-        """What the layer gives in float64, whatever the number type of the arguments."""
+        """The output of the layer in float64, for arguments of any number type."""
         exact = mapped(self.arguments, lambda _, each: doubled(each))
         with np.errstate(all="ignore"):  # exp(-x) of a sigmoid may overflow on its way to 1/infinity
             return compile_layer(self.layer)(**{**exact, **self.defaults})
@@ -79,7 +79,7 @@ def draw(layer: Layer, plan: Plan) -> Case:
 
 
 def _asked(layer: Layer, plan: Plan, known: set[str]) -> dict[str, Any]:
-    """Return the sizes and scalars that the compiled layer asks for, in its order."""
+    """Return the sizes and scalars that are arguments of the compiled layer, in its order."""
     code = compile_layer(layer).function.__code__
     asked = [name for name in code.co_varnames[: code.co_argcount] if name not in known and name not in SCALARS]
     return {name: plan.sizes[name] if name in plan.sizes else plan.scalars.get(name, SCALAR) for name in asked}
@@ -95,7 +95,8 @@ def _input(variable: Variable, plan: Plan, rng: Any) -> Any:
 
 
 def _tokens(count: int, shape: tuple[int, ...], rng: Any) -> Any:
-    """Return numbers of tokens; the last of a row is the last token, the first of a row is the first."""
+    """Return token numbers; each row begins with the first token and ends with the last."""
+    # both ends of the table are read, so that a count that is off by one fails
     tokens = rng.integers(count, size=shape)
     if shape and shape[-1] > 1:
         tokens[..., 0] = 0
@@ -105,11 +106,12 @@ def _tokens(count: int, shape: tuple[int, ...], rng: Any) -> Any:
 
 
 def _weights(tree: WeightTree, plan: Plan, rng: Any, scaled: bool) -> dict[str, Any]:
-    """Return weights of any entries at all: matrices that keep the size of a row, vectors around 1, -1 or 0."""
+    """Return random weights: matrices that keep the size of a row, vectors around 1, or also around -1 and 0."""
     weights: dict[str, Any] = {}
     for name, variable in tree.parameters.items():
         shape = shape_of(variable.shape, plan.sizes)
         normal = rng.standard_normal(shape)
+        # entries of variance 1/k in a matrix of k rows: the entries of x W have the size of those of x
         weight = normal / shape[-2] ** 0.5 if len(shape) > 1 else 1 + normal / 2
         if len(shape) == 1 and not plan.usual:
             weight = weight * rng.choice([-1, 0, 1, 1], size=shape)
@@ -122,7 +124,7 @@ def _weights(tree: WeightTree, plan: Plan, rng: Any, scaled: bool) -> dict[str, 
 
 
 def leaves(tree: Any, path: str = "") -> dict[str, Any]:
-    """Return the arrays of nested arguments by path, such as `layers[0].norm.gamma`; numbers are left out."""
+    """Return the arrays of nested arguments by path, such as `layers[0].norm.gamma`, without plain numbers."""
     if isinstance(tree, Mapping):
         parts = [(f"{path}.{name}" if path else name, value) for name, value in tree.items()]
     elif isinstance(tree, list | tuple):
@@ -133,7 +135,7 @@ def leaves(tree: Any, path: str = "") -> dict[str, Any]:
 
 
 def doubled(array: Any) -> Any:
-    """Return an array of real numbers in float64, any other as it is."""
+    """Return an array of real numbers in float64, any other array unchanged."""
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 

@@ -1,7 +1,8 @@
-"""NumPy, PyTorch and JAX: how each is given arrays, gives them back, and differentiates.
+"""NumPy, PyTorch and JAX: how each receives arrays, returns them, and differentiates.
 
-A framework is a table row: `to` makes its arrays, `back` makes NumPy's, `pull_back` returns the output of a function
-and the gradients of <cotangent, output> by the arrays chosen. PyTorch and JAX are imported at the first use.
+A framework is a table row: `to` converts arrays from NumPy, `back` converts them to NumPy, `pull_back` returns the
+output of a function and the gradients of <cotangent, output> by the chosen arrays. PyTorch and JAX are imported on
+first use.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,33 +22,33 @@ Call = Callable[[Arguments], Any]
 
 
 class Untraceable(Exception):
-    """An output that no gradient leads back from; its text says why."""
+    """An output through which no gradient can be computed; the text says why."""
 
 
 @dataclass(frozen=True)
 class Framework:
-    """A library of arrays; `differentiable` says whether it gives gradients."""
+    """A library of arrays; `differentiable` says whether it computes gradients."""
 
     name: str
-    kind: str  # what its arrays are called
+    kind: str  # the name of its arrays
     to: Callable[[Any], Any]
     back: Callable[[Any], Any]
     owns: Callable[[Any], bool]
     pull_back: Callable[[Call, Arguments, frozenset[str], Any], tuple[Any, dict[str, Any]]] | None = None
     precision: Callable[[str], Any] = lambda dtype: nullcontext()
-    write: Callable[[Any, Any], Any] = lambda array, value: array  # other numbers into an array, where it can be done
-    shares: Callable[[Any, Any], bool] = lambda one, other: False  # whether two arrays lie in the same memory
-    layouts: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)  # the same numbers, otherwise in memory
-    shapes: int = 200  # that a search for a small case may try: JAX compiles anew for each
+    write: Callable[[Any, Any], Any] = lambda array, value: array  # write numbers into an array, where it is mutable
+    shares: Callable[[Any, Any], bool] = lambda one, other: False  # whether two arrays share memory
+    layouts: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)  # equal numbers in other memory layouts
+    shapes: int = 200  # most shapes that a search for a small case tries: JAX compiles anew for each
 
     @property
     def differentiable(self) -> bool:
-        """Whether it gives gradients."""
+        """Whether the framework computes gradients."""
         return self.pull_back is not None
 
 
 def framework_of(function: Any) -> str:
-    """Return the framework that a function or module was made by, as far as its type or module says; else "numpy"."""
+    """Return the framework of a function or module, as far as its type or module shows it; otherwise "numpy"."""
     origins = {kind.__module__.partition(".")[0] for kind in type(function).__mro__}
     origins.add(str(getattr(function, "__module__", "")).partition(".")[0])
     if "torch" in origins:
@@ -64,12 +65,12 @@ def _written(array: Any, value: Any) -> Any:
 
 
 def _turned(array: Any) -> Any:
-    """Return the same matrices, each in the order of its columns."""
+    """Return the same matrices, stored column by column."""
     return np.ascontiguousarray(array.mT).mT if array.ndim > 1 else array
 
 
 def _spread(array: Any) -> Any:
-    """Return the same numbers, as every second one of a larger array along each axis."""
+    """Return the same numbers, stored as every second entry of a larger array along each axis."""
     larger = np.zeros([2 * size for size in array.shape], array.dtype)
     places = (slice(None, None, 2),) * array.ndim
     larger[places] = array
@@ -77,7 +78,7 @@ def _spread(array: Any) -> Any:
 
 
 def _reversed(array: Any) -> Any:
-    """Return the same numbers, from the last to the first in memory."""
+    """Return the same numbers, stored from the last to the first."""
     places = (slice(None, None, -1),) * array.ndim
     return np.ascontiguousarray(array[places])[places]
 
@@ -150,7 +151,7 @@ def _jax_pull_back(call: Call, arguments: Arguments, chosen: frozenset[str], cot
     try:
         output, back = jax.vjp(of_chosen, given)
     except TypeError:
-        output = call(arguments)  # what is no array cannot be differentiated, and is reported as what it is
+        output = call(arguments)  # an output that is not an array cannot be differentiated; its type is reported
         if isinstance(output, jax.Array):
             raise
     if not (isinstance(output, jax.Array) and output.shape == cotangent.shape):

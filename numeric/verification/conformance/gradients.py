@@ -1,11 +1,11 @@
-"""What the gradients of a layer are, for the gradients of an implementation to be compared with.
+"""The expected gradients of a layer, with which the gradients of an implementation are compared.
 
 Definition   for a cotangent G of the output Y: the gradient of sum G Y by every real input and weight
-Result       the derived gradient of the layer, compiled, in float64; of a layer for which none can be derived, complex
-             steps Im f(x + i s) / s with s = 1e-200, exact up to rounding, at entries chosen at random
+Result       the derived gradient of the layer, compiled, in float64; for a layer without one, complex steps
+             Im f(x + i s) / s with s = 1e-200, exact up to rounding, at entries chosen at random
              (the others are NaN: not known)
-Assumes      an implementation loses at most four bits more than the derived gradient; where the worst case says
-             nothing, the bound of `numeric.verification.agreement.rounding` for four times the roundings of the layer
+Assumes      an implementation loses at most four bits more than the derived gradient; where the worst case is unknown,
+             the bound of `numeric.verification.agreement.rounding` for four times the roundings of the layer
 Source       Squire and Trapp (1998); Griewank and Walther (2008), section 4.5: a gradient costs at most four times the
              function
 """
@@ -28,15 +28,15 @@ __all__ = ["by_complex_steps", "derived", "expected_gradients"]
 
 STEP = 1e-200
 GRADIENT_COST = 4
-LARGEST = 30  # entries of one array that are differentiated by complex steps
+LARGEST = 30  # most entries of one array that are differentiated by complex steps
 
 Gradients = dict[str, Any]  # by the path of the array
 
 
 def expected_gradients(case: Case, cotangent: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the gradient by every real array, by path, and how far each entry of it may be off."""
+    """Return the gradient by every real array, by path, and the permitted error of each of its entries."""
     try:
-        with np.errstate(all="ignore"):  # an intermediate may overflow, and a bound be none on its way
+        with np.errstate(all="ignore"):  # an intermediate value may overflow, and an intermediate bound be NaN
             found, worst = derived(case, cotangent), _worst(case, cotangent)
     except (GradientError, CompileError):
         found, worst = _by_complex_steps_or_none(case, cotangent), {}
@@ -52,15 +52,15 @@ def expected_gradients(case: Case, cotangent: Any) -> dict[str, tuple[Any, Any]]
 
 
 def derived(case: Case, cotangent: Any) -> Gradients:
-    """Return the gradients that the derived gradient of the layer gives.
+    """Return the gradients computed by the derived gradient of the layer.
 
-    Raises       GradientError or CompileError where there is none
+    Raises       GradientError or CompileError where the layer has no derived gradient
     """
     return _gradients(case, mapped(dict(case.arguments), lambda _, each: doubled(each)), cotangent)
 
 
 def _worst(case: Case, cotangent: Any) -> Gradients:
-    """Return the bounds that the derived gradient finds for itself, where it does."""
+    """Return the error bounds that the derived gradient computes for itself, if it can."""
     errors: Gradients = {}
     exact = mapped(dict(case.arguments), lambda _, each: doubled(each))
     for dtype, freedom in _arithmetics(case.plan.dtype):
@@ -76,7 +76,7 @@ def _worst(case: Case, cotangent: Any) -> Gradients:
 
 
 def _arithmetics(dtype: str) -> tuple[tuple[str, int], ...]:
-    """Return the number types in which errors arise, and how many times the bound of each is allowed."""
+    """Return the number types in which errors arise, each with the permitted multiple of its bound."""
     return (("float64", FREEDOM + 1),) if dtype == "float64" else ((dtype, FREEDOM), ("float64", 1))
 
 
@@ -92,7 +92,7 @@ def _gradients(case: Case, arguments: Mapping[str, Any], cotangent: Any) -> Grad
 
 
 def _by_complex_steps_or_none(case: Case, cotangent: Any) -> Gradients:
-    """Return the gradients by complex steps, or as not known."""
+    """Return the gradients by complex steps, or NaN where that is impossible."""
     try:
         return by_complex_steps(case, cotangent)
     except TypeError:
@@ -101,9 +101,9 @@ def _by_complex_steps_or_none(case: Case, cotangent: Any) -> Gradients:
 
 
 def by_complex_steps(case: Case, cotangent: Any) -> Gradients:
-    """Return the gradients by differences along the imaginary axis, at random entries of large arrays.
+    """Return the gradients by complex steps, at random entries of large arrays.
 
-    Raises       TypeError for a layer with a function of real numbers alone, such as expit
+    Raises       TypeError for a layer with a function that accepts only real numbers, such as expit
     """
     exact = mapped(dict(case.arguments), lambda _, each: doubled(each))
     function = compile_layer(case.layer)
@@ -115,6 +115,7 @@ def by_complex_steps(case: Case, cotangent: Any) -> Gradients:
         slope = np.full(array.shape, np.nan)
         for number in rng.permutation(array.size)[:LARGEST]:
             moved = array.astype(complex)
+            # so small that the remainder of order STEP^2 vanishes; there is no subtraction in which digits could cancel
             moved.flat[number] += 1j * STEP
             output = function(**_with(exact, path, moved), **case.defaults, check=False)
             slope.flat[number] = (cotangent * output.imag).sum() / STEP

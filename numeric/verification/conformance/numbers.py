@@ -1,19 +1,19 @@
-"""The kinds of numbers that a function under test is given.
+"""The kinds of numbers on which a function under test is called.
 
-Definition   a `Kind` says how the real inputs are made from normal numbers, and what the masks hide
+Definition   a `Kind` determines how real inputs are computed from normal numbers, and which keys the masks hide
 Result       ordinary        normal numbers; every row of a mask has a visible key
-             hidden          the first row of every mask has none
-             extreme         so many times larger: exp of a score overflows unless the largest is subtracted first
-             huge, tiny      beyond what a function may clip or take for zero; huge only where no softmax turns
-                             numbers into exponents: a million squared is more than the 1e9 that often hides a key
+             hidden          the first row of every mask has no visible key
+             extreme         30 or 1000 times larger: exp of a score overflows unless the maximum is subtracted first
+             huge, tiny      beyond the range where a function may clip or round to zero; huge only where no softmax
+                             turns numbers into exponents: a million squared is more than the 1e9 that often hides a key
              shifted         a large mean with a small spread: E x^2 - (E x)^2 cancels
-             equal           one number everywhere: no spread at all
+             equal           one number everywhere: the variance is 0
              flat            a first row of zeros, a second of one number
              zero            zeros
-             rising, falling 1000 times larger at the end, or the beginning, of every axis than at its other end: what
-                             a function finds in a part of an axis says nothing of the rest
-             peak            one place of every row is 1000 times larger, anywhere
-             triangular, all visible, one visible, none visible    masks; few are visible beside large scores
+             rising, falling 1000 times larger at the end, or the beginning, of every axis than at its other end: the
+                             maximum over a part of an axis is not the maximum of the axis
+             peak            one entry of every row, anywhere, is 1000 times larger
+             triangular, all visible, one visible, none visible    masks; with one visible key, scores are large
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def _one_number(numbers: Any) -> Any:
 
 
 def _flat_rows(numbers: Any) -> Any:
-    """Return the numbers with a first row of zeros, and a second that is its first number everywhere."""
+    """Return the numbers with a first row of zeros, and a second row that repeats its first number."""
     rows = numbers.copy()
     if rows.ndim > 1:
         rows[..., :1, :] = 0
@@ -60,7 +60,7 @@ def _falling(numbers: Any) -> Any:
 
 
 def _peak(numbers: Any) -> Any:
-    """Return the numbers, of which one in each row, at a place that its first number tells, is as large as they are."""
+    """Return the numbers divided by 1000, except one in each row, at a position computed from the first number."""
     n = numbers.shape[-1] if numbers.ndim else 1
     if not numbers.size or not numbers.ndim:
         return numbers
@@ -69,7 +69,7 @@ def _peak(numbers: Any) -> Any:
 
 
 def _some(shape: Any, rng: Any) -> Any:
-    """Seven in ten are visible, and one in every row for certain."""
+    """Return a mask with seven in ten keys visible, and at least one in every row."""
     mask = rng.random(shape) < 0.7
     mask[..., 0] |= ~mask.any(axis=-1)
     return mask
@@ -91,7 +91,7 @@ def _one(shape: Any, rng: Any) -> Any:
 
 @dataclass(frozen=True)
 class Kind:
-    """How numbers are drawn; `usual` ones meet the assumptions of `numeric.verification.agreement.rounding`."""
+    """How numbers are drawn; `usual` ones satisfy the assumptions of `numeric.verification.agreement.rounding`."""
 
     scale: float = 1.0
     shift: float = 0.0

@@ -1,13 +1,13 @@
-"""A function that is called again: with other numbers in the same arrays, then with the first ones.
+"""Repeated calls of a function: with other numbers in the same arrays, then with the first ones again.
 
-Definition   the calls of one case: its numbers again; one argument at a time changed, by one number where it can be;
-             all numbers others; its numbers once more
-Result       None, or a `Failure`: state (a later call returned what an earlier one decides), kept (a later call changed
-             the result of an earlier one)
-Assumes      a result that shares memory with an argument may change with it
+Definition   the calls of one case: its numbers twice; one argument at a time changed, by one number where possible;
+             all numbers changed; its first numbers once more
+Result       None, or a `Failure`: state (the result of a later call depends on an earlier one), kept (a later call
+             changed the result of an earlier one)
+Assumes      a result that shares memory with an argument may change with that argument
 
-A result kept by address, by identity, by shape, by a first entry or by all arguments but one is found; so is a buffer
-that every call returns.
+This finds a cache whose key is an address, an identity, a shape, a first entry or all arguments but one; it also finds
+a buffer that every call returns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,20 +23,20 @@ from numeric.verification.conformance.verdict import Call, Failure, described, g
 
 __all__ = ["repeated"]
 
-OTHER = 1000  # what is added to the seed for other numbers
+OTHER = 1000  # added to the seed to draw other numbers
 OTHER_SCALAR = 0.5
 
 
 @dataclass
 class _Kept:
-    """A result, and what it was when it was returned."""
+    """A result, and a copy of it from the time when it was returned."""
 
     output: Any
     copy: Any
 
 
 def repeated(call: Call, case: Case, framework: Framework, pinned: frozenset[str]) -> Failure | None:
-    """Return what is wrong with a function that is called repeatedly, or None."""
+    """Return the failure of a function that is called repeatedly, or None."""
     arguments = given(case, framework)
     kept: list[_Kept] = []
     for step in _steps(case, pinned):
@@ -58,7 +58,7 @@ def repeated(call: Call, case: Case, framework: Framework, pinned: frozenset[str
 
 
 def _steps(case: Case, pinned: frozenset[str]) -> Iterator[Case]:
-    """Yield the cases of the calls, the first one first and last."""
+    """Yield the cases of the calls; the first case is also the last."""
     other = _other(case, pinned)
     yield case
     if leaves(case.arguments):
@@ -73,7 +73,7 @@ def _steps(case: Case, pinned: frozenset[str]) -> Iterator[Case]:
 
 
 def _other(case: Case, pinned: frozenset[str]) -> Case:
-    """Return a case with other numbers, of few digits; with other sizes, where sizes are all that is given."""
+    """Return a case with other numbers, of few digits; with other sizes, where the only arguments are sizes."""
     plan = replace(case.plan, kind="ordinary", seed=case.plan.seed + OTHER)
     if not leaves(case.arguments):
         kept = {name: size for name, size in plan.sizes.items() if name in pinned}
@@ -89,7 +89,7 @@ def _rounded(case: Case) -> Case:
 
 
 def _nudged(value: Any, other: Any) -> Any:
-    """Return an argument with one number of each array of real numbers changed, other arrays and scalars whole."""
+    """Return an argument with one number of each real array changed; other arrays and scalars change as a whole."""
     if isinstance(value, float):
         return OTHER_SCALAR
     if not leaves(value):
@@ -100,6 +100,7 @@ def _nudged(value: Any, other: Any) -> Any:
         if each.dtype.kind != "f" or not each.size:
             return new[path]
         changed = each.copy()
+        # the last entry: a cache that compares first entries misses the change
         changed[(-1,) * each.ndim] = new[path][(-1,) * each.ndim]
         return changed
 
@@ -107,7 +108,7 @@ def _nudged(value: Any, other: Any) -> Any:
 
 
 def _refilled(arguments: Mapping[str, Any], step: Case, framework: Framework) -> dict[str, Any]:
-    """Return the same arrays with the numbers of a step in them."""
+    """Return the same arrays, overwritten with the numbers of a step."""
     arrays = leaves(arguments)
     filled: dict[str, Any] = mapped(dict(step.arguments), lambda path, each: framework.write(arrays[path], each))
     return filled
@@ -120,7 +121,7 @@ def _state(sentence: str, case: Case, step: Case) -> Failure:
 
 
 def _changed(kept: list[_Kept], framework: Framework, case: Case, step: Case) -> Failure | None:
-    """Return that an earlier result is no longer what it was, or None."""
+    """Return a failure where an earlier result has changed since it was returned, or None."""
     for each in kept:
         now = np.asarray(framework.back(each.output))
         places = np.argwhere(now != each.copy)

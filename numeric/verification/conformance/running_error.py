@@ -1,16 +1,16 @@
-r"""Arrays that carry a bound of their rounding error, so that a compiled layer bounds its own error while it runs.
+r"""Arrays that carry a bound of their rounding error: a compiled layer evaluated on them bounds its own error.
 
 Definition   a `Bounded` array is a value v in float64 and a bound e: a machine with unit roundoff u that takes the same
-             steps finds a number within e of v
-Result       each operation adds to e how far the errors of its operands may carry, and its own roundings:
+             steps computes a number within e of v
+Result       the bound of each operation is the propagated error of its operands plus its own roundings:
              a + b: e_a + e_b;   a b: |a| e_b + |b| e_a + e_a e_b;   a/b: (e_a + |a/b| e_b) / (|b| - e_b);
              f(a): e_a times the largest slope within e_a of a;   a product over k columns: k roundings of sum |a||b|
 Assumes      +, -, *, /, sqrt round once; exp, log, erf, expit, tanh, sin, cos err by at most 4 units in the last place;
-             what is smaller than the smallest normal number may become 0; the angles of a table of
+             numbers smaller than the smallest normal number may become 0; the angles of a table of
              sines and cosines are no larger than its number of rows
 Source       Higham (2002), "Accuracy and Stability of Numerical Algorithms", sections 2.2, 3.1 and 3.3
 
-Nothing is estimated: the bound is that of the worst case, at the very numbers that the layer is given.
+No estimate is involved: the bound is that of the worst case, for the numbers with which the layer is called.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ LIBRARY = 8  # roundings of a library function: an error of 4 units in the last 
 
 
 class NotBounded(NotImplementedError):
-    """An operation of which no bound is known."""
+    """An operation whose rounding error has no known bound."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Arithmetic:
 
 
 class Bounded(NDArrayOperatorsMixin):
-    """A value, and a bound of how far rounding may have taken it; equal shapes."""
+    """A value, and a bound of its rounding error, of the same shape."""
 
     def __init__(self, value: Any, error: Any, arithmetic: Arithmetic) -> None:
         self.value = np.asarray(value, dtype=np.float64)
@@ -95,11 +95,11 @@ class Bounded(NDArrayOperatorsMixin):
         raise NotBounded("no bound of the rounding error is known for what turns arrays into plain ones")
 
     def moved(self, move: Callable[[Any], Any]) -> "Bounded":
-        """Return the entries elsewhere, each with its bound."""
+        """Return the entries rearranged by a function, each with its bound."""
         return Bounded(move(self.value), move(self.error), self.arithmetic)
 
     def __getitem__(self, places: Any) -> "Bounded":
-        """Return the entries at some places."""
+        """Return the entries at the given indices."""
         return self.moved(lambda part: part[places])
 
     @property
@@ -124,7 +124,7 @@ class Bounded(NDArrayOperatorsMixin):
         return self
 
     def max(self, axis: Any = None, keepdims: bool = False, initial: Any = -np.inf) -> "Bounded":
-        """Return the largest entry; it is off by no more than the worst of its row."""
+        """Return the largest entry; its error is at most the largest error in its row."""
         value = self.value.max(axis=axis, keepdims=keepdims, initial=initial)
         return Bounded(value, self.error.max(axis=axis, keepdims=keepdims, initial=0.0), self.arithmetic)
 
@@ -142,14 +142,14 @@ class Bounded(NDArrayOperatorsMixin):
 
     @property
     def _reach(self) -> Any:
-        """The largest size that an entry may have."""
+        """The largest absolute value that an entry may have."""
         return np.abs(self.value) + self.error
 
 
 def bounded(value: Any, arithmetic: Arithmetic, roundings: int = 0) -> Any:
-    """Return nested arrays of real numbers as `Bounded` arrays; masks and token numbers stay as they are.
+    """Return nested arrays of real numbers as `Bounded` arrays; masks and token numbers stay unchanged.
 
-    They are exact, or have been rounded so often.
+    The numbers are exact, or have been rounded `roundings` times.
     """
     if isinstance(value, dict):
         return {name: bounded(inner, arithmetic, roundings) for name, inner in value.items()}
@@ -161,9 +161,9 @@ def bounded(value: Any, arithmetic: Arithmetic, roundings: int = 0) -> Any:
 
 
 def _operand(value: Any, arithmetic: Arithmetic) -> Bounded:
-    """Return an operand: a constant that float32 does not hold exactly is itself rounded.
+    """Return an operand: a constant that float32 cannot represent exactly is itself rounded.
 
-    A table of constants may hold sines and cosines of rounded angles, which are no larger than its number of rows.
+    A table of constants may contain sines and cosines of rounded angles, which are no larger than its number of rows.
     """
     if isinstance(value, Bounded):
         return value
@@ -175,17 +175,17 @@ def _operand(value: Any, arithmetic: Arithmetic) -> Bounded:
 
 
 def _rounded(value: Any, carried: Any, roundings: Any, arithmetic: Arithmetic) -> Bounded:
-    """Return a result: what its operands' errors carry, and so many roundings of its own; an infinity is exact."""
+    """Return a result: the propagated errors of its operands, plus its own roundings; an infinity is exact."""
     own = _gamma(roundings, arithmetic) * (np.abs(value) + carried) + np.sign(roundings) * arithmetic.smallest
     return Bounded(value, np.where(np.isinf(value), 0.0, carried + own), arithmetic)
 
 
 def _gamma(roundings: Any, arithmetic: Arithmetic) -> Any:
-    """Return r u / (1 - r u), the relative error of r roundings."""
+    """Return gamma_r = r u / (1 - r u), the bound of the relative error of r roundings (Higham, section 3.1)."""
     return roundings * arithmetic.unit / (1 - roundings * arithmetic.unit)
 
 
-# How far the errors of the operands carry, and how often the operation rounds
+# The propagated error of the operands, and the number of roundings of the operation
 
 Rule = Callable[..., tuple[Any, Any]]
 
@@ -195,6 +195,7 @@ def _times(value: Any, a: Bounded, b: Bounded) -> tuple[Any, Any]:
 
 
 def _over(value: Any, a: Bounded, b: Bounded) -> tuple[Any, Any]:
+    # |a/b - a'/b'| <= (e_a + |a/b| e_b) / |b'|, and |b'| >= |b| - e_b
     room = np.abs(b.value) - b.error
     return np.where(room > 0, (a.error + np.abs(value) * b.error) / room, np.inf), 1
 
@@ -203,6 +204,7 @@ def _matmul(value: Any, a: Bounded, b: Bounded) -> tuple[Any, Any]:
     sizes = np.abs(a.value), np.abs(b.value)
     carried = sizes[0] @ b.error + a.error @ sizes[1] + a.error @ b.error
     columns = a.shape[-1]
+    # |A||B| times the relative error of k roundings, Higham (2002), section 3.1, with the largest possible operands
     return carried + _gamma(columns, a.arithmetic) * ((sizes[0] + a.error) @ (sizes[1] + b.error)), 0
 
 
@@ -211,6 +213,7 @@ def _power(value: Any, a: Bounded, p: Bounded) -> tuple[Any, Any]:
     if np.isnan(exponent) or np.any(p.error):
         raise NotBounded("no bound of the rounding error of a power whose exponent is rounded is known")
     near, far = np.abs(a.value) - a.error, np.abs(a.value) + a.error
+    # x^p is steepest at the far end of the interval for p >= 1, at the near end for p < 1
     worst = far if exponent >= 1 else np.where(near > 0, near, np.nan)
     carried = np.where(a.error == 0, 0.0, np.abs(exponent) * worst ** (exponent - 1) * a.error)
     return carried, 1 if exponent == 2 else LIBRARY
@@ -218,19 +221,22 @@ def _power(value: Any, a: Bounded, p: Bounded) -> tuple[Any, Any]:
 
 def _sqrt(value: Any, a: Bounded) -> tuple[Any, Any]:
     below = np.sqrt(np.maximum(a.value - a.error, 0))
+    # sqrt(a) - sqrt(a') = (a - a') / (sqrt(a) + sqrt(a'))
     return np.where(a.error == 0, 0.0, a.error / (value + below)), 1
 
 
 def _log(value: Any, a: Bounded) -> tuple[Any, Any]:
+    # log a - log(a - e) = -log(1 - e/a) is the larger of the two sides, for the logarithm is concave
     return np.where(a.error == 0, 0.0, -np.log1p(-np.minimum(a.error / np.abs(a.value), 1))), LIBRARY
 
 
 def _lipschitz(slope: float, roundings: int = LIBRARY) -> Rule:
+    # the mean value theorem: |f(a) - f(a')| <= max |f'| |a - a'|
     return lambda value, a: (slope * a.error, roundings)
 
 
 def _compared(value: Any, a: Bounded, b: Bounded) -> tuple[Any, Any]:
-    """A comparison is 0 or 1; where the errors decide which, either may come out."""
+    """A comparison is 0 or 1; where the difference is within the errors, it may be either."""
     error = a.error + b.error
     return np.where((np.abs(a.value - b.value) <= error) & (error > 0), 1.0, 0.0), 0
 
@@ -250,6 +256,7 @@ UFUNCS: dict[str, Rule] = {
     "maximum": lambda value, a, b: (np.maximum(a.error, b.error), 0),
     "minimum": lambda value, a, b: (np.maximum(a.error, b.error), 0),
     "heaviside": lambda value, a, b: (np.where((np.abs(a.value) <= a.error) & (a.error > 0), 1.0, b.error), 0),
+    # exp(a + e) - exp(a) = exp(a) (exp(e) - 1)
     "exp": lambda value, a: (np.where(value == 0, 0.0, value * np.expm1(a.error)), LIBRARY),
     "log": _log,
     "tanh": _lipschitz(1),

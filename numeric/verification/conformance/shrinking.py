@@ -1,4 +1,4 @@
-"""From a failing case to a small one that fails in the same way: a plainer kind, smaller sizes, simpler numbers."""
+"""Reduce a failing case to a small one that fails in the same way: a simpler kind, smaller sizes, simpler numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -11,35 +11,35 @@ from numeric.verification.conformance.verdict import Failure
 
 __all__ = ["shrunk"]
 
-NUMBERS = 150  # calls of the function with simpler numbers
-DRAWS = 3  # of one plan, from as many seeds
-ENTRIES = 40  # of a case whose numbers are made simpler one by one
+NUMBERS = 150  # most calls of the function with simpler numbers
+DRAWS = 3  # of one plan, each from another seed
+ENTRIES = 40  # most entries of a case whose numbers are simplified one by one
 
 Check = Callable[[Case], Failure | None]
 
 
 @dataclass
 class _Search:
-    """The smallest failure so far, and how many calls are left."""
+    """The smallest failure so far, and the number of calls left."""
 
     check: Check
     best: Failure
     calls: int
 
     def accepts(self, case: Case) -> bool:
-        """Whether a case fails in the same way; it is kept then."""
+        """Return whether a case fails in the same way; then it becomes the smallest failure."""
         if self.calls <= 0:
             return False
         self.calls -= 1
         found = self.check(case)
-        if found is None or found.kind != self.best.kind:
+        if found is None or found.kind != self.best.kind:  # another kind may come from another fault
             return False
         self.best = found
         return True
 
 
 def shrunk(failure: Failure, check: Check, pinned: frozenset[str], shapes: int) -> Failure:
-    """Return a failure of the same kind at a case no larger, `shapes` of them tried; pinned sizes stay."""
+    """Return a failure of the same kind at a case no larger; try at most `shapes` cases, and keep the pinned sizes."""
     search = _Search(check, failure, shapes)
     _shrink_plan(search, pinned)
     search.calls = NUMBERS
@@ -48,7 +48,7 @@ def shrunk(failure: Failure, check: Check, pinned: frozenset[str], shapes: int) 
 
 
 def _shrink_plan(search: _Search, pinned: frozenset[str]) -> None:
-    """Try plainer plans, again from the start after each that fails."""
+    """Try simpler plans; start again after each one that fails."""
     while True:
         if not any(search.accepts(case) for case in _plainer(search.best.case, pinned)):
             return
@@ -73,7 +73,7 @@ def _plainer(case: Case, pinned: frozenset[str]) -> Iterator[Case]:
 
 
 def _smaller(plan: Plan, names: list[str], size: int) -> bool:
-    """Whether a size for all names makes no size larger and several smaller."""
+    """Return whether a size for all names makes no size larger and several smaller."""
     return all(plan.sizes[name] >= size for name in names) and sum(plan.sizes[name] > size for name in names) > 1
 
 
@@ -86,7 +86,7 @@ def _drawn(case: Case, plan: Plan) -> Case | None:
 
 
 def _shrink_numbers(search: _Search) -> None:
-    """Round the numbers, then try 0 and 1 for each of them; of a mask, what is hidden becomes visible, never hidden."""
+    """Round the numbers, then try 0 and 1 for each of them; in a mask, hidden keys may become visible, never hidden."""
     search.accepts(_changed(search.best.case, lambda _, each: np.rint(each).astype(each.dtype)))
     for path, array in leaves(search.best.case.arguments).items():
         for fill in (0, 1) if array.dtype.kind != "b" else (True,):

@@ -1,11 +1,11 @@
-"""The sizes that a function under test is called at: distinct primes, ones and equal ones in turn, several hundred.
+"""The sizes at which a function under test is called: distinct primes, ones and equal ones, several hundred.
 
 Definition   ordinary   distinct primes, so that a swapped axis cannot pass
-             combined   every size is 1, or one common number, or a prime of its own, in such rows that all three values
-                        of any three sizes meet (a covering array of strength 3): what a function does to an axis of one
-                        entry, or to a square matrix, depends on few sizes at a time
-             large      one size at a time of several hundred, beyond every usual tile; then all at once
-Shapes       a size that must be even is twice what is said here; the number of layers of a stack stays small
+             combined   every size is 1, or one common number, or a prime of its own, in rows such that every
+                        combination of these values of any three sizes occurs (a covering array of strength 3): the
+                        effect of an axis of one entry, or of a square matrix, depends on few sizes at a time
+             large      one size at a time of several hundred, larger than usual tiles; then all at once
+Shapes       a size that must be even is twice the number above; the number of layers of a stack stays small
 Source       Cohen, Dalal, Fredman and Patton (1997), "The AETG system", for the greedy choice of rows
 """
 
@@ -42,11 +42,11 @@ PRIMES = (
     53,
 )  # two entries may nearly agree: a variance of two loses most digits
 COUNTS = (2, 3)  # of layers in a stack
-COMMON = 4  # of equal sizes: even, since some axes must be
-LARGE = (521, 257, 131, 67, 37, 23, 11)  # beyond 512, 256, 128 and 64 places
-ENTRIES = 300_000  # of the largest array where one size is large
-ENTRIES_AT_ONCE = 70_000  # where all are: products of matrices take much longer then
-CANDIDATES = 24  # rows among which the next is chosen
+COMMON = 4  # for equal sizes: even, since some axes must be
+LARGE = (521, 257, 131, 67, 37, 23, 11)  # just above 512, 256, 128 and 64
+ENTRIES = 300_000  # most entries of an array where one size is large
+ENTRIES_AT_ONCE = 70_000  # most where all are: products of matrices take much longer then
+CANDIDATES = 24  # random rows from which the next one is chosen
 ONE, EQUAL, OWN = range(3)  # the values of a size in a row
 
 
@@ -72,7 +72,7 @@ def draw_sizes(layer: Layer, pinned: Mapping[str, int], seed: int) -> dict[str, 
 def combined_sizes(
     layer: Layer, pinned: Mapping[str, int], seed: int, rows: int, batch: bool
 ) -> Iterator[tuple[dict[str, int], tuple[int, ...]]]:
-    """Yield sizes and batch axes, at most so many rows: all 1, all equal, then mixed; a batch axis is one more size."""
+    """Yield at most `rows` sizes and batch axes: all 1, all equal, then mixed; a batch axis is one more size."""
     own = draw_sizes(layer, pinned, seed)
     counts = {symbol.name for symbol in _counts(weight_tree(layer)) if isinstance(symbol, Symbol)}
     free = [name for name in own if name not in pinned]
@@ -87,9 +87,9 @@ def combined_sizes(
 
 
 def _covering(factors: int, first: list[list[int]], rows: int, rng: Any) -> Iterator[list[int]]:
-    """Yield rows of the three values: the first as given, then of several at random the one with most new triples."""
+    """Yield rows of the three values: the given ones, then each time the best of several random ones by new triples."""
     triples = np.array(list(combinations(range(factors), min(factors, 3))))
-    weights = 3 ** np.arange(triples.shape[1])
+    weights = 3 ** np.arange(triples.shape[1])  # three values as the digits of a number in base 3
     met = np.zeros((len(triples), 3 ** triples.shape[1]), dtype=bool)
     for number in range(rows):
         some = rng.integers(3, size=(CANDIDATES, factors))
@@ -106,7 +106,7 @@ def _covering(factors: int, first: list[list[int]], rows: int, rng: Any) -> Iter
 
 
 def large_sizes(layer: Layer, pinned: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield sizes of which one is large and the others small, the smaller the more entries an array would have."""
+    """Yield sizes with one large and the others small; the large one is smaller where an array would be too large."""
     small = draw_sizes(layer, pinned, 0)
     counts = _counts(weight_tree(layer))
     for symbol in layer.sizes:
@@ -140,13 +140,13 @@ def _shapes(layer: Layer, families: tuple[Any, ...] = ()) -> Iterator[tuple[Any,
 
 
 def shape_of(shape: Sequence[Any], sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """Return a symbolic shape in numbers."""
+    """Return a symbolic shape as numbers."""
     return tuple(_length(along, sizes) for along in shape)
 
 
 def _length(along: Any, sizes: Mapping[str, int]) -> int:
     places = total(along)
-    if isinstance(places, Symbol):  # the most frequent by far
+    if isinstance(places, Symbol):  # by far the most frequent case, and fast
         return sizes[places.name]
     return int(places.xreplace(_numbers(places.free_symbols, sizes)))
 
@@ -156,7 +156,7 @@ def _counts(tree: WeightTree) -> set[Any]:
 
 
 def _whole(layer: Layer, sizes: dict[str, int], free: frozenset[str]) -> dict[str, int]:
-    """Return the sizes, each that is drawn multiplied by what makes every axis a whole number of places."""
+    """Return the sizes, where drawn ones are multiplied so that every axis has a whole length."""
     for along in (along for shape in layer.shapes.values() for along in shape):
         if isinstance(along, Symbol):
             continue

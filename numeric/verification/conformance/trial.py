@@ -1,4 +1,4 @@
-"""A function under test, driven against a layer: the cases one after another, and the report.
+"""The test of a function against a layer: the cases one after another, and the report.
 
 Result       `Conformance`: how many cases agreed, whether gradients were compared, and the smallest failing case
 """
@@ -23,7 +23,7 @@ from numeric.verification.conformance.verdict import FLOATS, Failure, verdict
 
 __all__ = ["Conformance", "conformance"]
 
-SHOWN = 60  # entries of an argument that are printed
+SHOWN = 60  # most entries of an argument that are printed
 LAYOUTS = {
     "columns first": "The matrices lie in memory column by column.",
     "spread": "The arrays are every second entry of larger arrays.",
@@ -35,7 +35,7 @@ HIDDEN = "A row of the mask has no visible key; fully_masked_rows=False leaves s
 
 @dataclass(frozen=True)
 class Conformance:
-    """What was found: the layer's name, how many cases agreed, whether their gradients were compared, a failure."""
+    """The outcome: the layer's name, the number of cases that agreed, whether gradients were compared, a failure."""
 
     name: str
     framework: str
@@ -44,7 +44,7 @@ class Conformance:
     failure: Failure | None = None
 
     def __str__(self) -> str:
-        """Return one line where all agrees, else the smallest failing case and the formula."""
+        """Return one line where all cases agree, else the smallest failing case and the formula."""
         if self.failure is not None:
             return "\n".join(_lines(self.name, self.failure, FRAMEWORKS[self.framework]))
         what = "values and gradients" if self.gradients else "values"
@@ -65,7 +65,7 @@ def conformance(
     seed: int = 0,
     given: Mapping[str, Any] | None = None,
 ) -> Conformance:
-    """Drive a function against a layer, until the first failure, which is then made small.
+    """Test a function against a layer, until the first failure, whose case is then made small.
 
     Raises       InputError for an unknown framework, number type, size or scalar
     """
@@ -85,7 +85,7 @@ def conformance(
 
 @dataclass
 class _Trial:
-    """A function, how it is called, and what is known of it so far."""
+    """A function, the way to call it, and the findings so far."""
 
     call: Callable[..., Any]
     framework: Framework
@@ -96,7 +96,7 @@ class _Trial:
     first: Case | None = None
 
     def run(self, some: Iterable[Case]) -> Failure | None:
-        """Return the first failure, made small; the first case is repeated with other numbers."""
+        """Return the first failure, made small, or None; the first case is repeated with other numbers."""
         for case in some:
             failure = verdict(self.call, case, self.framework, self.gradients)
             if failure is None and self.first is None:
@@ -109,7 +109,7 @@ class _Trial:
         return None
 
     def _forgotten(self, failure: Failure) -> Failure | None:
-        """Return that the first case, which passed, fails now, or None."""
+        """Return a failure where the first case, which passed before, fails now, or None."""
         if self.first is None or failure.kind in ("state", "kept", "overwritten", "gradient"):
             return None
         again = verdict(self.call, self.first, self.framework, False)
@@ -121,7 +121,7 @@ class _Trial:
         return replace(again, kind="state", sentence=told)
 
     def _shrunk(self, failure: Failure) -> Failure:
-        gradients = self.gradients and failure.kind in ("gradient", "raised")  # else they tell nothing new
+        gradients = self.gradients and failure.kind in ("gradient", "raised")  # other failures show without gradients
 
         def again(case: Case) -> Failure | None:
             if failure.kind in ("state", "kept"):
@@ -147,7 +147,7 @@ def _number_types(dtypes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _given(layer: Layer, given: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, float]]:
-    """Return what is given by keyword, as sizes and scalars of the layer."""
+    """Return the keyword arguments as sizes and scalars of the layer."""
     scalars = {symbol.name for symbol in layer.scalars}
     known = [*(symbol.name for symbol in layer.sizes), *sorted(scalars)]
     unknown = [name for name in given if name not in known]
@@ -161,7 +161,7 @@ def _given(layer: Layer, given: Mapping[str, Any]) -> tuple[dict[str, int], dict
 
 
 def _lines(name: str, failure: Failure, framework: Framework) -> list[str]:
-    """Return the report: what is wrong, the smallest case, the formula."""
+    """Return the report: the failure, the smallest case, the formula."""
     case, plan = failure.case, failure.case.plan
     sizes = ", ".join(f"{name} = {size}" for name, size in plan.sizes.items())
     batch = f"; batch axes {plan.batch}" if plan.batch else ""
@@ -188,7 +188,7 @@ def _arguments(case: Case) -> list[str]:
 
 
 def _softmax_entries(layer: Layer) -> Iterator[str]:
-    """Yield each softmax of a layer entry by entry: over which axis it runs, and over which keys."""
+    """Yield each softmax of a layer entry by entry, which shows its axis and its keys."""
     for equation in layer.equations:
         if isinstance(equation.value, RowSoftmax) and equation.over is None:
             places = (i, j)[: len(equation.variable.shape)]

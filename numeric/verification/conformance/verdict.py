@@ -1,7 +1,7 @@
-"""One case of a function under test: what it returned, and what is wrong with it.
+"""The verdict on one case of a function under test: whether its output is right, and if not, why.
 
 Result       None, or a `Failure` of one kind: raised, nothing, type, shape, dtype, finite, values, overwritten,
-             gradient; or declined, which is no failure: it raised for arrays that lie in memory in an unusual way
+             gradient; or declined, which does not count as a failure: it raised for an unusual memory layout
 """
 
 import traceback
@@ -19,14 +19,14 @@ from numeric.verification.conformance.tolerance import tolerance
 
 __all__ = ["FLOATS", "Failure", "described", "given", "judged", "verdict"]
 
-FLOATS = ("float64", "float32")  # in this order: what is wrong in float64 is no matter of rounding
+FLOATS = ("float64", "float32")  # in this order: a failure in float64 is not due to rounding
 OURS = str(Path(__file__).resolve().parents[2])
 Call = Callable[..., Any]  # of the arguments, in the layer's order
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What is wrong: its kind, a sentence, the case, and where two calls are needed, that of the second one."""
+    """A failure: its kind, a sentence, the case, and the second case where two calls are needed."""
 
     kind: str
     sentence: str
@@ -35,7 +35,7 @@ class Failure:
 
 
 def verdict(call: Call, case: Case, framework: Framework, gradients: bool) -> Failure | None:
-    """Return what is wrong with a function in one case, or None."""
+    """Return the failure of a function in one case, or None."""
     rng = np.random.default_rng([case.plan.seed, 1])
     cotangent = np.asarray(rng.standard_normal(case.expected.shape)).astype(case.plan.dtype)
     real = frozenset(path for path, each in leaves(case.arguments).items() if each.dtype.kind == "f")
@@ -61,14 +61,14 @@ def verdict(call: Call, case: Case, framework: Framework, gradients: bool) -> Fa
 
 
 def given(case: Case, framework: Framework) -> dict[str, Any]:
-    """Return the arguments of a case as arrays of a framework, laid out in memory as the plan says."""
+    """Return the arguments of a case as arrays of a framework, in the memory layout of the plan."""
     layout = framework.layouts.get(case.plan.layout, lambda array: array)
     arguments: dict[str, Any] = mapped(dict(case.arguments), lambda path, each: layout(framework.to(each)))
     return arguments
 
 
 def judged(output: Any, case: Case, framework: Framework) -> Failure | None:
-    """Return what is wrong with an output: its type, shape and number type, or a value."""
+    """Return the failure of an output, in its type, shape, number type or values, or None."""
     wrong = _form(output, case.expected, case, framework)
     if wrong is not None:
         return wrong
@@ -80,7 +80,7 @@ def judged(output: Any, case: Case, framework: Framework) -> Failure | None:
 
 
 def _overwritten(arguments: dict[str, Any], case: Case, framework: Framework) -> Failure | None:
-    """Return which argument the call changed, or None."""
+    """Return a failure where the call changed an argument, or None."""
     found = leaves(arguments)
     for path, before in leaves(case.arguments).items():
         if path not in found:
@@ -97,7 +97,7 @@ def _overwritten(arguments: dict[str, Any], case: Case, framework: Framework) ->
 
 
 def _form(output: Any, expected: Any, case: Case, framework: Framework) -> Failure | None:
-    """Return what is wrong with the type, the shape or the number type of an output."""
+    """Return the failure of an output in its type, shape or number type, or None."""
     if output is None:
         return Failure("nothing", "it returned None (a `return` may be missing)", case)
     if not framework.owns(output):
@@ -136,7 +136,7 @@ def _gradients(slopes: dict[str, Any], case: Case, framework: Framework, cotange
 
 
 def _values(kind: str, what: str, found: Any, expected: Any, allowed: Any, case: Case) -> Failure | None:
-    """Return the worst entry, where one is not within its bound."""
+    """Return a failure at the worst entry, where one is not within its bound, or None."""
     known = np.isfinite(expected)
     lost = known & ~np.isfinite(found)
     if lost.any():

@@ -1,15 +1,15 @@
 """The layers from their scalar definitions: loops at 50 digits, slow, independent, trusted.
 
-Definition   every entry of every layer is computed alone, by the formula of the paper that defines it, in mpmath
-Shapes       nested lists of numbers (or anything that is indexed like them, such as NumPy arrays) in, nested lists
-             of mpf out; no batch axes: the caller loops
-Assumes      finite numbers; each is read exactly as the binary number it is (0.1 is the float64 0.1), eps included
+Definition   every entry of every layer is computed separately, by the formula of the paper that defines it, in mpmath
+Shapes       nested lists of numbers (or any nested sequences, such as NumPy arrays) in, nested lists of mpf out;
+             no batch axes: the caller loops
+Assumes      finite numbers; each is read exactly as its binary value (0.1 is the float64 0.1), eps included
 Source       Vaswani et al. (2017), "Attention Is All You Need"; Ba et al. (2016), "Layer Normalization";
              Hendrycks & Gimpel (2016), "Gaussian Error Linear Units"
 
-This is the route that shares no code with the equations: nothing here is vectorised, shifted, fused or derived.
-Results keep their 50 digits; compare them under `mpmath.mp.workdps(50)`, since an operation rounds to the
-precision in force where it is written. Under a higher working precision the layers follow it.
+This implementation shares no code with the equations: nothing here is vectorised, shifted, fused or derived.
+Results have 50 digits; compare them under `mpmath.mp.workdps(50)`, since mpmath rounds an operation to the precision
+that is active where it is written. Under a higher working precision the layers use that precision.
 
 >>> from numeric.verification.reference import layer_norm
 >>> layer_norm([[1.0, 2.0, 3.0, 4.0, 5.0]], gamma=[1] * 5, beta=[0] * 5, eps=2)      # the variance is 2

@@ -7,7 +7,7 @@ Definition   y_i  = exp(x_i) / sum_j exp(x_j)
 Assumes      a mask is True where a key is visible; a row with no visible key has zero weights and zero output
 Source       Vaswani et al. (2017), sections 3.2.1 (equation 1), 3.2.2 and 3.2.3; Bridle (1990) for softmax
 
-The maximum is not subtracted: the exponents of mpmath have no bound, so that the plain definition never overflows.
+The maximum is not subtracted: the exponents of mpmath are unbounded, so that the plain definition never overflows.
 
 >>> from numeric.verification.reference import softmax
 >>> softmax([3.0, 3.0, 3.0, 3.0])
@@ -63,7 +63,7 @@ def attention_weights(Q: Array, K: Array, M: Array | None = None) -> Matrix:
 
 @at_fifty_digits
 def scaled_dot_product_attention(Q: Array, K: Array, V: Array, M: Array | None = None) -> Matrix:
-    """Return for every query the average of the values by the attention weights.
+    """Return for every query the average of the values, weighted by the attention weights.
 
     Definition   O_ie = sum_j A_ij V_je
     Shapes       Q (n, d_k), K (m, d_k), V (m, d_v), M (n, m) -> O (n, d_v)
@@ -91,13 +91,13 @@ def multi_head_attention(
     b_O: Array | None = None,
     M: Array | None = None,
 ) -> Matrix:
-    """Return the heads side by side, times the output projection.
+    """Return the concatenated heads, times the output projection.
 
     Definition   head_i = Attention(X_Q W_i^Q + b_i^Q, X_K W_i^K + b_i^K, X_V W_i^V + b_i^V);
                  entry e of head i is column i d_v + e of the concatenation (i, e from 0), which W^O multiplies
     Shapes       X_Q (n, d_model), X_K, X_V (m, d_model), W_Q, W_K (h, d_model, d_k), W_V (h, d_model, d_v),
                  W_O (h d_v, d_model), b_Q, b_K (h, d_k), b_V (h, d_v), b_O (d_model,), M (n, m) -> (n, d_model)
-    Assumes      a bias left out is zero; one mask serves all heads
+    Assumes      an omitted bias is zero; one mask serves all heads
     Source       Vaswani et al. (2017), section 3.2.2
     Raises       ValueError on shapes that disagree and on numbers that are not finite
     """
@@ -123,7 +123,7 @@ def multi_head_attention(
 
 
 def causal_mask(n: int) -> list[list[bool]]:
-    """Return the mask by which a position sees itself and the positions before it.
+    """Return the mask with which a position sees itself and the earlier positions.
 
     Definition   M_ij is True iff j <= i
     Shapes       (n, n)
@@ -133,7 +133,7 @@ def causal_mask(n: int) -> list[list[bool]]:
 
 
 def padding_mask(visible: Array, n: int) -> list[list[bool]]:
-    """Return the mask by which each of n queries sees the keys that are not padding.
+    """Return the mask with which each of n queries sees the keys that are not padding.
 
     Definition   M_ij = visible_j
     Shapes       visible (m,) -> (n, m)

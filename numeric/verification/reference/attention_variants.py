@@ -1,4 +1,4 @@
-r"""Attention in other forms, entry by entry: linear in the number of keys, linear biases, shared and latent keys.
+r"""Variants of attention, entry by entry: linear in the number of keys, linear biases, shared and latent keys.
 
 Definition   linear   o_i = sum_j (phi_i . phi_j) v_j / sum_j (phi_i . phi_j), phi the given features
              ALiBi    scores q_i . k_j / sqrt(d_k) - slope (i - j), softmax over the keys j <= i
@@ -41,7 +41,7 @@ def linear_attention(Phi_Q: Array, Phi_K: Array, V: Array) -> Matrix:
 
 @at_fifty_digits
 def alibi_attention(Q: Array, K: Array, V: Array, slope: float) -> Matrix:
-    """Return causal attention whose scores fall by `slope` with every position that a key lies further back.
+    """Return causal attention whose scores fall by `slope` for every position between the query and the key.
 
     Shapes       Q (n, d_k), K (n, d_k), V (n, d_v) -> O (n, d_v)
     Raises       ValueError where shapes disagree
@@ -60,7 +60,7 @@ def alibi_attention(Q: Array, K: Array, V: Array, slope: float) -> Matrix:
 def grouped_query_attention(
     X_Q: Array, X_K: Array, X_V: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, M: Array | None = None
 ) -> Matrix:
-    """Return the sum over all heads of what each writes, those of one group attending to the same keys and values.
+    """Return the sum of the outputs of all heads, where the heads of one group share keys and values.
 
     Shapes       X_Q (n, d_model), X_K and X_V (m, d_model), W_Q (g, r, d_model, d_k), W_K (g, d_model, d_k),
                  W_V (g, d_model, d_v), W_O (g, r d_v, d_model), M (n, m) -> Y (n, d_model)
@@ -92,7 +92,7 @@ def latent_attention(
     key_value_norm: Mapping[str, Array],
     M: Array | None = None,
 ) -> Matrix:
-    """Return the sum over all heads of what each writes, keys and values made from one short row for each position.
+    """Return the sum of the outputs of all heads, where keys and values are computed from one short row per position.
 
     Shapes       X (n, d_model), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r), W_DKV (d_model, r_KV),
                  W_KR (d_model, d_r), W_UK (h, r_KV, d_k), W_UV (h, r_KV, d_v), W_O (h d_v, d_model), M (n, n)

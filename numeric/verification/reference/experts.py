@@ -1,6 +1,6 @@
-r"""A mixture of experts, position by position: scores, the largest of them one after the other, their networks.
+r"""A mixture of experts, position by position: the scores, the K largest one after the other, their networks.
 
-Definition   scores p = softmax(x W_router);  chosen: the K experts of the largest scores, of equal ones the first;
+Definition   scores p = softmax(x W_router);  chosen: the K experts with the largest scores, of equal ones the first;
              y = sum over the chosen e of p_e / (sum over the chosen of p) (silu(x W_gate_e) o x W_up_e) W_down_e
              plus the gated network of the shared experts, if any, times sigmoid(x . W_shared_gate) if it has a gate
 Source       Jiang et al. (2024), section 2.1; Dai et al. (2024), section 3
@@ -30,11 +30,11 @@ def mixture_of_experts(
     *,
     normalised: bool = True,
 ) -> Matrix:
-    """Return what K of E gated networks make of every row, by normalised weights unless `normalised` is False.
+    """Return the weighted sum of K of E gated networks for every row; the weights sum to 1 if `normalised`.
 
     Shapes       X (n, d_model), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,) -> Y (n, d_model)
-    Raises       ValueError where shapes disagree, or K is not among 1, ..., E
+    Raises       ValueError where shapes disagree, or K is not in 1, ..., E
     """
     X, W_router, W_gate, W_up, W_down, W_shared_gate = read(
         "mixture_of_experts",
@@ -48,6 +48,7 @@ def mixture_of_experts(
     for x, logits in zip(X, linear(X, W_router), strict=True):
         scores, chosen = softmax(logits), []
         for _ in range(K):
+            # max returns the first of equal scores
             chosen.append(max((e for e in range(len(scores)) if e not in chosen), key=scores.__getitem__))
         whole = sum(scores[e] for e in chosen) if normalised else mp.one
         y = [mp.zero] * len(x)

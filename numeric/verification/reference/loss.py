@@ -1,6 +1,6 @@
 r"""Cross-entropy, and the loss of the Transformer, entry by entry.
 
-Definition   loss = -1/n sum_i sum_j T_ij log(exp(x_ij) / sum_l exp(x_il));   a token t stands for T_ij = 1 where j = t
+Definition   loss = -1/n sum_i sum_j T_ij log(exp(x_ij) / sum_l exp(x_il));   a token t means T_ij = 1 where j = t
 Source       Goodfellow, Bengio and Courville (2016), section 6.2.2.3
 
 >>> from mpmath import nstr
@@ -41,7 +41,7 @@ def cross_entropy(X: Array, tokens: Array) -> Any:
 
     Definition   -1/n sum_i log(exp(x_it) / sum_l exp(x_il)), t = tokens_i
     Shapes       X (n, vocab), tokens (n,) integers -> a number
-    Raises       ValueError where a token is no integer from 0 to vocab - 1, or there is not one for each row
+    Raises       ValueError where a token is not an integer from 0 to vocab - 1, or their number is not that of the rows
     """
     (X,) = read("cross_entropy", X=(X, "n vocab"))
     vocab = len(X[0])

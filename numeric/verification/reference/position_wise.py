@@ -1,4 +1,4 @@
-r"""The layers that act on each row alone: linear, feed-forward, layer normalisation; and batch normalisation.
+r"""Layers that act on each row separately: linear, feed-forward, layer normalisation; and batch normalisation.
 
 Definition   linear        Y_ij = sum_c X_ic W_cj + b_j
              feed-forward  FFN(x) = act(x W_1 + b_1) W_2 + b_2
@@ -39,7 +39,7 @@ def relu(x: Any) -> Any:
 
 
 def gelu(x: Any) -> Any:
-    """Return x Phi(x), Phi(x) = erfc(-x / sqrt(2)) / 2 the normal distribution function: no cancellation for x < 0."""
+    """Return x Phi(x), with the normal distribution function as erfc(-x / sqrt(2)) / 2: no cancellation for x < 0."""
     return x * mp.erfc(-x / mp.sqrt(2)) / 2
 
 
@@ -52,7 +52,7 @@ def linear(X: Array, W: Array, b: Array | None = None) -> Matrix:
 
     Definition   Y_ij = sum_c X_ic W_cj + b_j
     Shapes       X (n, d_in), W (d_in, d_out), b (d_out,) -> Y (n, d_out)
-    Assumes      a bias left out is zero
+    Assumes      an omitted bias is zero
     Raises       ValueError on shapes that disagree and on numbers that are not finite
     """
     X, W, b = read("linear", X=(X, "n d_in"), W=(W, "d_in d_out"), b=(b, "d_out"))
@@ -85,7 +85,7 @@ def feed_forward(X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array, activ
 
 @at_fifty_digits
 def layer_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix:
-    """Return every row with its mean removed and its deviation divided out, then scaled and shifted.
+    """Return every row minus its mean, divided by its standard deviation, then scaled and shifted.
 
     Definition   mean = sum_j x_j / d,   variance = sum_j (x_j - mean)^2 / d,
                  y_j = gamma_j (x_j - mean) / sqrt(variance + eps) + beta_j
@@ -111,7 +111,7 @@ def layer_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix
 
 @at_fifty_digits
 def batch_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix:
-    """Return every column with its mean removed and its deviation divided out, then scaled and shifted.
+    """Return every column minus its mean, divided by its standard deviation, then scaled and shifted.
 
     Definition   mean_j = sum_i x_ij / n,   variance_j = sum_i (x_ij - mean_j)^2 / n,
                  y_ij = gamma_j (x_ij - mean_j) / sqrt(variance_j + eps) + beta_j
@@ -133,7 +133,7 @@ def batch_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix
 
 @at_fifty_digits
 def batch_norm_inference(X: Array, gamma: Array, beta: Array, m: Array, v: Array, eps: float = 1e-5) -> Matrix:
-    """Return batch normalisation with the mean and the variance of every column given.
+    """Return batch normalisation with given means and variances of the columns.
 
     Definition   y_ij = gamma_j (x_ij - m_j) / sqrt(v_j + eps) + beta_j
     Shapes       X (n, d), gamma, beta, m and v (d,) -> (n, d)
@@ -179,7 +179,7 @@ def gated_feed_forward(
     Definition   (silu(x W_gate + b_gate) o (x W_up + b_up)) W_down + b_down, silu(p) = p / (1 + exp(-p))
     Shapes       X (n, d_model), W_gate and W_up (d_model, d_ff), W_down (d_ff, d_model), b_gate and b_up (d_ff,),
                  b_down (d_model,) -> (n, d_model)
-    Assumes      a bias left out is zero
+    Assumes      an omitted bias is zero
     Source       Shazeer (2020), section 2
     Raises       ValueError where shapes disagree
     """

@@ -1,8 +1,8 @@
-"""Reading arrays of numbers exactly, and the precision of the reference.
+"""Exact conversion of arrays of numbers, and the precision of the reference.
 
-Result       `read` turns anything indexable into nested lists of mpf, equal to what was given bit by bit, and checks
+Result       `read` turns any nested sequence into nested lists of mpf, equal to the numbers bit by bit, and checks
              that axes of one name have one length; `read_mask` does the same for masks
-Assumes      a float16 or float32 is exactly a float64; 50 digits (169 bits) hold it, and integers below 2^169
+Assumes      a float16 or float32 is exactly a float64; 50 digits (169 bits) represent it, and integers below 2^169
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ DIGITS = 50
 
 Vector: TypeAlias = list[Any]  # of mpf: mpmath carries no types
 Matrix: TypeAlias = list[Vector]
-Array: TypeAlias = Any  # what callers pass: nested lists, NumPy arrays
+Array: TypeAlias = Any  # arguments: nested lists, NumPy arrays
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,7 @@ def at_fifty_digits(rule: Callable[P, R]) -> Callable[P, R]:
 
 
 def read(layer: str, **arrays: tuple[Array, str]) -> list[Any]:
-    """Convert arrays to nested lists of mpf, each given with the names of its axes.
+    """Convert arrays to nested lists of mpf; each array is given with the names of its axes.
 
     Definition   `read("linear", X=(X, "n d_in"), W=(W, "d_in d_out"))` returns [X, W]; an array that is None stays None
     Shapes       axes of one name have one length, at least 1; an axis "h*d_v" has the product of lengths named before
@@ -54,7 +54,7 @@ def read(layer: str, **arrays: tuple[Array, str]) -> list[Any]:
 
 
 def read_mask(layer: str, M: Array | None, *shape: int) -> list[Any]:
-    """Convert a mask of the given shape to nested lists of bool; no mask at all shows every key.
+    """Convert a mask of the given shape to nested lists of bool; without a mask every key is visible.
 
     Raises       ValueError where the shape differs, or an entry is not a Boolean (an additive mask means the opposite)
     """
@@ -67,7 +67,7 @@ def read_mask(layer: str, M: Array | None, *shape: int) -> list[Any]:
 
 
 def _check_shape(layer: str, name: str, array: Array, axes: list[str], sizes: dict[str, tuple[int, str]]) -> None:
-    """Bind each axis name to its length on first sight, and compare on every later sight, row after row."""
+    """Bind each axis name to the first length seen, and compare every later length with it, row after row."""
     level = [array]
     for axis in axes:
         if not all(_is_indexed(part) for part in level):
@@ -94,14 +94,14 @@ def _convert(layer: str, name: str, array: Array, depth: int, leaf: Callable[[st
 
 
 def _number(layer: str, name: str, value: Any) -> Any:
-    """Return the mpf equal to `value`; refuse NaN, infinities and what no float64 holds exactly."""
-    if isinstance(value, mp.mpf) and (value.man or not value.exp):  # 0 has exponent 0; infinities and NaN have not
+    """Return the mpf equal to `value`; refuse NaN, infinities and numbers that no float64 represents exactly."""
+    if isinstance(value, mp.mpf) and (value.man or not value.exp):  # mantissa 0: exponent 0 for 0, not for inf and NaN
         return value
     if isinstance(value, Integral):
         return mp.mpf(int(value))
     try:
         exact = float(value)
-        if exact == value and isfinite(exact):
+        if exact == value and isfinite(exact):  # a wider number that float64 rounds is unequal
             return mp.mpf(exact)
     except (TypeError, ValueError, OverflowError):
         pass
@@ -109,14 +109,14 @@ def _number(layer: str, name: str, value: Any) -> Any:
 
 
 def _truth(layer: str, name: str, value: Any) -> bool:
-    """Return `value` as bool; a number is not taken for one."""
+    """Return `value` as bool; refuse numbers."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise ValueError(f"{layer}: mask {name} has the entry {value!r}; pass True where a key is visible, else False.")
 
 
 def _shape(array: Array) -> tuple[int, ...]:
-    """Return the lengths met on the way to the first entry."""
+    """Return the lengths of an array along its first entries."""
     shape: tuple[int, ...] = ()
     while _is_indexed(array):
         shape += (len(array),)
@@ -127,5 +127,5 @@ def _shape(array: Array) -> tuple[int, ...]:
 
 
 def _is_indexed(value: Any) -> bool:
-    """Say whether `value` has an axis; text has none, and neither has a NumPy array of shape ()."""
+    """Return whether `value` has an axis; text and NumPy arrays of shape () have none."""
     return hasattr(value, "__getitem__") and not isinstance(value, str) and getattr(value, "shape", None) != ()

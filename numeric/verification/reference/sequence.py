@@ -1,4 +1,4 @@
-r"""Layers that relate positions without attention: convolution, a recurrent step, positions turned or learned.
+r"""Layers that relate positions without attention: convolution, a recurrent step, rotary and learned positions.
 
 Definition   convolution     Y_il = sum_{t<w} sum_k X_{i+t,k} W_{t d_in + k, l} + b_l
              recurrent step  h_1 = tanh(x W + h_0 U + b)
@@ -33,7 +33,7 @@ __all__ = [
 
 @at_fifty_digits
 def convolution(X: Array, W: Array, b: Array) -> Matrix:
-    """Return the convolution of rows with a kernel whose slices lie one below the other.
+    """Return the convolution of rows with a kernel whose slices are stacked by rows.
 
     Shapes       X (n, d_in), W (w d_in, d_out), b (d_out,) -> Y (n - w + 1, d_out)
     Raises       ValueError where shapes disagree
@@ -63,7 +63,7 @@ def recurrent_step(x: Array, h_0: Array, W: Array, U: Array, b: Array) -> Vector
 
 @at_fifty_digits
 def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
-    """Return every pair of columns turned by an angle proportional to the position.
+    """Return every pair of columns rotated by an angle proportional to the position.
 
     Shapes       X (n, d_k) -> Y (n, d_k)
     Raises       ValueError where d_k is odd
@@ -95,7 +95,7 @@ def learned_positions(X: Array, P: Array) -> Matrix:
 
 @at_fifty_digits
 def class_token(X: Array, c: Array) -> Matrix:
-    """Return rows with one more above them.
+    """Return rows with one more row above them.
 
     Shapes       X (n, d_model), c (1, d_model) -> Z (n + 1, d_model)
     Raises       ValueError where shapes disagree
@@ -139,6 +139,6 @@ def relative_position_bias(table: Array, n: int, m: int, bidirectional: bool = T
         if far < own:
             return later + far
         place = mp.log(mp.mpf(far) / own) / mp.log(mp.mpf(max_distance) / own) * (count - own)
-        return later + min(count - 1, own + int(mp.floor(place + mp.mpf(10) ** -40)))  # at a whole place one begins
+        return later + min(count - 1, own + int(mp.floor(place + mp.mpf(10) ** -40)))  # whole despite rounding
 
     return [[[table[bucket(j - i)][t] for j in range(m)] for i in range(n)] for t in range(len(table[0]))]

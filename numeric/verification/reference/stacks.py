@@ -76,8 +76,8 @@ def pre_norm_layer(
 
     Definition   Y = X + dropout(MultiHead(LayerNorm(X))),   Z = Y + dropout(FFN(LayerNorm(Y)))
     Shapes       X (n, d_model), D_A (h, n, n), D_Y and D_Z (n, d_model) -> Z (n, d_model)
-    Assumes      a mask left out keeps everything, undivided
-    Source       Xiong et al. (2020), figure 1; Korthikanti et al. (2022), figure 3, for where dropout stands
+    Assumes      an omitted mask keeps every entry, undivided
+    Source       Xiong et al. (2020), figure 1; Korthikanti et al. (2022), figure 3, for the places of dropout
     Raises       ValueError from a sub-layer, TypeError where a weight's name is missing or unknown
     """
     L = layer_norm(X, **attention_norm, eps=eps)
@@ -103,7 +103,7 @@ def _dropping(
     X: Array, D: Array, rate: float, W_Q: Array, W_K: Array, W_V: Array, W_O: Array,
     b_Q: Array, b_K: Array, b_V: Array, b_O: Array,
 ) -> Matrix:  # fmt: skip
-    """Return multi-head attention of X to itself, the weights of head i dropped by D_i."""
+    """Return multi-head attention of X to itself, where D_i drops weights of head i."""
     heads = []
     for i in range(len(W_Q)):
         A = attention_weights(linear(X, W_Q[i], b_Q[i]), linear(X, W_K[i], b_K[i]))

@@ -26,7 +26,7 @@ def embedding(tokens: Array, E: Array) -> Matrix:
     Definition   X_ij = sqrt(d_model) E[tokens_i, j]
     Shapes       tokens (n,) integers, E (vocab, d_model) -> X (n, d_model)
     Source       Vaswani et al. (2017), section 3.4
-    Raises       ValueError where a token is no integer from 0 to vocab - 1
+    Raises       ValueError where a token is not an integer from 0 to vocab - 1
     """
     (E,) = read("embedding", E=(E, "vocab d_model"))
     vocab, d_model = len(E), len(E[0])
