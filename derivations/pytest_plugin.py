@@ -18,7 +18,7 @@ __all__ = ["derivation"]
 
 @pytest.fixture(scope="session")
 def derivation() -> "Callable[[str], Derivation]":
-    """Return the function that returns a result by its id: `derivation("softmax.jacobian")`.
+    """Return the function that gives a result by its id: `derivation("softmax.jacobian")`.
 
     The function raises `LookupError` with the nearest ids when no result has this id.
     """
