@@ -18,7 +18,7 @@ from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable, Rank
 from derivations.linear.convolution import convolution, kernel_of_width_1
-from derivations.symbols import d_ff, d_model, h, i, index, j, k, l, n, scalar
+from derivations.symbols import d_ff, d_model, i, index, j, k, l, n, scalar
 
 __all__ = ["feed_forward"]
 
@@ -26,8 +26,6 @@ VASWANI = "Vaswani et al. (2017), section 3.3"
 GEVA = "Geva, Schuster, Berant and Levy (2021), equation 2"
 X, H, G, Y = array("X", n, d_model), array("H", n, d_ff), array("G", n, d_ff), array("Y", n, d_model)
 W_1, b_1, W_2, b_2 = array("W_1", d_model, d_ff), array("b_1", d_ff), array("W_2", d_ff, d_model), array("b_2", d_model)
-ratio = scalar("r", positive=True)
-head_width = {"d_k": d_model / h, "d_v": d_model / h}  # h heads that share the width of the model
 u = index("u")  # numbers the hidden units
 act = uninterpreted_function("act")  # a proof with it holds for every activation
 

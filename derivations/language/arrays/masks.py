@@ -27,8 +27,6 @@ __all__ = ["BandMask", "CausalMask", "WindowMask", "as_band", "band_mask", "inte
 class BandMask(Array):
     """The mask that lets query i see the keys j with lower <= j - i <= upper."""
 
-    unchecked = True
-
     def __new__(cls, rows: Sized, columns: Sized, lower: Any, upper: Any) -> Array:
         """Build the mask of `rows` queries and `columns` keys; a missing bound is -oo or oo."""
         lower, upper = (sympify(bound, strict=True) for bound in (lower, upper))

@@ -38,12 +38,12 @@ def set_distributions(
                 assignment.distributions[name] = Distribution(mean, None, boolean=True)
             continue
         own = random.Random(f"{assignment.seed} {name} law")  # this text decides which values are drawn
-        assignment.distributions[name] = _distribution(mean, second, variance, shape, own)
+        assignment.distributions[name] = _distribution(mean, variance, shape, own)
         if second is not None:
             assignment.distributions[name] = _by_second_moment(name, mean, second, shape)
 
 
-def _distribution(mean: Any, second: Any, variance: Any, shape: str, own: random.Random) -> Distribution:
+def _distribution(mean: Any, variance: Any, shape: str, own: random.Random) -> Distribution:
     """Return a distribution with the assumed mean and variance.
 
     Unassumed moments are drawn; for the shape "unit" they are chosen so that the mean square is 1.

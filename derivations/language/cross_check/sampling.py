@@ -25,9 +25,8 @@ __all__ = ["Situation", "assignments"]
 
 _TRIES_OF_SIZES = 400
 _TRIES = 6
-_LAWS = ("skew", "symmetric", "fixed", "unit")
+_SHAPES = ("skew", "symmetric", "fixed", "unit")
 _PRIMES = (2, 3, 5, 2, 3, 1)
-_TOLERANCE = Decimal(10) ** -40
 
 
 @dataclass(frozen=True)
@@ -192,12 +191,8 @@ def _repaired(
         )
         try:
             if situation.random_arrays:
-                set_distributions(
-                    situation.assumptions,
-                    situation.statements,
-                    assignment,
-                    ("skew", "symmetric", "fixed", "unit")[trial % 4],
-                )
+                shape = _SHAPES[trial % len(_SHAPES)]
+                set_distributions(situation.assumptions, situation.statements, assignment, shape)
             for _ in range(2):
                 for assumption in situation.assumptions:
                     repair(assumption, assignment, source)

@@ -13,6 +13,13 @@ from derivations.language.arrays.functions import gelu, relu
 from derivations.transformer.decoder import decoder, decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric import compile_layer
+from tests.numeric.verification.agreement.torch_weights import (
+    array,
+    attention_weights,
+    decoder_layer_weights,
+    encoder_layer_weights,
+    norm_weights,
+)
 
 torch = pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 
@@ -46,10 +53,6 @@ def built(kind, *arguments, rng, dtype, **options):
     return module
 
 
-def array(tensor):
-    return tensor.detach().numpy()
-
-
 def agree(found, tensor, dtype):
     expected = array(tensor)
     assert found.dtype == expected.dtype
@@ -59,49 +62,6 @@ def agree(found, tensor, dtype):
 
 def differ(found, tensor):
     assert np.abs(found - array(tensor)).max() > 1e-2
-
-
-def attention_weights(module):
-    h, d_k = module.num_heads, module.head_dim
-    stacked = module.in_proj_weight.reshape(3, h, d_k, module.embed_dim).transpose(-1, -2)
-    weights = {f"W_{name}": array(stacked[place]) for place, name in enumerate("QKV")}
-    weights["W_O"] = array(module.out_proj.weight.T)
-    if module.in_proj_bias is not None:
-        biases = module.in_proj_bias.reshape(3, h, d_k)
-        weights |= {f"b_{name}": array(biases[place]) for place, name in enumerate("QKV")}
-        weights["b_O"] = array(module.out_proj.bias)
-    return weights
-
-
-def norm_weights(module):
-    return {"gamma": array(module.weight), "beta": array(module.bias)}
-
-
-def network_weights(layer):
-    weights = {}
-    for number, linear in (("1", layer.linear1), ("2", layer.linear2)):
-        weights |= {f"W_{number}": array(linear.weight.T), f"b_{number}": array(linear.bias)}
-    return weights
-
-
-def encoder_layer_weights(layer):
-    return {
-        "attention": attention_weights(layer.self_attn),
-        "attention_norm": norm_weights(layer.norm1),
-        "feed_forward": network_weights(layer),
-        "feed_forward_norm": norm_weights(layer.norm2),
-    }
-
-
-def decoder_layer_weights(layer):
-    return {
-        "self_attention": attention_weights(layer.self_attn),
-        "self_attention_norm": norm_weights(layer.norm1),
-        "cross_attention": attention_weights(layer.multihead_attn),
-        "cross_attention_norm": norm_weights(layer.norm2),
-        "feed_forward": network_weights(layer),
-        "feed_forward_norm": norm_weights(layer.norm3),
-    }
 
 
 def causal(n):
