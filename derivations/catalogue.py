@@ -1,145 +1,120 @@
 """The catalogue: every layer and every result, by name.
 
-`@result` in the module of a concept adds a result; importing the modules here, each after the ones that it builds on,
-fills the catalogue.
+`@catalogued` above a function enters its layer, `@result` a result, in the module of their concept; all modules of the
+rooms here are imported when the catalogue is read. A new module has to be named nowhere.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
 
-from derivations.architectures.patches import (
-    audio_stem,
-    class_token,
-    patch_embedding,
-)
-from derivations.architectures.relative_position_bias import relative_position_bias
-from derivations.attention.attention import scaled_dot_product_attention
-from derivations.attention.grouped_query import grouped_query_attention
-from derivations.attention.kernels import linear_attention
-from derivations.attention.latent import latent_attention
-from derivations.attention.multi_head import multi_head_attention
-from derivations.costs.memory import pre_norm_layer
-from derivations.feed_forward.feed_forward import feed_forward
-from derivations.feed_forward.gated import gated_feed_forward
-from derivations.feed_forward.mixture_of_experts import mixture_of_experts
+from sympy import Symbol
+
 from derivations.former_names import current
-from derivations.language.arrays.functions import gelu
+from derivations.language.arrays.expression import Variable
 from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
+from derivations.language.layers.catalogued import LAYERS as ENTERED
 from derivations.language.layers.layer import Layer
-from derivations.language.results.derivation import RESULTS, Derivation, FalseStepError, registered
-from derivations.linear.convolution import convolution_layer
-from derivations.linear.dropout import dropout
-from derivations.linear.linear import linear
-from derivations.linear.low_rank_adaptation import low_rank_adaptation
-from derivations.linear.recurrent import recurrent_step
-from derivations.normalisation.batch_norm import batch_norm, batch_norm_inference
-from derivations.normalisation.layer_norm import layer_norm
-from derivations.normalisation.rms_norm import rms_norm
-from derivations.positions.position_bias import alibi_attention, learned_positions
-from derivations.positions.positional_encoding import positional_encoding
-from derivations.positions.rotary import rotary_embedding
+from derivations.language.results.derivation import RESULTS, Derivation, FalseStepError, registered, topic_of
 from derivations.processes import in_order, rarely_collecting
-from derivations.softmax.cross_entropy import cross_entropy
-from derivations.softmax.softmax import softmax
-from derivations.transformer.decoder import decoder, decoder_layer
-from derivations.transformer.embedding import embedding
-from derivations.transformer.encoder import encoder, encoder_layer
-from derivations.transformer.transformer import transformer, transformer_loss
+from derivations.topics import TOPICS, aliases_of
 
-__all__ = ["LAYERS", "Verdict", "get", "known", "layer", "layers", "names", "results", "verify"]
+__all__ = [
+    "LAYERS",
+    "Verdict",
+    "find",
+    "get",
+    "known",
+    "layer",
+    "layers",
+    "names",
+    "results",
+    "verdict",
+    "verify",
+]
 
-CONCEPTS = (  # the topics of the results, in the order in which they build on one another
-    "softmax", "dot_product", "attention", "multi_head", "linear", "convolution", "recurrent", "low_rank_adaptation",
-    "activation", "feed_forward", "layer_norm", "rms_norm", "batch_norm", "residual", "dropout", "positional_encoding",
-    "embedding", "initialisation", "encoder", "decoder", "transformer", "gradient", "mixture_of_experts", "patches",
-    "parameters", "flops", "memory",
+ROOMS = (  # the packages of concepts, each after those that it builds on
+    "linear", "activations", "softmax", "positions", "normalisation", "attention", "feed_forward", "transformer",
+    "gradients", "architectures", "costs",
 )  # fmt: skip
 
-MODULES = (  # the modules that define them
-    "softmax.softmax", "softmax.jacobian", "softmax.limits", "softmax.log_sum_exp", "softmax.cross_entropy",
-    "attention.dot_product", "attention.attention", "attention.symmetries", "attention.masks", "attention.causal",
-    "attention.band_masks", "attention.weights", "attention.circuits", "attention.tiles", "attention.rewrites",
-    "attention.kernels", "attention.multi_head", "attention.multi_head_costs", "attention.grouped_query",
-    "linear.convolution", "linear.recurrent", "attention.costs", "linear.linear", "linear.low_rank_adaptation",
-    "activations.sigmoid", "activations.gelu", "activations.activation", "feed_forward.feed_forward",
-    "feed_forward.costs", "feed_forward.derivatives", "feed_forward.symmetries", "feed_forward.gated",
-    "normalisation.layer_norm", "normalisation.layer_norm_jacobian", "normalisation.layer_norm_symmetries",
-    "normalisation.rms_norm", "normalisation.rms_norm_jacobian", "normalisation.batch_norm", "transformer.residual",
-    "linear.dropout", "positions.positional_encoding", "positions.rotary", "positions.position_bias",
-    "transformer.embedding", "linear.initialisation", "feed_forward.symmetry_breaking", "transformer.encoder",
-    "transformer.decoder", "transformer.transformer", "gradients.gradient", "gradients.layer_gradients",
-    "attention.latent", "feed_forward.mixture_of_experts", "architectures.relative_position_bias",
-    "architectures.patches", "costs.parameters", "costs.flops", "costs.memory", "costs.model_costs",
-    "costs.cost_questions", "costs.published.results",
-)  # fmt: skip
+READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their order says something
+    "softmax": "softmax jacobian limits log_sum_exp cross_entropy",
+    "attention": "attention symmetries masks causal band_masks weights circuits tiles rewrites kernels costs",
+    "multi_head": "multi_head multi_head_costs grouped_query layer_gradients latent",
+    "activation": "sigmoid gelu activation",
+    "feed_forward": "feed_forward costs derivatives symmetries gated",
+    "positional_encoding": "positional_encoding rotary position_bias",
+    "gradient": "gradient relative_position_bias patches",
+    "parameters": "parameters model_costs cost_questions",
+    "flops": "flops model_costs cost_questions",
+}  # other modules follow in the order of the rooms, as other topics follow those of `TOPICS`
 
-LAYERS: dict[str, Callable[[], Layer]] = {
-    "softmax": softmax,
-    "cross_entropy": cross_entropy,
-    "soft_cross_entropy": lambda: cross_entropy(soft=True),
-    "linear": linear,
-    "low_rank_adaptation": low_rank_adaptation,
-    "scaled_dot_product_attention": scaled_dot_product_attention,
-    "masked_scaled_dot_product_attention": lambda: scaled_dot_product_attention(masked=True),
-    "linear_attention": linear_attention,
-    "alibi_attention": alibi_attention,
-    "multi_head_attention": multi_head_attention,
-    "masked_multi_head_attention": lambda: multi_head_attention(masked=True),
-    "multi_head_attention_with_biases": lambda: multi_head_attention(biases=True),
-    "grouped_query_attention": grouped_query_attention,
-    "masked_grouped_query_attention": lambda: grouped_query_attention(masked=True),
-    "latent_attention": latent_attention,
-    "masked_latent_attention": lambda: latent_attention(masked=True),
-    "convolution": convolution_layer,
-    "recurrent_step": recurrent_step,
-    "feed_forward": feed_forward,
-    "feed_forward_gelu": lambda: feed_forward(gelu),
-    "gated_feed_forward": gated_feed_forward,
-    "gated_feed_forward_with_biases": lambda: gated_feed_forward(biases=True),
-    "mixture_of_experts": mixture_of_experts,
-    "mixture_with_shared_experts": lambda: mixture_of_experts(shared=True),
-    "layer_norm": layer_norm,
-    "rms_norm": rms_norm,
-    "batch_norm": batch_norm,
-    "batch_norm_inference": batch_norm_inference,
-    "positional_encoding": positional_encoding,
-    "learned_positions": learned_positions,
-    "relative_position_bias": relative_position_bias,
-    "relative_position_bias_looking_back": lambda: relative_position_bias(bidirectional=False),
-    "patch_embedding": patch_embedding,
-    "class_token": class_token,
-    "audio_stem": audio_stem,
-    "rotary_embedding": rotary_embedding,
-    "rotary_embedding_halves": lambda: rotary_embedding(halves=True),
-    "embedding": embedding,
-    "dropout": dropout,
-    "encoder_layer": encoder_layer,
-    "pre_norm_layer": lambda: pre_norm_layer(dropping=False),
-    "pre_norm_layer_with_dropout": pre_norm_layer,
-    "encoder": encoder,
-    "decoder_layer": decoder_layer,
-    "decoder": decoder,
-    "transformer": transformer,
-    "transformer_loss": transformer_loss,
-}
+
+@cache
+def _modules(room: str) -> tuple[str, ...]:
+    """Import all modules of a room and return their names."""
+    package = import_module(f"derivations.{room}")
+    found = tuple(module.name for module in walk_packages(package.__path__, f"{package.__name__}."))
+    for module in found:
+        import_module(module)
+    return found
+
+
+@cache
+def _place(topic: str, module: str) -> tuple[int, int, int]:
+    """Return where the results of a module under a topic stand in the catalogue."""
+    topics, modules = list(TOPICS), [name for room in ROOMS for name in _modules(room)]
+    first, stem = READING_ORDER.get(topic, "").split(), module.rpartition(".")[2]
+    return _index(topics, topic), _index(first, stem), _index(modules, module)
+
+
+def _index(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+class _Layers(Mapping[str, Callable[[], Layer]]):
+    """The functions that return the layers, by name; their modules are imported when one is asked for."""
+
+    def __getitem__(self, name: str) -> Callable[[], Layer]:
+        for room in ROOMS:  # one layer needs the rooms up to its own only
+            if name in ENTERED:
+                break
+            _modules(room)
+        return ENTERED[name]
+
+    def __iter__(self) -> Iterator[str]:
+        _import_all()
+        return iter(sorted(ENTERED, key=lambda name: _place(*_home(ENTERED[name].func))))
+
+    def __len__(self) -> int:
+        _import_all()
+        return len(ENTERED)
+
+
+def _home(build: Any) -> tuple[str, str]:
+    return topic_of(build.__globals__), build.__module__
+
+
+def _import_all() -> None:
+    for room in ROOMS:
+        _modules(room)
+
+
+LAYERS: Mapping[str, Callable[[], Layer]] = _Layers()
 
 
 def names() -> list[str]:
     """Return the ids of all results, by concept and then by module; results registered by users follow."""
-    for module in MODULES:
-        import_module(f"derivations.{module}")
-    topics = {topic: place for place, topic in enumerate(CONCEPTS)}
-    modules = {f"derivations.{module}": place for place, module in enumerate(MODULES)}
-
-    def place(name: str) -> tuple[int, int]:
-        module = RESULTS[name].__module__  # the sort is stable: within a module results keep the order of their code
-        return topics.get(name.partition(".")[0], len(topics)), modules.get(module, len(modules))
-
-    return sorted(RESULTS, key=place)
+    _import_all()
+    # The sort is stable: within a module results keep the order of their code.
+    return sorted(RESULTS, key=lambda name: _place(name.partition(".")[0], RESULTS[name].__module__))
 
 
 def get(name: str) -> Derivation:
@@ -163,7 +138,16 @@ def layer(name: str) -> Layer:
 
     Raises `LookupError` with the nearest names for an unknown name.
     """
-    return _built(_known(name, list(LAYERS), "layer"))
+    return _built(_known(name, LAYERS, "layer"))
+
+
+def find(name: str) -> Derivation | Layer:
+    """Return the result or the layer called `name`, a result after proving it.
+
+    Raises `LookupError` with the nearest ids of results and layers for an unknown name.
+    """
+    name = _known(name, [*LAYERS, *names()], "result or layer")
+    return registered(name) if name in RESULTS else _built(name)
 
 
 @cache
@@ -171,14 +155,27 @@ def _built(name: str) -> Layer:
     return LAYERS[name]()  # layers are immutable, so one object can be shared
 
 
-def _known(name: str, known: list[str], kind: str) -> str:
+def _known(name: str, known: Collection[str], kind: str) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"the name of a {kind} is a text, such as {known[0]!r}, not {name!r}")
+        raise TypeError(f"the name of a {kind} is a text, such as {next(iter(known))!r}, not {name!r}")
     name = current(name)
     if name not in known:
-        near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
-        raise LookupError(f"there is no {kind} called {name!r}; the nearest are {', '.join(near)}")
+        is_topic = any(each.startswith(f"{name}.") for each in known)
+        topic = f"; `derivations list --topic {name}` shows the results of that topic" if is_topic else ""
+        near = ", ".join(_nearest(name, [*known]))
+        raise LookupError(f"there is no {kind} called {name!r}; the nearest are {near}{topic}")
     return name
+
+
+def _nearest(name: str, known: list[str]) -> list[str]:
+    """Return the three names that are nearest: by their aliases, then by spelling with the topic and without."""
+    word = name.casefold()
+    meant = [each for each in known if word in re.split(r"\W|_", each) or word in " ".join(aliases_of(each)).split()]
+    without_topic = {each.rpartition(".")[2]: each for each in reversed(known)}
+    alike = get_close_matches(name, known, n=3, cutoff=0.6)
+    alike += [without_topic[each] for each in get_close_matches(name, without_topic, n=3, cutoff=0.6)]
+    near = [*meant, *alike] or get_close_matches(name, known, n=3, cutoff=0.4) or known
+    return list(dict.fromkeys(near))[:3]
 
 
 def layers() -> dict[str, Layer]:
@@ -193,7 +190,10 @@ def results() -> dict[str, Derivation]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one result: its level of evidence, the failed steps, and the outcome of the cross-check."""
+    """The verdict on one result: its level of evidence, the failed steps, and the outcome of the cross-check.
+
+    `letters` are the names of the symbols and arrays in its claims.
+    """
 
     id: str
     title: str
@@ -201,6 +201,7 @@ class Verdict:
     failures: tuple[str, ...] = ()
     cross_check: str = ""  # "agrees", "disagrees" or "not applicable"; "" if it was not requested
     reason: str = ""
+    letters: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -217,14 +218,24 @@ def verify(ids: Iterable[str], jobs: int | None = 1, cross_checked: bool = True)
     yield from in_order(partial(_verify, cross_checked=cross_checked), ids, jobs)
 
 
-@rarely_collecting()
 def _verify(name: str, cross_checked: bool) -> Verdict:
+    return verdict(name, partial(get, name), cross_checked)
+
+
+@rarely_collecting()
+def verdict(name: str, built: Callable[[], Derivation], cross_checked: bool = True) -> Verdict:
+    """Return the verdict on the result called `name`, which `built` returns, or refuses with its evidence."""
     try:
-        found = get(name)
+        found = built()
     except FalseStepError as error:  # no derivation is returned, so the id serves as the title
         return Verdict(name, name, error.evidence.level, error.evidence.failures)
     evidence = judge(found)
-    if not cross_checked:
-        return Verdict(name, found.title, evidence.level, evidence.failures)
-    checked = cross_check(found)
-    return Verdict(name, found.title, evidence.level, evidence.failures, checked.outcome, checked.reason)
+    checked = cross_check(found) if cross_checked else None
+    outcome, reason = (checked.outcome, checked.reason) if checked else ("", "")
+    return Verdict(name, found.title, evidence.level, evidence.failures, outcome, reason, _letters(found))
+
+
+def _letters(found: Derivation) -> tuple[str, ...]:
+    """Return the names of the symbols and arrays in the two sides of the claims."""
+    sides = [side for claim in found.claims for side in (claim.lhs, claim.rhs)]
+    return tuple(sorted({each.name for side in sides for each in side.atoms(Symbol, Variable)}))

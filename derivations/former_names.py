@@ -63,7 +63,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "numeric.codegen.lowering.loop_schedule": {"Program": "LoopSchedule"},
     "numeric.optimize.deferred_normalisation": {"late_division": "deferred_normalisation"},
     "numeric.runtime.primitives": {"put_beside": "concatenate_columns"},
-    "numeric.verification.job": {"Proof.second_route": "cross_check"},
+    "numeric.verification.summary": {"Proof.second_route": "cross_check"},
 }
 
 TEXTS: Mapping[str, str] = {

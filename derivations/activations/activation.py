@@ -47,7 +47,7 @@ def relu_definition() -> Derivation:
 def relu_not_linear() -> Derivation:
     """ReLU(t) + ReLU(-t) is |t|, but ReLU(t - t) is 0: ReLU does not respect sums."""
     return derivation(
-        "ReLU is not linear: ReLU(t) + ReLU(-t) = |t|, and |t| is ReLU(t - t) = 0 only at t = 0",
+        "ReLU is not linear: $ReLU(t) + ReLU(-t) = |t|$, and $|t|$ is $ReLU(t - t) = 0$ only at $t = 0$",
         claim(relu.formula(t) + relu.formula(-t), step("algebra", Abs(t))),
         claim(Max(0, Add(t, -t, evaluate=False), evaluate=False), step("algebra", 0)),
         source=RELU,
@@ -69,7 +69,7 @@ def relu_switches() -> Derivation:
 def reflection() -> Derivation:
     """ReLU and GELU share the odd part t/2; they differ by an even function."""
     return derivation(
-        "ReLU and GELU both satisfy f(t) - f(-t) = t",
+        "ReLU and GELU both satisfy $f(t) - f(-t) = t$",
         claim(relu.formula(t) - relu.formula(-t), step("algebra", t)),
         claim(
             gelu.formula(t) - gelu.formula(-t),
@@ -85,7 +85,7 @@ def relu_is_a_gate() -> Derivation:
     """ReLU is the input times the indicator of a positive input; applied twice it gives the same."""
     on = Iverson(Gt(t, 0))
     return derivation(
-        "ReLU(t) = t [t > 0], and ReLU(ReLU(t)) = ReLU(t)",
+        "$ReLU(t) = t [t > 0]$, and $ReLU(ReLU(t)) = ReLU(t)$",
         claim(relu.formula(t), step("indicator", t * on)),
         claim(Max(0, relu.formula(t), evaluate=False), step("algebra", relu.formula(t))),
         source=RELU,
@@ -97,7 +97,7 @@ def relu_gives_maxima() -> Derivation:
     """With ReLU and affine maps a network can compute the maximum, minimum and distance of two numbers."""
     a, b = scalar("a"), scalar("b")
     return derivation(
-        "max(a, b) = a + ReLU(b - a), and |a - b| = ReLU(a - b) + ReLU(b - a)",
+        "$max(a, b) = a + ReLU(b - a)$, and $|a - b| = ReLU(a - b) + ReLU(b - a)$",
         claim(Max(a, b), step("algebra", a + relu.formula(b - a))),
         claim(Min(a, b), step("algebra", a - relu.formula(a - b))),
         claim(Abs(a - b), step("algebra", relu.formula(a - b) + relu.formula(b - a))),
@@ -111,7 +111,7 @@ def relu_homogeneity() -> Derivation:
     """A positive factor may be taken out of ReLU, and of leaky ReLU with any slope; |t| is a special case."""
     b = scalar("b")
     return derivation(
-        "ReLU(p t) = p ReLU(t) for p > 0, and so for every combination of ReLU(t) and ReLU(-t)",
+        "$ReLU(p t) = p ReLU(t)$ for $p > 0$, and so for every combination of $ReLU(t)$ and $ReLU(-t)$",
         claim(relu.formula(p * t), step("algebra", p * relu.formula(t))),
         claim(
             relu.formula(p * t) - b * relu.formula(-p * t),
@@ -126,7 +126,8 @@ def leaky_relu() -> Derivation:
     """With slope 1 - p on the negative side, which is any slope below 1, leaky ReLU is the larger of two lines."""
     leaky, on = relu.formula(t) - (1 - p) * relu.formula(-t), Iverson(Gt(t, 0))
     return derivation(
-        "Leaky ReLU: max((1 - p) t, t) = ReLU(t) - (1 - p) ReLU(-t) for p > 0, with slope 1 above 0 and 1 - p below",
+        "Leaky ReLU: $max((1 - p) t, t) = ReLU(t) - (1 - p) ReLU(-t)$ for $p > 0$, with slope 1 above 0 and $1 - "
+        "p$ below",
         claim(Max((1 - p) * t, t), step("algebra", t + relu.formula(-p * t)), step("algebra", leaky)),
         claim(
             Derivative(leaky, t),

@@ -56,7 +56,7 @@ gelu_sigmoid = named("gelu_sigmoid", swish(SLOPE, t), t)
 def gelu_definition() -> Derivation:
     """GELU multiplies a number by the probability that a standard normal variable is below it."""
     return derivation(
-        "Definition of GELU, entry by entry: x Phi(x)",
+        "Definition of GELU, entry by entry: $x Phi(x)$",
         claim(y[i], step("definition", x[i] * normal_distribution(x[i]))),
         about=(Equation(y, gelu(x)),),
         ranges={i: n},
@@ -68,7 +68,7 @@ def gelu_definition() -> Derivation:
 def gelu_of_one() -> Derivation:
     """GELU makes the number -1 small; ReLU makes it 0."""
     return derivation(
-        "GELU at -1 and 1: the negative number is damped, not set to 0",
+        "GELU at $-1$ and 1: the negative number is damped, not set to 0",
         claim(Rounded(gelu.formula(Integer(-1)), Integer(4)), step("rounding", Rational(-1587, 10**4))),
         claim(Rounded(gelu.formula(Integer(1)), Integer(4)), step("rounding", Rational(8413, 10**4))),
         source=GELU,
@@ -79,7 +79,7 @@ def gelu_of_one() -> Derivation:
 def normal_derivative() -> Derivation:
     """The normal density is the derivative of the distribution function."""
     return derivation(
-        "The derivative of Phi is the normal density",
+        "The derivative of $Phi$ is the normal density",
         claim(
             Derivative(normal_distribution(t), t),
             step("chain rule", normal_density(t)),
@@ -122,7 +122,7 @@ def gelu_below_relu() -> Derivation:
     """GELU is below ReLU by |t| times the probability of exceeding |t|, which is the same on both sides of 0."""
     missing = p * normal_distribution(-p)
     return derivation(
-        "ReLU(t) - GELU(t) = |t| Phi(-|t|) > 0 for all t other than 0",
+        "$ReLU(t) - GELU(t) = |t| Phi(-|t|) > 0$ for all $t$ other than 0",
         claim(relu.formula(p) - gelu.formula(p), step("algebra", missing)),
         claim(missing, step("bound", 0, ">", p / 2 * (1 - erf(p / sqrt(2))))),
         claim(relu.formula(-p) - gelu.formula(-p), step("algebra", missing)),
@@ -136,7 +136,8 @@ def gelu_limit() -> Derivation:
     a = g * p / sqrt(2)
     tail, reach = exp(-(a**2)), 1 - erf(a)
     return derivation(
-        "t Phi(g t) tends to ReLU(t) as g grows: to p at p > 0, to 0 at -p, off by at most p exp(-(g p)^2 / 2) / 2",
+        "$t Phi(g t)$ tends to $ReLU(t)$ as $g$ grows: to $p$ at $p > 0$, to 0 at $-p$, off by at most $p "
+        "exp(-(g p)^2 / 2) / 2$",
         claim(
             Limit(p * normal_distribution(g * p), g, oo),
             # 0 <= 1 - erf(a) <= exp(-a^2) for a >= 0
@@ -154,7 +155,7 @@ def gelu_limit() -> Derivation:
 def gelu_slopes_reflect() -> Derivation:
     """The slopes at t and -t add up to 1, as for every f with f(t) - f(-t) = t: the slope at 0 is 1/2."""
     return derivation(
-        "GELU'(t) + GELU'(-t) = 1",
+        "$GELU'(t) + GELU'(-t) = 1$",
         claim(
             Derivative(gelu.formula(t) - gelu.formula(-t), t),
             step("derivative", Add(gelu_slope(t), gelu_slope(-t), evaluate=False)),
@@ -168,7 +169,7 @@ def gelu_slopes_reflect() -> Derivation:
 def gelu_tanh_is_a_gate() -> Derivation:
     """The tanh form is the input times a sigmoid, as SiLU is: the sigmoid of twice the argument of tanh."""
     return derivation(
-        "The tanh form of GELU is x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3)",
+        "The tanh form of GELU is $x sigmoid(2 u)$, $u = sqrt(2/pi) (x + 0.044715 x^3)$",
         claim(tanh(t), step("algebra", 2 * sigmoid.formula(2 * t) - 1)),
         claim(gelu_tanh.formula(t), step("algebra", t * sigmoid.formula(2 * tanh_argument(t)))),
         source=GELU,
@@ -186,7 +187,7 @@ def gelu_sigmoid_error() -> Derivation:
     over = (exp(t) - t) * tail_sigmoid + t * tail_sigmoid * below_sigmoid + exp(t) * tail_erf / 2 + t / 2 * below_erf
     under = (exp(t) - t) * tail_erf / 2 + t / 2 * (tail_erf - below_erf) + exp(t) * tail_sigmoid + t * below_sigmoid
     return derivation(
-        "x sigmoid(1.702 x) differs from GELU by at most 0.0204, and by more than 0.0203 near 2.27",
+        "$x sigmoid(1.702 x)$ differs from GELU by at most 0.0204, and by more than 0.0203 near 2.27",
         claim(largest, step("supremum", Rational(204, 10**4), "<=", 8, far, over, under)),
         claim(largest, step("supremum", Rational(203, 10**4), ">=", Rational(227, 100))),
         source=GELU,

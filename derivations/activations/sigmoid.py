@@ -39,7 +39,7 @@ s = sigmoid.formula(t)
 def sigmoid_derivative() -> Derivation:
     """The slope is the value times 1 minus the value."""
     return derivation(
-        "Derivative of the sigmoid: s (1 - s)",
+        "Derivative of the sigmoid: $s (1 - s)$",
         claim(
             Derivative(s, t),
             step("quotient rule", exp(-t) / (1 + exp(-t)) ** 2),
@@ -53,7 +53,7 @@ def sigmoid_derivative() -> Derivation:
 def sigmoid_second_derivative() -> Derivation:
     """The slope grows while s < 1/2, and falls for s > 1/2."""
     return derivation(
-        "Second derivative of the sigmoid: s (1 - s) (1 - 2 s)",
+        "Second derivative of the sigmoid: $s (1 - s) (1 - 2 s)$",
         claim(
             Derivative(s, (t, 2)),
             step("derivative", Derivative(s * (1 - s), t)),
@@ -68,7 +68,7 @@ def sigmoid_second_derivative() -> Derivation:
 def sigmoid_bounds() -> Derivation:
     """The value is strictly between 0 and 1; the slope is at most 1/4, which is reached at 0."""
     return derivation(
-        "The sigmoid lies between 0 and 1, and its derivative is at most 1/4",
+        "The sigmoid lies between 0 and 1, and its derivative is at most $1/4$",
         claim(s, step("bound", 0, ">")),
         claim(s, step("bound", 1, "<", exp(-t) / (1 + exp(-t)))),
         claim(Derivative(s, t), step("derivative", s * (1 - s))),
@@ -82,7 +82,7 @@ def sigmoid_bounds() -> Derivation:
 def sigmoid_reflection() -> Derivation:
     """The values at t and -t add up to 1, like the probabilities of two classes."""
     return derivation(
-        "sigmoid(t) + sigmoid(-t) = 1",
+        "$sigmoid(t) + sigmoid(-t) = 1$",
         claim(
             s + sigmoid.formula(-t),
             step("common denominator", s + exp(-t) * s),
@@ -111,7 +111,7 @@ def softplus_derivative() -> Derivation:
 def softplus_reflection() -> Derivation:
     """As with ReLU, the odd part is t/2."""
     return derivation(
-        "softplus(t) - softplus(-t) = t",
+        "$softplus(t) - softplus(-t) = t$",
         claim(
             softplus.formula(t) - softplus.formula(-t),
             step("exponent", log(exp(t) * (1 + exp(-t))) - log(1 + exp(-t))),
@@ -125,7 +125,7 @@ def softplus_reflection() -> Derivation:
 def log_sigmoid() -> Derivation:
     """The loss of a binary classifier, in a form that does not overflow for large positive t."""
     return derivation(
-        "log sigmoid(t) = -softplus(-t)",
+        "$log sigmoid(t) = -softplus(-t)$",
         claim(log(s), step("exponent", -softplus.formula(-t))),
         source=GOODFELLOW,
     )
@@ -136,7 +136,7 @@ def sigmoid_inverse() -> Derivation:
     """The logarithm of the odds is the logit."""
     odds = s / sigmoid.formula(-t)
     return derivation(
-        "log(sigmoid(t) / (1 - sigmoid(t))) = t",
+        "$log(sigmoid(t) / (1 - sigmoid(t))) = t$",
         claim(1 - s, step("common denominator", sigmoid.formula(-t))),
         claim(odds, step("common denominator", exp(t))),
         claim(log(odds), step("exponent", t)),
@@ -148,7 +148,7 @@ def sigmoid_inverse() -> Derivation:
 def silu_derivative() -> Derivation:
     """The slope, by the product rule, is 1/2 at 0, above 1 for some t and below 0 for others."""
     return derivation(
-        "Derivative of SiLU: s + t s (1 - s)",
+        "Derivative of SiLU: $s + t s (1 - s)$",
         claim(
             Derivative(silu.formula(t), t),
             step("product rule", s + t * Derivative(s, t)),
@@ -162,7 +162,7 @@ def silu_derivative() -> Derivation:
 def silu_reflection() -> Derivation:
     """Any gate with g(t) + g(-t) = 1 gives the odd part t/2, as for ReLU and GELU."""
     return derivation(
-        "SiLU(t) - SiLU(-t) = t",
+        "$SiLU(t) - SiLU(-t) = t$",
         claim(
             silu.formula(t) - silu.formula(-t),
             step("algebra", t * (s + sigmoid.formula(-t))),
@@ -177,7 +177,7 @@ def swish_derivative() -> Derivation:
     """The slope in terms of the value: 1/2 near 0; far from 0 it tends to 1 on one side and to 0 on the other."""
     value, gate = swish(b), sigmoid.formula(b * t)
     return derivation(
-        "Derivative of Swish_b: b Swish_b(t) + sigmoid(b t) (1 - b Swish_b(t))",
+        "Derivative of $Swish_b$: $b Swish_b(t) + sigmoid(b t) (1 - b Swish_b(t))$",
         claim(
             Derivative(value, t),
             step("product rule", gate + t * Derivative(gate, t)),
@@ -193,7 +193,7 @@ def swish_limit() -> Derivation:
     """As its slope grows, the gate becomes the indicator [t > 0], and Swish becomes ReLU."""
     lost = p * exp(-g * p) / (1 + exp(-g * p))
     return derivation(
-        "Swish_g tends to ReLU as g grows: to p at p > 0, to 0 at -p, off by at most p exp(-g p)",
+        "$Swish_g$ tends to ReLU as $g$ grows: to $p$ at $p > 0$, to 0 at $-p$, off by at most $p exp(-g p)$",
         claim(p - swish(g, p), step("algebra", lost), step("bound", p * exp(-g * p), "<=", exp(-g * p) * lost)),
         claim(Limit(swish(g, p), g, oo), step("limit laws", p)),
         claim(Limit(swish(g, -p), g, oo), step("limit laws", 0)),
@@ -207,7 +207,7 @@ def softplus_bounds() -> Derivation:
     # log 2 - log(1 + exp(-p)), written as log(1 + u) with u >= 0
     gap = log(1 + (1 - exp(-p)) / (1 + exp(-p)))
     return derivation(
-        "ReLU(t) < softplus(t) <= ReLU(t) + log 2",
+        "$ReLU(t) < softplus(t) <= ReLU(t) + log 2$",
         claim(softplus.formula(p), step("bound", p, ">", log(1 + exp(-p)))),
         claim(softplus.formula(p), step("bound", p + log(Integer(2)), "<=", gap)),
         claim(softplus.formula(-p), step("bound", 0, ">")),
@@ -220,7 +220,7 @@ def softplus_bounds() -> Derivation:
 def softplus_limit() -> Derivation:
     """Softplus is a smooth ReLU, and tends to it as the slope grows."""
     return derivation(
-        "softplus(g t)/g tends to ReLU(t) as g grows",
+        "$softplus(g t)/g$ tends to $ReLU(t)$ as $g$ grows",
         claim(Limit(softplus.formula(g * p) / g, g, oo), step("limit laws", p)),
         claim(Limit(softplus.formula(-g * p) / g, g, oo), step("limit laws", 0)),
         source=GOODFELLOW,

@@ -12,6 +12,7 @@ from derivations.language.arrays.arrangements import Explicit, Tabulated
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import RowSum, row_softmax
 from derivations.language.arrays.shapes import total
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable, Rank
@@ -30,6 +31,8 @@ W_Q, W_K, W_V = array("W_Q", d_model, d_k), array("W_K", d_model, d_k), array("W
 c = index("c")  # a column of V
 
 
+@catalogued("masked_scaled_dot_product_attention", masked=True)
+@catalogued
 def scaled_dot_product_attention(*, masked: bool = False) -> Layer:
     """Return scaled dot-product attention, with a mask of visible keys when `masked`.
 
@@ -97,7 +100,7 @@ def definition() -> Derivation:
 def scores() -> Derivation:
     """One product of matrices computes all n m dot products."""
     return derivation(
-        "Entry (i, j) of Q K^T is the dot product of query i and key j",
+        "Entry $(i, j)$ of $Q K^T$ is the dot product of query $i$ and key $j$",
         claim(Q @ K.T, step("matrix product", Tabulated(Lambda((i, j), dot(i, j)), n, m))),
         claim((Q @ K.T)[i], step("row of a product", K @ Q[i])),
         claim(S[i, j], step("definition", dot(i, j) / sqrt(d_k))),
@@ -112,7 +115,7 @@ def swap_query_key() -> Derivation:
     """The transpose swaps queries and keys; the product Q K is defined only if d_k = m."""
     over_positions = Tabulated(Lambda((k, l), Sum(Q[i, k] * keys[i, l], (i, 0, n - 1))), d_k, d_k)
     return derivation(
-        "The transpose of Q K^T is K Q^T; Q K conforms only if d_k = m",
+        "The transpose of $Q K^T$ is $K Q^T$; $Q K$ conforms only if $d_k = m$",
         claim((Q @ K.T).T, step("transpose of a product", K @ Q.T)),
         claim(Conformable(Q, K), step("shape", Eq(d_k, m), "iff")),
         claim(Q.T @ keys, step("matrix product", over_positions)),
@@ -126,7 +129,7 @@ def bilinear_form() -> Derivation:
     B = array("B", d_model, d_model)
     identity = Eq(B[i, j], KroneckerDelta(i, j))
     return derivation(
-        "The scores of self-attention are the bilinear form X W_Q W_K^T X^T",
+        "The scores of self-attention are the bilinear form $X W_Q W_K^T X^T$",
         claim(
             (X @ W_Q) @ (X @ W_K).T,
             step("transpose of a product", (X @ W_Q) @ (W_K.T @ X.T)),
@@ -224,7 +227,7 @@ def weighted_sum() -> Derivation:
     two_words = Explicit([[tenth, 9 * tenth], [half, half]])
     one_word = Explicit([[tenth, 0, 7 * tenth, 2 * tenth, 0]])
     return derivation(
-        "Row i of the output is the sum of the values v_j, weighted by A_ij, as in two examples",
+        "Row $i$ of the output is the sum of the values $v_j$, weighted by $A_ij$, as in two examples",
         claim(
             O[i],
             step("row of a product", A[i] @ V),
@@ -251,7 +254,7 @@ def convex_hull() -> Derivation:
     # u - w . O_i, because the weights add up to 1
     room = over_keys(A[i, j] * (u - (V @ w)[j]), j)
     return derivation(
-        "Every output is a convex combination of the values: where w . v_j <= u for all j, w . O_i <= u",
+        "Every output is a convex combination of the values: where $w . v_j <= u$ for all $j$, $w . O_i <= u$",
         claim(O[i, c], step("definition", over_keys(A[i, j] * V[j, c], j))),
         claim(A[i, j], step("bound", 0, ">=")),
         claim(over_keys(A[i, j], j), step("algebra", 1)),
@@ -294,7 +297,7 @@ def cross_attention() -> Derivation:
     """Queries from one sequence X (n positions), keys and values from another Y (m positions): n outputs."""
     weights = exp(dot(i, j) / sqrt(d_k)) / over_keys(exp(dot(i, l) / sqrt(d_k)))
     return derivation(
-        "Cross attention: n queries and m keys give an n x m matrix of weights and n outputs of size d_v",
+        "Cross attention: $n$ queries and $m$ keys give an $n x m$ matrix of weights and $n$ outputs of size $d_v$",
         claim(O, step("definition", row_softmax((X @ W_Q) @ (Y @ W_K).T / sqrt(d_k)) @ (Y @ W_V))),
         claim(A[i, j], step("definition", weights)),
         claim(O[i, c], step("matrix product", over_keys(weights * V[j, c], j))),

@@ -52,7 +52,8 @@ def last_rows_of_bands() -> Derivation:
     every, mask = array("Q_all", m, d_k), mask_array("M_all", m, m)
     rows, shown = RowRange(every, m - n, n), RowRange(mask, m - n, n)
     return derivation(
-        "The last n of m rows of a band are the band moved by m - n: a causal mask beside a cache of m - n keys",
+        "The last $n$ of $m$ rows of a band are the band moved by $m - n$: a causal mask beside a cache of $m - "
+        "n$ keys",
         claim(RowRange(BandMask(m, m, -p, q), m - n, n), step("indicator", last_rows(-p, q))),
         claim(RowRange(CausalMask(m), m - n, n), step("indicator", BandMask(n, m, -oo, m - n))),
         claim(RowRange(WindowMask(m, width), m - n, n), step("indicator", last_rows(1 - width, 0))),
@@ -74,7 +75,7 @@ def band_independence() -> Derivation:
     other = [changed(rows, array(name, *rows.shape), seen) for rows, name in ((K, "Y"), (V, "Z"))]
     keys_too, values_too = (equation.target for equation in other)
     return derivation(
-        "Output i of attention in a band depends on the keys j with i - p <= j <= i + q alone",
+        "Output $i$ of attention in a band depends on the keys $j$ with $i - p <= j <= i + q$ alone",
         claim(
             masked_attention.result(Q, keys_too, values_too, mask)[i],
             step("indicator", masked_attention.result(Q, K, V, mask)[i]),

@@ -71,7 +71,7 @@ def causal_independence() -> Derivation:
     other = changed_elsewhere(Iverson(Le(j, i, evaluate=False)))
     keys_too, values_too = (equation.target for equation in other)
     return derivation(
-        "Output i of causal attention does not depend on keys and values at positions j > i",
+        "Output $i$ of causal attention does not depend on keys and values at positions $j > i$",
         claim(masked_attention.result(queries, keys_too, values_too, CausalMask(n))[i], step("indicator", O[i])),
         about=(*other, *causal_attention()),
         ranges={i: n},
@@ -87,7 +87,7 @@ def sliding_window() -> Derivation:
     other = changed_elsewhere(seen)
     keys_too, values_too = (equation.target for equation in other)
     return derivation(
-        "Output i of attention in a window depends on the last w positions up to i alone",
+        "Output $i$ of attention in a window depends on the last $w$ positions up to $i$ alone",
         claim(
             masked_attention.result(queries, keys_too, values_too, mask)[i],
             step("indicator", masked_attention.result(queries, keys, values, mask)[i]),
@@ -103,7 +103,8 @@ def causal_prefix() -> Derivation:
     """A cache of keys and values is exact: output i depends on those up to i, which do not change later."""
     cached_keys, cached_values = array("K_cache", i + 1, d_k), array("V_cache", i + 1, d_v)
     return derivation(
-        "Output i of causal attention over n positions is the attention of query i to the first i keys and values",
+        "Output $i$ of causal attention over $n$ positions is the attention of query $i$ to the first $i$ keys "
+        "and values",
         claim(
             O[i],
             step("indicator", row_softmax(cached_keys @ queries[i] / sqrt(d_k)) @ cached_values),

@@ -32,7 +32,7 @@ A = array("A", n, m)
 def scores_rank() -> Derivation:
     """For any number of positions, the matrix of scores has rank at most d_k."""
     return derivation(
-        "The rank of the scores is at most d_k",
+        "The rank of the scores is at most $d_k$",
         claim(S, step("definition", (Q / sqrt(d_k)) @ K.T)),
         claim(Rank((Q / sqrt(d_k)) @ K.T), step("rank of a product", d_k, "<=")),
         about=attention,
@@ -46,7 +46,7 @@ def scale_folds_into_queries() -> Derivation:
     projected = X @ W_Q + b_Q, Y @ W_K + b_K
     folded = X @ (W_Q / sqrt(d_k)) + b_Q / sqrt(d_k)
     return derivation(
-        "With W_Q / sqrt(d_k) and b_Q / sqrt(d_k) in place of W_Q and b_Q the scores need no scale",
+        "With $W_Q / sqrt(d_k)$ and $b_Q / sqrt(d_k)$ in place of $W_Q$ and $b_Q$ the scores need no scale",
         claim(
             projected[0] @ projected[1].T / sqrt(d_k),
             step("associativity", (projected[0] / sqrt(d_k)) @ projected[1].T),
@@ -64,7 +64,7 @@ def scale_folds_into_queries() -> Derivation:
 def query_key_circuit() -> Derivation:
     """The scores depend on queries and keys only through one matrix, W_Q W_K^T."""
     return derivation(
-        "The scores depend on W_Q and W_K through W_Q W_K^T alone, whose rank is at most d_k",
+        "The scores depend on $W_Q$ and $W_K$ through $W_Q W_K^T$ alone, whose rank is at most $d_k$",
         claim(
             (X @ W_Q) @ (Y @ W_K).T / sqrt(d_k),
             step("transpose of a product", (X @ W_Q) @ (W_K.T @ Y.T) / sqrt(d_k)),
@@ -79,7 +79,7 @@ def query_key_circuit() -> Derivation:
 def value_output_circuit() -> Derivation:
     """The output depends on values and the output projection only through one matrix, W_V W_O."""
     return derivation(
-        "The output of a head depends on W_V and W_O through W_V W_O alone, whose rank is at most d_v",
+        "The output of a head depends on $W_V$ and $W_O$ through $W_V W_O$ alone, whose rank is at most $d_v$",
         claim(
             (A @ (Y @ W_V)) @ W_O,
             step("associativity", (A @ Y) @ (W_V @ W_O)),
@@ -108,7 +108,8 @@ def change_of_basis() -> Derivation:
     T, T_inverse = array("T", d_v, d_v), array("T_inverse", d_v, d_v)
     (unit_k, for_keys), (unit_v, for_values) = identity("I_k", d_k), identity("I_v", d_v)
     return derivation(
-        "W_Q R, W_K R^-T and W_V T, T^-1 W_O give the head that W_Q, W_K, W_V, W_O give: I_k = R R^-1, I_v = T T^-1",
+        "$W_Q R$, $W_K R^{-T}$ and $W_V T$, $T^{-1} W_O$ give the head that $W_Q$, $W_K$, $W_V$, $W_O$ give: "
+        "$I_k = R R^{-1}$, $I_v = T T^{-1}$",
         claim(
             (W_Q @ R) @ (W_K @ R_inverse.T).T,
             step("transpose of a product", W_Q @ (R @ R_inverse) @ W_K.T),

@@ -44,7 +44,7 @@ def complexity() -> Derivation:
     short = Assumption(Le(n, d), {}, "there are no more positions than columns")
     wide = Assumption(Le(2 * n, width * d), {}, "the kernel is wide enough")
     return derivation(
-        "FLOPs of a layer in products: attention 4 n^2 d, n recurrent steps 4 n d^2, a convolution 2 w n d^2",
+        "FLOPs of a layer in products: attention $4 n^2 d$, $n$ recurrent steps $4 n d^2$, a convolution $2 w n d^2$",
         claim(of_attention, step("count", 4 * n**2 * d)),
         claim(of_recurrence, step("count", 4 * n * d**2)),
         claim(of_convolution, step("count", 2 * width * n * d**2)),
@@ -63,7 +63,7 @@ def decoding_cost() -> Derivation:
     steps = Sum(2 * (j + 1) * (d_k + d_v), (j, 0, n - 1))
     at_once = Count("matmul FLOPs", attention.xreplace({m: n}))
     return derivation(
-        "FLOPs in products of n positions, one after the other with a cache: (n + 1) / (2 n) of those at once",
+        "FLOPs in products of $n$ positions, one after the other with a cache: $(n + 1) / (2 n)$ of those at once",
         claim(Count("matmul FLOPs", attention.at(n=1)), step("count", 2 * m * (d_k + d_v))),
         claim(steps, step("linearity of sums", n * (n + 1) * (d_k + d_v)), step("count", (n + 1) / (2 * n) * at_once)),
         source="Shazeer (2019), section 2.4",
@@ -81,7 +81,7 @@ def path_length() -> Derivation:
     output, place, t = index("r"), index("s"), index("t")
     window = Sum(KroneckerDelta(output + t, place) * kernel[t, k, l], (t, 0, width - 1))
     return derivation(
-        "Attention joins any two positions in one layer, a convolution positions less than w apart",
+        "Attention joins any two positions in one layer, a convolution positions less than $w$ apart",
         claim(Derivative(O[i, c], V[j, p]), step("derivative", A[i, j] * KroneckerDelta(c, p))),
         claim(A[i, j], step("bound", 0, ">")),
         claim(

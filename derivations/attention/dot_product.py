@@ -100,7 +100,7 @@ def gradient() -> Derivation:
 def distance() -> Derivation:
     """For vectors of equal length the largest dot product belongs to the smallest distance."""
     return derivation(
-        "|q - k|^2 = |q|^2 + |k|^2 - 2 q . k",
+        "$|q - k|^2 = |q|^2 + |k|^2 - 2 q . k$",
         claim(
             square(q - k),
             step("linearity of sums", square(q) + square(k) - 2 * product),
@@ -113,7 +113,7 @@ def distance() -> Derivation:
 def gaussian_kernel() -> Derivation:
     """The weight before normalisation: near queries and keys get more weight, and so do long ones."""
     return derivation(
-        "exp(q . k) is a Gaussian of the distance, times a factor for the length of each vector",
+        "$exp(q . k)$ is a Gaussian of the distance, times a factor for the length of each vector",
         claim(
             exp(product),
             step("exponent", exp((square(q) + square(k) - square(q - k)) / 2)),
@@ -132,7 +132,7 @@ def cauchy_schwarz() -> Derivation:
         Assumption(Gt(square(k), 0, evaluate=False), text="k is not 0"),
     )
     return derivation(
-        "(q . k)^2 <= |q|^2 |k|^2; the cosine of the angle lies between -1 and 1",
+        "$(q . k)^2 <= |q|^2 |k|^2$; the cosine of the angle lies between $-1$ and 1",
         claim(product**2, step("bound", square(q) * square(k), "<=", areas)),
         claim(
             product**2 / (square(q) * square(k)),
@@ -191,7 +191,7 @@ def one_product() -> Derivation:
 def variance() -> Derivation:
     """The variance of the dot product is the number of components."""
     return derivation(
-        "The dot product of independent components of mean 0 and variance 1 has variance d_k",
+        "The dot product of independent components of mean 0 and variance 1 has variance $d_k$",
         claim(
             Var(product),
             step("variance", E(product**2) - E(product) ** 2),
@@ -235,7 +235,7 @@ def variance_general() -> Derivation:
 def mean_general() -> Derivation:
     """Nonzero means add up: the mean grows like d_k, faster than the standard deviation."""
     return derivation(
-        "The dot product of independent components of means mu_q and mu_k has mean d_k mu_q mu_k",
+        "The dot product of independent components of means $mu_q$ and $mu_k$ has mean $d_k mu_q mu_k$",
         claim(
             E(product),
             step("linearity of expectation", total(E(q[j] * k[j]))),
@@ -251,7 +251,7 @@ def mean_general() -> Derivation:
 def expected_length() -> Derivation:
     """A vector with components of variance 1 has length near sqrt(d_k): its squared length has mean d_k."""
     return derivation(
-        "A vector with components of mean square 1 has an expected squared length of d_k",
+        "A vector with components of mean square 1 has an expected squared length of $d_k$",
         claim(
             E(square(q)),
             step("linearity of expectation", total(E(q[j] ** 2))),
@@ -266,7 +266,7 @@ def expected_length() -> Derivation:
 def standard_deviation() -> Derivation:
     """The standard deviation grows like the square root of d_k: 8 at d_k = 64, 22.6 at d_k = 512."""
     return derivation(
-        "The dot product has standard deviation sqrt(d_k)",
+        "The dot product has standard deviation $sqrt(d_k)$",
         claim(
             sqrt(Var(s[i])),
             step("variance", sqrt(E(s[i] ** 2) - E(s[i]) ** 2)),
@@ -288,7 +288,7 @@ def standard_deviation() -> Derivation:
 def scaled_variance() -> Derivation:
     """After division by sqrt(d_k), the dot product has variance 1 for every d_k."""
     return derivation(
-        "The dot product divided by sqrt(d_k) has variance 1",
+        "The dot product divided by $sqrt(d_k)$ has variance 1",
         claim(
             Var(product / sqrt(d_k)),
             step("variance", Var(product) / d_k),
@@ -303,7 +303,7 @@ def scaled_variance() -> Derivation:
 def wrong_scaling() -> Derivation:
     """After division by d_k instead, the variance is 1/d_k: the scores vanish as d_k grows."""
     return derivation(
-        "The dot product divided by d_k has variance 1/d_k",
+        "The dot product divided by $d_k$ has variance $1/d_k$",
         claim(
             Var(product / d_k),
             step("variance", Var(product) / d_k**2),

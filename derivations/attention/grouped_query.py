@@ -19,6 +19,7 @@ from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.counting.costs import Count
 from derivations.language.counting.operations import entries
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_model, d_v, h, index, m, n, size
@@ -57,6 +58,8 @@ def query_group(*, masked: bool = False) -> Layer:
     return Layer("masked_query_group" if masked else "query_group", (X_Q, K, V, *mask, W_Q, W_O), (), let, Y)
 
 
+@catalogued("masked_grouped_query_attention", masked=True)
+@catalogued
 def grouped_query_attention(*, masked: bool = False) -> Layer:
     """Return attention with g heads of keys and values and g r heads of queries.
 
@@ -103,7 +106,7 @@ def grouped_query() -> Derivation:
     U_Q, U_O = array("U_Q", g, d_model, d_k), array("U_O", Blocks(g, d_v), d_model)
     rows = column_block(W_O[a].T, b).T
     return derivation(
-        "Grouped-query attention: g r heads of queries, g of keys and values, whose cache is 1/r as large",
+        "Grouped-query attention: $g r$ heads of queries, $g$ of keys and values, whose cache is $1/r$ as large",
         claim(Y, step("block product", SumOver(SumOver(head(a, b) @ rows, b, r), a, g))),
         claim(
             part("grouped", renamed(grouped.at(r=1), "grouped_query_attention_with_groups_of_one"))(
@@ -142,7 +145,7 @@ def multi_query() -> Derivation:
     K, V = X_K @ own_W_K[0], X_V @ own_W_V[0]
     shared = scaled_dot_product_attention().result(X_Q @ own_W_Q[0][b], K, V)
     return derivation(
-        "Multi-query attention: r heads of queries read one head of keys and values, whose cache is 1/r as large",
+        "Multi-query attention: $r$ heads of queries read one head of keys and values, whose cache is $1/r$ as large",
         claim(Y, step("block product", Concatenate(shared, b, r) @ own_W_O[0])),
         claim(cache(one), step("algebra", m * (d_k + d_v)), step("algebra", cache(heads.xreplace({h: r})) / r)),
         claim(Count("parameters", one), step("count", (r + 1) * d_model * (d_k + d_v))),

@@ -15,6 +15,7 @@ from derivations.language.arrays.expression import Array, ColumnBroadcast, array
 from derivations.language.arrays.functions import RowSum, named
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_v, i, index, j, k, l, m, n, scalar, size
@@ -30,6 +31,7 @@ Phi_Q, Phi_K = array("Phi_Q", n, r), array("Phi_K", m, r)
 p = index("p")
 
 
+@catalogued
 def linear_attention() -> Layer:
     """Return attention whose kernel is a product of features; it sums over the keys before it reads a query.
 
@@ -61,7 +63,7 @@ def kernel(key: Expr) -> Expr:
 def kernel_smoother() -> Derivation:
     """Attention is the Nadaraya-Watson estimate at the point q_i, from values v_j observed at k_j."""
     return derivation(
-        "Attention is a kernel smoother: O_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)",
+        "Attention is a kernel smoother: $O_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)$",
         claim(
             O[i, c],
             step("definition", over_keys(A[i, j] * V[j, c], j)),
@@ -95,7 +97,7 @@ def gaussian_kernel() -> Derivation:
     rho = scalar("rho")
     same = Assumption(Eq(square_norm(j), rho), {j: m}, "all keys have the same norm")
     return derivation(
-        "Attention weights are those of a Gaussian kernel of variance sqrt(d_k) when all keys have the same norm",
+        "Attention weights are those of a Gaussian kernel of variance $sqrt(d_k)$ when all keys have the same norm",
         claim(
             A[i, j],
             step("definition", kernel(j) / over_keys(kernel(l))),
@@ -118,7 +120,8 @@ def linear_attention_is_exact() -> Derivation:
     kernels = Phi_Q @ Phi_K.T
     whole = over_keys(kernels[i, l])
     return derivation(
-        "With the kernel phi(q) . phi(k), the smoother over m keys is phi(q_i)^T (Phi_K^T V) / phi(q_i)^T (Phi_K^T 1)",
+        "With the kernel $phi(q) . phi(k)$, the smoother over $m$ keys is $phi(q_i)^T (Phi_K^T V) / phi(q_i)^T "
+        "(Phi_K^T 1)$",
         claim(kernels @ V, step("associativity", Phi_Q @ (Phi_K.T @ V))),
         claim(over_keys(kernels[i, j] * V[j, c], j) / whole, step("order of summation", O[i, c])),
         about=linear_attention(),
@@ -133,7 +136,7 @@ def linear_attention_cost() -> Derivation:
     """With keys and values multiplied first, the cost is 2 (n + m) r d_v, without a term in n m."""
     count = Count("matmul FLOPs", linear_attention())
     return derivation(
-        "The products of linear attention grow with n + m, those of attention with n m",
+        "The products of linear attention grow with $n + m$, those of attention with $n m$",
         claim(count, step("count", 2 * (n + m) * r * d_v + 2 * n * r)),
         claim(Count("matmul FLOPs", attention), step("count", 2 * n * m * (d_k + d_v))),
         source=KATHAROPOULOS,
@@ -150,7 +153,7 @@ def causal_linear_attention() -> Derivation:
         return Sum(of_keys[j, k] * of_values[j, c], (j, 0, last))
 
     return derivation(
-        "Causal linear attention reads one matrix, the sum of phi(k_j) v_j^T over the past; a position adds one term",
+        "Causal linear attention reads one matrix, the sum of $phi(k_j) v_j^T$ over the past; a position adds one term",
         claim(
             Sum(past, (j, 0, n - 1)),
             step("indicator", Sum(Phi_Q[i, k] * state(features, values, i), (k, 0, r - 1))),

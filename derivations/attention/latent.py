@@ -22,6 +22,7 @@ from derivations.language.arrays.rows import Stacked
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.counting.costs import Count
 from derivations.language.counting.operations import entries
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.normalisation.rms_norm import rms_norm
@@ -61,6 +62,8 @@ def latent_head(*, masked: bool = False, scale: Expr = SCALE, latent: bool = Fal
     return Layer(name, (Q, Q_R, K, K_R, V, *([M] if masked else [])), (), let, O)
 
 
+@catalogued("masked_latent_attention", masked=True)
+@catalogued
 def latent_attention(
     *,
     masked: bool = False,
@@ -154,7 +157,7 @@ def latent_scores() -> Derivation:
     Q, Q_R, K, K_R, V = layer.inputs
     wide = scaled_dot_product_attention().at(d_k=d_k + d_r, m=n)
     return derivation(
-        "A latent head is scaled dot-product attention on d_k + d_r columns, of which d_r are turned",
+        "A latent head is scaled dot-product attention on $d_k + d_r$ columns, of which $d_r$ are turned",
         claim(
             array("S", n, n),
             step("definition", (Q @ K.T + Q_R @ K_R.T) * SCALE),
@@ -218,7 +221,7 @@ def latent_cache() -> Derivation:
     own = plain_heads.xreplace({m: n, d_k: d_k + d_r})
     kept, instead = cached(plain, "c_KV", "K_R"), cached(own, "K", "V")
     return derivation(
-        "The cache of latent attention holds r_KV + d_r numbers a position, whatever the number of heads",
+        "The cache of latent attention holds $r_KV + d_r$ numbers a position, whatever the number of heads",
         claim(kept, step("algebra", r_KV + d_r), step("assumption", 576), given=OF_V3),
         claim(instead, step("algebra", h * (d_k + d_r + d_v)), step("assumption", 40960), given=OF_V3),
         claim(instead / kept, step("algebra", h * (d_k + d_r + d_v) / (r_KV + d_r))),
@@ -249,7 +252,7 @@ def latent_flops() -> Derivation:
     projections = d_model * (r_Q + r_KV + d_r) + h * (r_Q * (d_k + d_r) + r_KV * (d_k + d_v) + d_v * d_model)
     count, without_keys = (Count("matmul FLOPs", layer, batch) for layer in (plain, absorbed))
     return derivation(
-        "FLOPs of latent attention: its maps, and d_k + d_r + d_v multiply-adds for each pair of positions and head",
+        "FLOPs of latent attention: its maps, and $d_k + d_r + d_v$ multiply-adds for each pair of positions and head",
         claim(count, step("count", 2 * batch * (n * projections + h * n**2 * (d_k + d_r + d_v)))),
         claim(without_keys - count, step("count", 2 * batch * h * n**2 * (2 * r_KV - d_k - d_v))),
         assuming=[EVEN],

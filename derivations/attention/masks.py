@@ -27,7 +27,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import MaskConjunction, row_softmax
 from derivations.language.arrays.scalars import Iverson
-from derivations.language.layers.layer import Equation
+from derivations.language.layers.layer import Equation, Equations
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_v, i, j, k, l, m, n, scalar, size
 
@@ -88,7 +88,7 @@ def additive_mask() -> Derivation:
 
     whole = over_keys(lowered(l))
     return derivation(
-        "Hidden scores lowered by g: as g grows, attention tends to masked attention",
+        "Hidden scores lowered by $g$: as $g$ grows, attention tends to masked attention",
         claim(Limit(lowered(j) / whole, penalty, oo), step("limit laws", A[i, j])),
         claim(Limit(over_keys(lowered(l) * V[l, c]) / whole, penalty, oo), step("limit laws", O[i, c])),
         about=[masked_attention.equation("A"), masked_attention.equation("O")],
@@ -120,7 +120,7 @@ def mask_is_restriction() -> Derivation:
 
     whole = over_keys(exp(S[i, l])) + over_others(Integer(1))
     return derivation(
-        "A mask that shows the first m of m + r keys leaves the others out; so does minus infinity on their scores",
+        "A mask that shows the first $m$ of $m + r$ keys leaves the others out; so does minus infinity on their scores",
         claim(
             masked_attention.result(Q, all_keys, all_values, mask),
             step("indicator", attention.result(Q, kept_keys, kept_values)),
@@ -177,15 +177,16 @@ def two_masks() -> Derivation:
 @result
 def score_bias() -> Derivation:
     """A bias on a score multiplies its weight, up to the common denominator: biases of position, penalties."""
-    B = array("B", n, m)
+    B, let = array("B", n, m), Equations()
+    P = let("P")(row_softmax(S + B))
     return derivation(
-        "A bias B_ij on the scores multiplies the weights by exp(B_ij) and divides by their new sum",
+        "A bias $B_ij$ on the scores multiplies the weights by $exp(B_ij)$ and divides by their new sum",
         claim(
-            row_softmax(S + B).entry(i, j),
+            P[i, j],
             step("definition", exp(S[i, j] + B[i, j]) / over_keys(exp(S[i, l] + B[i, l]))),
             step("exponent", exp(B[i, j]) * A[i, j] / over_keys(exp(B[i, l]) * A[i, l])),
         ),
-        about=[attention.equation("A")],
+        about=[attention.equation("A"), *let],
         ranges={i: n, j: m},
         source="Press, Smith and Lewis (2022), section 3",
     )

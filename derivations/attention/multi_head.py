@@ -13,6 +13,7 @@ from derivations.language.arrays.arrangements import Concatenate, Explicit, SumO
 from derivations.language.arrays.expression import array, mask_array
 from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable
@@ -29,6 +30,9 @@ r, c = index("r"), index("c")  # a row, a column
 sigma = Function("sigma", integer=True)
 
 
+@catalogued("multi_head_attention_with_biases", biases=True)
+@catalogued("masked_multi_head_attention", masked=True)
+@catalogued
 def multi_head_attention(*, masked: bool = False, biases: bool = False) -> Layer:
     """Return attention with h heads, each with separate projections.
 
@@ -86,7 +90,8 @@ def one_head() -> Derivation:
     projected = array("Q", n, d_k)
     attention = scaled_dot_product_attention()
     return derivation(
-        "Head i is Attention(X_Q W_i^Q, X_K W_i^K, X_V W_i^V); queries of width d_k fit W_i^Q only if d_k = d_model",
+        "Head $i$ is $Attention(X_Q W_i^Q, X_K W_i^K, X_V W_i^V)$; queries of width $d_k$ fit $W_i^Q$ only if "
+        "$d_k = d_model$",
         claim(
             head[i],
             step("definition", attention.result(Q[i], K[i], V[i])),
@@ -104,7 +109,7 @@ def split() -> Derivation:
     """The heads split one wide projection: X W^Q is cut into blocks, each of which reads all of X."""
     wide = Concatenate(W_Q[i], i, h)
     return derivation(
-        "The queries of head i are block i of the columns of X_Q [W_1^Q ... W_h^Q]",
+        "The queries of head $i$ are block $i$ of the columns of $X_Q [W_1^Q ... W_h^Q]$",
         claim(column_block(X_Q @ wide, i), step("block product", X_Q @ W_Q[i]), step("definition", Q[i])),
         claim(X_Q @ wide, step("block product", Concatenate(Q[i], i, h))),
         about=heads.until("head"),
@@ -118,7 +123,7 @@ def fused_projection() -> Derivation:
     """One product computes queries, keys and values of all heads of self-attention; it is cut into blocks twice."""
     X, wide, p = array("X", n, d_model), array("W", 3, d_model, size("D")), index("p")
     return derivation(
-        "One product X [W^Q W^K W^V] holds the queries, keys and values of all heads, D = h d_k columns each",
+        "One product $X [W^Q W^K W^V]$ holds the queries, keys and values of all heads, $D = h d_k$ columns each",
         claim(column_block(X @ Concatenate(wide[p], p, 3), p), step("block product", X @ wide[p])),
         claim(X @ Concatenate(W_Q[i], i, h), step("block product", Concatenate(X @ W_Q[i], i, h))),
         claim(column_block(X @ Concatenate(W_K[i], i, h), i), step("block product", X @ W_K[i])),
@@ -137,7 +142,7 @@ def reads_all_of_d_model() -> Derivation:
     cut, U = array("X", n, Blocks(h, columns)), array("U", h, columns, d_k)
     mostly_zero = Concatenate(KroneckerDelta(block, i) * U[block].T, block, h).T
     return derivation(
-        "The queries of each head depend on all d_model columns of X: the heads split what W^Q gives, not X",
+        "The queries of each head depend on all $d_model$ columns of $X$: the heads split what $W^Q$ gives, not $X$",
         claim(Derivative(Q[i, r, j], X_Q[r, c]), step("derivative", W_Q[i, c, j])),
         claim(column_block(cut, i) @ U[i], step("block product", cut @ mostly_zero)),
         about=heads.until("head"),
@@ -151,7 +156,7 @@ def concat_index() -> Derivation:
     """Head i has d_v columns, those of block i."""
     unit = Tabulated(Lambda((c,), KroneckerDelta(c, d_v * i + j)), h * d_v)
     return derivation(
-        "Column j of head i is column (i - 1) d_v + j of Concat(head_1, ..., head_h)",
+        "Column $j$ of head $i$ is column $(i - 1) d_v + j$ of $Concat(head_1, ..., head_h)$",
         claim(column_block(concatenated, i), step("definition", head[i])),
         claim((concatenated @ unit)[r], step("Kronecker delta", head[i, r, j])),
         ranges={i: h, r: n, j: d_v},
@@ -165,7 +170,7 @@ def concat_index_of_width_64() -> Derivation:
     eight = array("head", 8, n, 64)
     unit = Tabulated(Lambda((c,), KroneckerDelta(c, 64 * i + j)), 512)
     return derivation(
-        "With eight heads of width 64, head i is in the columns 64 (i - 1) + 1 to 64 i of the concatenation",
+        "With eight heads of width 64, head $i$ is in the columns $64 (i - 1) + 1$ to $64 i$ of the concatenation",
         claim((Concatenate(eight[i], i, 8) @ unit)[r], step("Kronecker delta", eight[i, r, j])),
         ranges={i: Integer(8), r: n, j: Integer(64)},
         source=SECTION,
@@ -179,7 +184,7 @@ def concat_is_sum() -> Derivation:
     h_1, h_2, w_11, w_12, w_21, w_22 = symbols("h_1 h_2 w_11 w_12 w_21 w_22", real=True)
     mixed = Explicit([[h_1 * w_11 + h_2 * w_21, h_1 * w_12 + h_2 * w_22]])
     return derivation(
-        "Concat(head_1, ..., head_h) W^O = sum_i head_i W_i^O, W_i^O being block i of the rows of W^O",
+        "$Concat(head_1, ..., head_h) W^O = sum_i head_i W_i^O$, $W_i^O$ being block $i$ of the rows of $W^O$",
         claim(
             concatenated @ W_O,
             step("block product", Tabulated(Lambda((r, c), Sum((head[i] @ rows)[r, c], (i, 0, h - 1))), n, d_model)),
@@ -198,7 +203,8 @@ def sum_of_circuits() -> Derivation:
     rows = column_block(W_O.T, i).T
     A = row_softmax(X_Q @ (W_Q[i] @ W_K[i].T) @ X_K.T / sqrt(d_k))
     return derivation(
-        "Multi-head attention is a sum over heads: sum_i A_i X_V (W_i^V W_i^O), A_i from X_Q (W_i^Q W_i^K^T) X_K^T",
+        "Multi-head attention is a sum over heads: $sum_i A_i X_V (W_i^V W_i^O)$, $A_i$ from $X_Q (W_i^Q "
+        "W_i^K^T) X_K^T$",
         claim(Y, step("block product", SumOver(A @ (X_V @ (W_V[i] @ rows)), i, h))),
         about=equations(),
         source="Elhage et al. (2021), A Mathematical Framework for Transformer Circuits",
@@ -210,7 +216,7 @@ def head_permutation() -> Derivation:
     """The heads are a set: permuting them only permutes their weights."""
     rows = Concatenate(column_block(W_O.T, sigma(i)), i, h).T
     return derivation(
-        "Multi-head attention does not change when the heads are permuted, with the blocks of rows of W^O",
+        "Multi-head attention does not change when the heads are permuted, with the blocks of rows of $W^O$",
         claim(Concatenate(head[sigma(i)], i, h) @ rows, step("reindexing", concatenated @ W_O)),
         bijections=[("sigma", "sigma_inverse", h)],
         source=SECTION,
@@ -224,7 +230,7 @@ def single_head() -> Derivation:
     W_Q, W_K, W_V = (array(name, 1, d_model, width) for name, width in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v)))
     attention = scaled_dot_product_attention()
     return derivation(
-        "Multi-head attention with h = 1 is Attention(X_Q W^Q, X_K W^K, X_V W^V) W^O",
+        "Multi-head attention with $h = 1$ is $Attention(X_Q W^Q, X_K W^K, X_V W^V) W^O$",
         claim(
             Y,
             step("block product", attention.result(X_Q @ W_Q[0], X_K @ W_K[0], X_V @ W_V[0]) @ only),
@@ -240,7 +246,7 @@ def effective_biases() -> Derivation:
     attention = scaled_dot_product_attention()
     queries, keys, values = X_Q @ W_Q[i] + b_Q[i], X_K @ W_K[i], X_V @ W_V[i]
     return derivation(
-        "The biases of the keys have no effect; those of the values add Concat(b_1^V, ..., b_h^V) W^O to b^O",
+        "The biases of the keys have no effect; those of the values add $Concat(b_1^V, ..., b_h^V) W^O$ to $b^O$",
         claim(
             attention.result(queries, keys + b_K[i], values + b_V[i]),
             step("exponent", attention.result(queries, keys, values + b_V[i])),

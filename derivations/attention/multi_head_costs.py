@@ -37,7 +37,7 @@ def renamed(layer: Layer, name: str) -> Layer:
 def head_width() -> Derivation:
     """The width of a head in the base model: 512 / 8 = 64; the concatenation fits W^O when h d_v = d_model."""
     return derivation(
-        "A head of the base model has width d_model / h = 512 / 8 = 64",
+        "A head of the base model has width $d_model / h = 512 / 8 = 64$",
         claim(d_k, step("assumption", d_model / h), step("assumption", 64), given=(*SHARED_WIDTH, *BASE)),
         claim(h * d_v, step("assumption", d_model), step("assumption", 512), given=(*SHARED_WIDTH, *BASE)),
         claim(
@@ -54,7 +54,7 @@ def parameters() -> Derivation:
     with_biases = renamed(multi_head_attention(biases=True), "biased_multi_head_attention")
     count = Count("parameters", heads)
     return derivation(
-        "Parameters of multi-head attention: 4 d_model^2 when d_k = d_v = d_model / h",
+        "Parameters of multi-head attention: $4 d_model^2$ when $d_k = d_v = d_model / h$",
         claim(
             count,
             step("count", h * d_model * (2 * d_k + d_v) + h * d_v * d_model),
@@ -77,7 +77,7 @@ def one_head_cost() -> Derivation:
     narrow = Count("matmul FLOPs", renamed(alone, "one_head"))
     wide = Count("matmul FLOPs", renamed(alone, "one_wide_head").xreplace({d_k: d_model, d_v: d_model}))
     return derivation(
-        "The products of one head of width d_model / h cost 1/h of those of one head of width d_model",
+        "The products of one head of width $d_model / h$ cost $1/h$ of those of one head of width $d_model$",
         claim(
             narrow,
             step("count", 2 * d_model * (n * d_k + m * d_k + m * d_v) + 2 * n * m * (d_k + d_v)),
@@ -95,7 +95,8 @@ def cost_equals_one_head() -> Derivation:
     one = renamed(heads.at(h=1), "single_head_attention").xreplace({d_k: d_model, d_v: d_model})
     total, softmax, products = "FLOPs", "softmax FLOPs", "matmul FLOPs"
     return derivation(
-        "The products of h heads cost what those of one head of width d_model cost; softmax costs h times as much",
+        "The products of $h$ heads cost what those of one head of width $d_model$ cost; softmax costs $h$ times "
+        "as much",
         claim(
             Count(products, heads),
             step("count", 2 * h * d_model * (n + m) * (d_k + d_v) + 2 * h * n * m * (d_k + d_v)),

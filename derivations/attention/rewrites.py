@@ -33,7 +33,8 @@ def deferred_normalisation() -> Derivation:
     exponentials = Tabulated(Lambda((j, k), exp(S[j, k] - r[j])), n, m)
     visible_ones = Tabulated(Lambda((j, k), M[j, k] * exp(S[j, k] - r[j])), n, m)
     return derivation(
-        "Attention divides after the product with the values: O_i = (E V)_i / (E 1)_i, E_ij = exp(S_ij - r_i), any r",
+        "Attention divides after the product with the values: $O_i = (E V)_i / (E 1)_i$, $E_ij = exp(S_ij - "
+        "r_i)$, any $r$",
         claim(
             (row_softmax(S) @ V)[i, c],
             step("definition", over_keys(exp(S[i, l]) / over_keys(exp(S[i, j]), j) * V[l, c])),
@@ -56,7 +57,7 @@ def powers_of_two() -> Derivation:
     """A power of two costs less than an exponential, and the factor 1 / ln 2 joins the scale of the scores."""
     power, seen = Integer(2) ** T[i, j], (visible(i, M),)
     return derivation(
-        "Attention weights are made of powers of two: with T = S / ln 2, A_ij = 2^T_ij / sum_l 2^T_il",
+        "Attention weights are made of powers of two: with $T = S / ln 2$, $A_ij = 2^{T_ij} / sum_l 2^{T_il}$",
         claim(power, step("exponent", exp(S[i, j]))),
         claim(A[i, j], step("exponent", power / over_keys(Integer(2) ** T[i, l]))),
         claim(A_M[i, j], step("exponent", M[i, j] * power / over_keys(M[i, l] * Integer(2) ** T[i, l])), given=seen),

@@ -32,7 +32,7 @@ from derivations.attention.attention import (
 from derivations.language.arrays.arrangements import Concatenate, Tabulated
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import row_softmax
-from derivations.language.layers.layer import Equation
+from derivations.language.layers.layer import Equation, Equations
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_v, i, index, j, l, m, n, size
 
@@ -64,7 +64,8 @@ def permutation_equivariance() -> Derivation:
     """Without positions and masks self-attention ignores order; a mask is permuted too, from M to P M P^T."""
     P, mask, moved = array("P", n, n), mask_array("M", n, n), mask_array("M_sigma", n, n)
     return derivation(
-        "SelfAttention(P X) = P SelfAttention(X), and with a mask SelfAttention(P X, P M P^T) = P SelfAttention(X, M)",
+        "$SelfAttention(P X) = P SelfAttention(X)$, and with a mask $SelfAttention(P X, P M P^T) = P "
+        "SelfAttention(X, M)$",
         claim(
             self_attention(P @ X),
             step("associativity", attention.result(P @ queries, P @ keys, P @ values)),
@@ -129,14 +130,16 @@ def repeated_keys() -> Derivation:
 def query_offset() -> Derivation:
     """A number added to all scores of a query cancels: the maximum of each row may be subtracted."""
     t = array("t", n)
-    offset = Tabulated(Lambda((i, j), S[i, j] + t[i]), n, m)
+    let = Equations()
+    A = let("A")(row_softmax(Tabulated(Lambda((i, j), S[i, j] + t[i]), n, m)))
     return derivation(
         "The weights do not change when each query adds a number of its own to all of its scores",
         claim(
-            row_softmax(offset).entry(i, j),
+            A[i, j],
             step("definition", exp(S[i, j] + t[i]) / over_keys(exp(S[i, l] + t[i]))),
             step("exponent", exp(S[i, j]) / over_keys(exp(S[i, l]))),
         ),
+        about=[*let],
         ranges={i: n, j: m},
         source=EQUATION_1,
     )

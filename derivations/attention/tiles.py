@@ -90,7 +90,8 @@ def tile_step() -> Derivation:
     """One step of the loop over tiles rescales the running sums to the new reference and adds the tile."""
     old, new = scalar("r"), scalar("r_new")
     return derivation(
-        "A step over one tile: with the reference r_new for r, sums carried so far are multiplied by exp(r - r_new)",
+        "A step over one tile: with the reference $r_new$ for $r$, sums carried so far are multiplied by $exp(r "
+        "- r_new)$",
         claim(
             exp(old - new) * exponentials(SEEN, old) + exponentials(ADDED, new),
             step("exponent", exponentials(SEEN, new) + exponentials(ADDED, new)),

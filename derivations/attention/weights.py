@@ -11,6 +11,7 @@ from sympy import Derivative, Eq, Ge, Gt, KroneckerDelta, exp, log, sqrt
 from derivations.attention.attention import EQUATION_1, SECTION, A, K, O, Q, S, V, attention, c, over_keys
 from derivations.language.arrays.expression import RowBroadcast, array
 from derivations.language.arrays.functions import RowMean, row_softmax
+from derivations.language.layers.layer import Equations
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_k, d_v, i, j, k, l, m, n, scalar
 
@@ -43,15 +44,21 @@ def weight_ratio() -> Derivation:
 def temperature() -> Derivation:
     """The divisor of the scores is a temperature, sqrt(d_k) in attention; a higher one moves ratios towards 1."""
     tau = scalar("tau", positive=True)
-    tempered = row_softmax(S / tau)
+    let = Equations()
+    A = let("A")(row_softmax(S / tau))
     return derivation(
-        "At the temperature tau the ratio of two weights is exp((S_ij - S_il) / tau)",
+        "At the temperature $tau$ the ratio of two weights is $exp((S_ij - S_il) / tau)$",
         claim(
-            tempered.entry(i, j) / tempered.entry(i, l),
+            A[i, j] / A[i, l],
             step("definition", exp(S[i, j] / tau) / exp(S[i, l] / tau)),
             step("exponent", exp((S[i, j] - S[i, l]) / tau)),
         ),
-        claim(row_softmax(Q @ K.T / sqrt(d_k)) @ V, step("definition", attention.result(Q, K, V))),
+        claim(
+            row_softmax(Q @ K.T / tau) @ V,
+            step("assumption", attention.result(Q, K, V)),
+            given=(Assumption(Eq(tau, sqrt(d_k))),),
+        ),
+        about=[*let],
         ranges={i: n, j: m, l: m},
         source=SECTION,
     )
@@ -77,7 +84,7 @@ def uniform_weights() -> Derivation:
     u, key = scalar("u"), array("k", d_k)
     same = Assumption(Eq(S[i, l], u), {l: m}, "all scores of query i are the same")
     return derivation(
-        "Equal scores give the weights 1 / m and the mean of the values",
+        "Equal scores give the weights $1 / m$ and the mean of the values",
         claim(A[i, j], step("assumption", 1 / m), given=(same,)),
         claim(O[i, c], step("assumption", over_keys(V[j, c], j) / m), given=(same,)),
         claim(attention.result(Q, RowBroadcast(key, m), V)[i], step("algebra", RowMean(V.T))),
@@ -110,7 +117,7 @@ def free_energy() -> Derivation:
     # log A_ij = S_ij - highest
     highest = log(over_keys(exp(S[i, l])))
     return derivation(
-        "Mean score plus entropy of the weights is log sum_l exp(S_il)",
+        "Mean score plus entropy of the weights is $log sum_l exp(S_il)$",
         claim(
             over_keys(A[i, j] * S[i, j], j) - over_keys(A[i, j] * log(A[i, j]), j),
             step("exponent", highest),
@@ -133,7 +140,7 @@ def free_energy() -> Derivation:
 def score_jacobian() -> Derivation:
     """A higher score moves the output towards the value of its key."""
     return derivation(
-        "Derivative of an output by a score: A_ij (v_j - O_i)",
+        "Derivative of an output by a score: $A_ij (v_j - O_i)$",
         claim(
             Derivative(O[i, c], S[i, j]),
             step("chain rule", over_keys(A[i, l] * (KroneckerDelta(j, l) - A[i, j]) * V[l, c])),
@@ -151,7 +158,7 @@ def query_jacobian() -> Derivation:
     """The derivative of an output by its own query is the covariance of values and keys under its weights."""
     covariance = over_keys(A[i, j] * (V[j, c] - O[i, c]) * K[j, k], j)
     return derivation(
-        "Derivative of an output by a query: the covariance of values and keys under the weights, over sqrt(d_k)",
+        "Derivative of an output by a query: the covariance of values and keys under the weights, over $sqrt(d_k)$",
         claim(Derivative(O[i, c], Q[l, k]), step("chain rule", KroneckerDelta(i, l) * covariance / sqrt(d_k))),
         about=attention,
         ranges={i: n, l: n, c: d_v, k: d_k},
@@ -163,7 +170,7 @@ def query_jacobian() -> Derivation:
 def key_jacobian() -> Derivation:
     """A key moves every output, in proportion to its weight and to the difference of its value from the output."""
     return derivation(
-        "Derivative of an output by a key: A_ij (v_j - O_i) q_i / sqrt(d_k)",
+        "Derivative of an output by a key: $A_ij (v_j - O_i) q_i / sqrt(d_k)$",
         claim(Derivative(O[i, c], K[j, k]), step("chain rule", A[i, j] * (V[j, c] - O[i, c]) * Q[i, k] / sqrt(d_k))),
         about=attention,
         ranges={i: n, j: m, c: d_v, k: d_k},

@@ -44,7 +44,7 @@ def shapes(examples: int, positions: int, width: int, inner: int) -> Derivation:
     first, second = array("W_1", width, inner), array("W_2", inner, width)
     text = " -> ".join(str(list(shape)) for shape in (before, within, within, before))
     return derivation(
-        f"Shapes of the feed-forward network: {text}",
+        f"Shapes of the feed-forward network: ${text}$",
         claim(hidden_layer[e], step("definition", inputs[e] @ first + array("b_1", inner))),
         claim(active[e], step("definition", act(hidden_layer[e]))),
         claim(array("Y", *before)[e], step("definition", active[e] @ second + array("b_2", width))),
@@ -79,7 +79,7 @@ def parameters() -> Derivation:
 def parameters_512() -> Derivation:
     """The base model: width 512, 2048 hidden units."""
     return derivation(
-        "Parameters of the feed-forward network with d_model = 512 and d_ff = 2048",
+        "Parameters of the feed-forward network with $d_model = 512$ and $d_ff = 2048$",
         claim(
             Count("parameters", feed_forward().at(d_model=512, d_ff=2048)),
             step("count", 2099712),
@@ -94,7 +94,7 @@ def flops() -> Derivation:
     products, network = 4 * batch * n * d_model * d_ff, feed_forward()
     one_product = Count("matmul FLOPs", linear().at(d_in=d_model, d_out=d_ff), batch)
     return derivation(
-        "The products of the feed-forward network take 4 batch n d_model d_ff FLOPs, or half as many multiply-adds",
+        "The products of the feed-forward network take $4 batch n d_model d_ff$ FLOPs, or half as many multiply-adds",
         claim(Count("matmul FLOPs", network, batch), step("count", products)),
         claim(
             Count("multiply-adds", network, batch),
@@ -113,7 +113,8 @@ def expansion_ratio() -> Derivation:
     network, attention = feed_forward().at(d_ff=ratio * d_model), multi_head_attention().at(**head_width)
     weights = Count("parameters", network) - (ratio + 1) * d_model
     return derivation(
-        "With d_ff = r d_model: parameters, products per position, and the share of a layer's weights, biases left out",
+        "With $d_ff = r d_model$: parameters, products per position, and the share of a layer's weights, biases "
+        "left out",
         claim(Count("parameters", network), step("count", 2 * ratio * d_model**2 + (ratio + 1) * d_model)),
         claim(Count("matmul FLOPs", network.at(n=1)), step("count", 4 * ratio * d_model**2)),
         claim(Count("parameters", attention), step("count", 4 * d_model**2)),
@@ -132,7 +133,7 @@ def expansion_ratio_4() -> Derivation:
     network, attention = feed_forward().at(d_ff=4 * d_model), multi_head_attention().at(**head_width)
     weights = Count("parameters", network) - 5 * d_model
     return derivation(
-        "With d_ff = 4 d_model the feed-forward network holds two thirds of a layer's weights, biases left out",
+        "With $d_ff = 4 d_model$ the feed-forward network holds two thirds of a layer's weights, biases left out",
         claim(weights, step("count", 8 * d_model**2)),
         claim(weights / (weights + Count("parameters", attention)), step("count", Rational(2, 3))),
         source=VASWANI,

@@ -71,7 +71,7 @@ def affine_on_a_pattern() -> Derivation:
     weights = Tabulated(Lambda((l, u), W_1[l, u] * s[u]), d_model, d_ff)
     bias = Hadamard(b_1, s)
     return derivation(
-        "With ReLU, where the units that are on have pattern s, y_i = x_i W_1 diag(s) W_2 + b_1 diag(s) W_2 + b_2",
+        "With ReLU, where the units that are on have pattern $s$, $y_i = x_i W_1 diag(s) W_2 + b_1 diag(s) W_2 + b_2$",
         claim(G[i, u], step("assumption", s[u] * H[i, u])),
         claim(
             Y[i],
@@ -114,7 +114,7 @@ def gelu_derivative() -> Derivation:
     """GELU' = Phi + x phi, defined everywhere; in the Jacobian it replaces the brackets of ReLU."""
     p = index("p")
     return derivation(
-        "Derivative of GELU, Phi(x) + x phi(x), and the Jacobian of the feed-forward network with GELU",
+        "Derivative of GELU, $Phi(x) + x phi(x)$, and the Jacobian of the feed-forward network with GELU",
         claim(
             Derivative(gelu.formula(t), t),
             step("product rule", normal_distribution(t) + t * Derivative(normal_distribution(t), t)),

@@ -14,6 +14,7 @@ from derivations.activations.gelu import normal_distribution
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import Named, gelu, named, relu, uninterpreted_function
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable, Rank
@@ -30,6 +31,8 @@ u = index("u")  # numbers the hidden units
 act = uninterpreted_function("act")  # a proof with it holds for every activation
 
 
+@catalogued("feed_forward_gelu", activation=gelu)
+@catalogued
 def feed_forward(activation: Named = relu, *, biases: bool = True) -> Layer:
     """Return the feed-forward network with the given activation.
 
@@ -97,7 +100,7 @@ def with_gelu() -> Derivation:
 def position_wise() -> Derivation:
     """Row i of the output is the same function of row i of the input, for every i and every activation."""
     return derivation(
-        "Row i of FFN(X) is FFN(x_i)",
+        "Row $i$ of $FFN(X)$ is $FFN(x_i)$",
         claim(
             Y[i],
             step("definition", (G @ W_2 + b_2)[i]),
@@ -116,7 +119,7 @@ def positions_do_not_interact() -> Derivation:
     """No entry of row i changes when another row of the input changes."""
     other = index("p")
     return derivation(
-        "Row i of FFN(X) does not depend on any other row of X",
+        "Row $i$ of $FFN(X)$ does not depend on any other row of $X$",
         claim(
             (1 - KroneckerDelta(i, other)) * Derivative(Y[i, k], X[other, l]),
             step("derivative", (1 - KroneckerDelta(i, other)) * units(Derivative(G[i, u], X[other, l]) * W_2[u, k])),
@@ -134,7 +137,7 @@ def permutation_equivariance() -> Derivation:
     sigma = Function("sigma", integer=True)
     moved = Tabulated(Lambda((i, j), X[sigma(i), j]), n, d_model)
     return derivation(
-        "FFN(P X) = P FFN(X) for every permutation P of the positions",
+        "$FFN(P X) = P FFN(X)$ for every permutation $P$ of the positions",
         claim(
             feed_forward(act).result(moved)[i],
             step("row of a product", act(X[sigma(i)] @ W_1 + b_1) @ W_2 + b_2),
@@ -152,7 +155,7 @@ def column_form() -> Derivation:
     """For column vectors the transposed weights are on the left: W_1 x itself conforms only if d_ff = d_model."""
     x = array("x", d_model)
     return derivation(
-        "On column vectors the network is W_2^T act(W_1^T x + b_1) + b_2; W_1 x conforms only if d_ff = d_model",
+        "On column vectors the network is $W_2^T act(W_1^T x + b_1) + b_2$; $W_1 x$ conforms only if $d_ff = d_model$",
         claim(
             act(x @ W_1 + b_1) @ W_2 + b_2,
             step("transpose of a product", act(W_1.T @ x + b_1) @ W_2 + b_2),
@@ -168,7 +171,7 @@ def column_form_512() -> Derivation:
     """Of weights stored as (512, 2048) and (2048, 512), only the transposes can multiply column vectors."""
     x, hidden_x, first, second = array("x", 512), array("g", 2048), array("W_1", 512, 2048), array("W_2", 2048, 512)
     return derivation(
-        "Weights W_1 (512, 2048) and W_2 (2048, 512) take columns of width 512 and 2048 only when transposed",
+        "Weights $W_1$ (512, 2048) and $W_2$ (2048, 512) take columns of width 512 and 2048 only when transposed",
         claim(Conformable(first, x), step("shape", Eq(2048, 512, evaluate=False), "iff")),
         claim(Conformable(second, hidden_x), step("shape", Eq(512, 2048, evaluate=False), "iff")),
         claim(Conformable(first.T, x), step("shape", Eq(512, 512, evaluate=False), "iff")),
@@ -195,8 +198,8 @@ def key_value_memory() -> Derivation:
     """Column u of W_1 is a key that is matched with the input; row u of W_2 is the value that it adds."""
     match = (X[i] @ W_1.T[u]).entry()
     return derivation(
-        "The feed-forward network is a sum of values, the rows of W_2, weighed by how the input matches keys, "
-        "the columns of W_1",
+        "The feed-forward network is a sum of values, the rows of $W_2$, weighed by how the input matches keys, "
+        "the columns of $W_1$",
         claim(
             Y[i, k],
             step("matrix product", units(G[i, u] * W_2[u, k]) + b_2[k]),
@@ -213,7 +216,8 @@ def key_value_memory_without_biases() -> Derivation:
     """Without biases, the match alone decides how much of its value is added."""
     match = (X[i] @ W_1.T[u]).entry()
     return derivation(
-        "Without biases the network is sum_u act(x . k_u) v_u, with k_u column u of W_1 and v_u row u of W_2",
+        "Without biases the network is $sum_u act(x . k_u) v_u$, with $k_u$ column $u$ of $W_1$ and $v_u$ row "
+        "$u$ of $W_2$",
         claim(
             Y[i, k],
             step("matrix product", units(G[i, u] * W_2[u, k])),
@@ -230,7 +234,8 @@ def without_activation_is_affine() -> Derivation:
     """Without the activation, two layers are one affine map, of rank at most d_ff and at most d_model."""
     identity = named("identity", scalar("x"), scalar("x"))
     return derivation(
-        "Without an activation the feed-forward network is one affine map, with matrix W_1 W_2 of rank at most d_ff",
+        "Without an activation the feed-forward network is one affine map, with matrix $W_1 W_2$ of rank at most "
+        "$d_ff$",
         claim(
             Y,
             step("definition", (X @ W_1 + b_1) @ W_2 + b_2),

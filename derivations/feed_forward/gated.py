@@ -17,6 +17,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import Hadamard, Named, gelu, named, relu, square, uninterpreted_function
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import batch, d_ff, d_model, i, index, j, k, l, n, scalar
@@ -37,6 +38,8 @@ identity = named("identity", scalar("x"), scalar("x"))
 GATES: dict[str, Named] = {"GLU": sigmoid, "bilinear": identity, "ReGLU": relu, "GEGLU": gelu, "SwiGLU": silu}
 
 
+@catalogued("gated_feed_forward_with_biases", biases=True)
+@catalogued
 def gated_feed_forward(activation: Named = silu, *, biases: bool = False) -> Layer:
     """Return the gated feed-forward network; SwiGLU unless another activation is given.
 
@@ -68,7 +71,7 @@ def features(of: Expr) -> Expr:
 def swiglu() -> Derivation:
     """SwiGLU, as matrices and by entries: a gate times a linear projection."""
     return derivation(
-        "The SwiGLU network: (SiLU(X W_gate) o X W_up) W_down",
+        "The SwiGLU network: $(SiLU(X W_gate) o X W_up) W_down$",
         claim(Y, step("definition", Hadamard(silu(X @ W_gate), X @ W_up) @ W_down)),
         claim(P[i, u], step("definition", features(X[i, j] * W_gate[j, u]))),
         claim(U[i, u], step("definition", features(X[i, j] * W_up[j, u]))),
@@ -112,7 +115,7 @@ def gated_variants() -> Derivation:
 def gated_position_wise() -> Derivation:
     """Row i of the output is the same function of row i of the input, for every i and every gate."""
     return derivation(
-        "Row i of the gated network is the network of row i",
+        "Row $i$ of the gated network is the network of row $i$",
         claim(
             Y[i],
             step("row of a product", Hadamard(act(P[i]), U[i]) @ W_down),
@@ -176,7 +179,8 @@ def gated_scale_symmetry() -> Derivation:
     up = Tabulated(Lambda((l, u), a[u] * W_up[l, u]), d_model, d_ff)
     down = Tabulated(Lambda((u, k), W_down[u, k] / a[u]), d_ff, d_model)
     return derivation(
-        "W_up diag(a) and diag(a)^-1 W_down give the same gated network, for every activation and all a_u nonzero",
+        "$W_up diag(a)$ and $diag(a)^{-1} W_down$ give the same gated network, for every activation and all "
+        "$a_u$ nonzero",
         claim(gated_feed_forward(act).result(X, W_up=up, W_down=down), step("linearity of sums", Y)),
         about=gated_feed_forward(act),
         assuming=[Assumption(Ne(a[u], 0), {u: d_ff}, "no factor is 0")],
@@ -190,7 +194,7 @@ def bilinear_is_quadratic() -> Derivation:
     a, p = scalar("a"), index("p")
     form = units(W_gate[l, u] * W_up[p, u] * W_down[u, k])
     return derivation(
-        "The bilinear layer is a quadratic form in every row of its input: f(a X) = a^2 f(X)",
+        "The bilinear layer is a quadratic form in every row of its input: $f(a X) = a^2 f(X)$",
         claim(
             Y[i, k],
             step("definition", units(P[i, u] * U[i, u] * W_down[u, k])),
@@ -208,7 +212,7 @@ def reglu_of_equal_weights() -> Derivation:
     """If both matrices are equal, ReLU of a number times the number is its square where it is positive."""
     squared = named("squared_relu", Max(0, scalar("x")) ** 2, scalar("x"))
     return derivation(
-        "ReGLU with W_up = W_gate is the network with squared ReLU",
+        "ReGLU with $W_up = W_gate$ is the network with squared ReLU",
         claim(
             gated_feed_forward(relu).result(X, W_up=W_gate),
             step("indicator", square(relu(X @ W_gate)) @ W_down),
@@ -238,7 +242,7 @@ def swiglu_parameter_match() -> Derivation:
     narrow, wide = 8 * d_model / 3, 4 * d_model
     gated, plain = gated_feed_forward().at(d_ff=narrow), feed_forward(biases=False).at(d_ff=wide)
     return derivation(
-        "A gated network with d_ff = 8 d_model / 3 has as many parameters as two matrices with d_ff = 4 d_model",
+        "A gated network with $d_ff = 8 d_model / 3$ has as many parameters as two matrices with $d_ff = 4 d_model$",
         claim(
             Count("parameters", gated),
             # unevaluated: SymPy would turn both products into 8 d_model^2

@@ -25,6 +25,7 @@ from derivations.language.arrays.routing import RoutedProduct, TopK
 from derivations.language.arrays.selection import Pick
 from derivations.language.counting.costs import Count
 from derivations.language.differentiation.claims import local_claims
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import batch, d_ff, d_model, i, index, j, l, n, scalar, size
@@ -51,6 +52,8 @@ Z, Y = array("Z", K, n, d_model), array("Y", n, d_model)
 share = named("share", scalar("x") / scalar("y"), scalar("x"), scalar("y"))
 
 
+@catalogued("mixture_with_shared_experts", shared=True)
+@catalogued
 def mixture_of_experts(
     activation: Named = silu,
     *,
@@ -159,7 +162,7 @@ def for_numbers(numbers: Array) -> tuple[Assumption, ...]:
 def definition() -> Derivation:
     """The entries of a mixture of experts, for any choice of experts."""
     return derivation(
-        "A mixture of experts: every position goes through K of E gated networks",
+        "A mixture of experts: every position goes through $K$ of $E$ gated networks",
         claim(P[i, e], step("definition", exp(L[i, e]) / experts(exp(L[i, f]), f))),
         claim(w[s, i], step("definition", P[i, chosen[s, i]] / picked(P[i, chosen[t, i]], t))),
         claim(Z[s, i, j], step("definition", network(chosen[s, i]))),
@@ -269,7 +272,7 @@ def choice_invariance() -> Derivation:
     """Adding one number to all scores of a row, or multiplying them by a positive factor, changes no choice."""
     S, c, r = array("S", n, E), array("c", n), scalar("r", positive=True)
     return derivation(
-        "The places of the K largest entries stay when a number is added to a row, or all are scaled by r > 0",
+        "The places of the $K$ largest entries stay when a number is added to a row, or all are scaled by $r > 0$",
         claim(TopK(S + ColumnBroadcast(c, E), K), step("algebra", TopK(S, K))),
         claim(TopK(r * S, K), step("algebra", TopK(S, K))),
     )
@@ -283,7 +286,7 @@ def router_jacobian() -> Derivation:
     """The logits of the chosen experts behave as in a softmax; all other logits have gradient 0."""
     average = picked(KroneckerDelta(e, chosen[t, i]) * w[t, i], t)
     return derivation(
-        "The weights by the logits: w_s (delta - w) among the chosen experts, 0 by the logit of any other",
+        "The weights by the logits: $w_s (delta - w)$ among the chosen experts, 0 by the logit of any other",
         claim(Derivative(w[s, i], L[i, e]), step("derivative", w[s, i] * (KroneckerDelta(e, chosen[s, i]) - average))),
         about=BY_LOGITS,
         ranges={i: n, s: K, e: E},
@@ -317,7 +320,8 @@ def routed_gradient() -> Derivation:
     claims = local_claims(Layer("routed_product", (X, A, numbers), (), let, sent))
     return replace(
         claims,
-        title="y_i = x_i A_e with e = numbers_i: dx_i = dy_i A_e^T, and dA_e adds x_i^T dy_i over the i with number e",
+        title="$y_i = x_i A_e$ with $e = numbers_i$: $dx_i = dy_i A_e^T$, and $dA_e$ adds $x_i^T dy_i$ "
+        "over the $i$ with number $e$",
         assumptions=(*claims.assumptions, *for_numbers(numbers)),
         source=RULES,
     )
@@ -360,7 +364,7 @@ def flops() -> Derivation:
     single = Count("matmul FLOPs", Layer("mixture_at_one_position", *MIXTURE.at(n=1).args[1:]), batch)
     used = Count("parameters", MIXTURE) - (E - K) * Count("parameters", EXPERT)
     return derivation(
-        "A mixture of experts costs the products of its router and of K experts, 2 FLOPs for each parameter used",
+        "A mixture of experts costs the products of its router and of $K$ experts, 2 FLOPs for each parameter used",
         claim(
             products,
             step("count", 2 * batch * n * d_model * E + 6 * batch * n * K * d_model * d_expert),

@@ -59,7 +59,8 @@ def relu_scale_symmetry() -> Derivation:
     # every positive number is an exponential, and the judge sees that this one is positive
     factor = exp(c[u])
     return derivation(
-        "With ReLU: W_1 -> alpha W_1, b_1 -> alpha b_1, W_2 -> W_2/alpha keeps the network, for every alpha > 0",
+        "With ReLU: $W_1 -> alpha W_1$, $b_1 -> alpha b_1$, $W_2 -> W_2/alpha$ keeps the network, for every "
+        "$alpha > 0$",
         claim(relu.formula(alpha * t), step("algebra", alpha * relu.formula(t))),
         claim(
             feed_forward().result(X, W_1=alpha * W_1, b_1=alpha * b_1, W_2=W_2 / alpha),
@@ -76,7 +77,7 @@ def sign_symmetry() -> Derivation:
     """An odd activation commutes with a change of sign."""
     odd = named("tanh", tanh(scalar("t")), scalar("t"))
     return derivation(
-        "With tanh: W_1 -> -W_1, b_1 -> -b_1, W_2 -> -W_2 keeps the network",
+        "With tanh: $W_1 -> -W_1$, $b_1 -> -b_1$, $W_2 -> -W_2$ keeps the network",
         claim(feed_forward(odd).result(X, W_1=-W_1, b_1=-b_1, W_2=-W_2), step("algebra", Y)),
         about=feed_forward(odd),
         source="Bishop (2006), section 5.1.1",
@@ -89,7 +90,7 @@ def positive_homogeneity() -> Derivation:
     alpha = scalar("alpha", positive=True)
     plain = feed_forward(biases=False)
     return derivation(
-        "Without biases, FFN(alpha X) = alpha FFN(X) for every alpha > 0, with ReLU",
+        "Without biases, $FFN(alpha X) = alpha FFN(X)$ for every $alpha > 0$, with ReLU",
         claim(plain.result(alpha * X), step("algebra", alpha * Y)),
         about=plain,
     )
@@ -105,7 +106,7 @@ def copied_units() -> Derivation:
         "W_2": Concatenate((W_2 / r).T, copy, r).T,
     }
     return derivation(
-        "With every hidden unit r times, each copy going out with W_2 / r, the network stays the same",
+        "With every hidden unit $r$ times, each copy going out with $W_2 / r$, the network stays the same",
         claim(feed_forward(act).at(d_ff=r * d_ff).result(X, **wide), step("block product", Y)),
         about=feed_forward(act),
         source="Chen, Goodfellow and Shlens (2016), section 2",
@@ -123,7 +124,7 @@ def tensor_parallel() -> Derivation:
     }
     one = act(X @ first[i] + bias[i]) @ second[i]
     return derivation(
-        "A network with h blocks of hidden units is the sum of h networks, one for each block, and one bias b_2",
+        "A network with $h$ blocks of hidden units is the sum of $h$ networks, one for each block, and one bias $b_2$",
         claim(
             feed_forward(act).at(d_ff=h * d_ff).result(X, **whole),
             step("block product", SumOver(one, i, h) + b_2),

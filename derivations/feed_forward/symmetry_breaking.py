@@ -27,7 +27,7 @@ def zero_branch() -> Derivation:
     nothing, zero = Tabulated(Lambda((i, k), Integer(0)), d_ff, d_model), Tabulated(Lambda((k,), Integer(0)), d_model)
     branch = feed_forward(uninterpreted_function("act")).result(X, W_2=nothing, b_2=zero)
     return derivation(
-        "With W_2 = 0 and b_2 = 0 a residual feed-forward block is the identity, whatever W_1 and b_1 are",
+        "With $W_2 = 0$ and $b_2 = 0$ a residual feed-forward block is the identity, whatever $W_1$ and $b_1$ are",
         claim(X + branch, step("algebra", X)),
         source="Zhang, Dauphin and Ma (2019), section 3",
     )
@@ -56,7 +56,7 @@ def equal_units_stay_equal() -> Derivation:
         )
 
     return derivation(
-        "Two hidden units with equal weights have equal gradients (for tanh, and every loss sum_ij C_ij Y_ij)",
+        "Two hidden units with equal weights have equal gradients (for tanh, and every loss $sum_ij C_ij Y_ij$)",
         equal(W_1[l, other], W_1[l, u], slope(other, X[i, l]), slope(u, X[i, l])),
         equal(b_1[other], b_1[u], slope(other, 1), slope(u, 1)),
         equal(W_2[other, k], W_2[u, k], out(other), out(u)),

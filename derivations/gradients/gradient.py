@@ -64,50 +64,50 @@ def rule(title: str, value: Array, *of: Variable, family: bool = False, source: 
 @result
 def product() -> Derivation:
     """Each factor's gradient is dY multiplied by the transpose of the other factor."""
-    return rule("Y = A B has dA = dY B^T and dB = A^T dY", A @ B, A, B, source=COOKBOOK)
+    return rule("$Y = A B$ has $dA = dY B^T$ and $dB = A^T dY$", A @ B, A, B, source=COOKBOOK)
 
 
 @result
 def matrix_times_vector() -> Derivation:
     """The gradient by the matrix is an outer product."""
-    return rule("y = A b has dA = dy b^T and db = A^T dy", A @ b, A, b, source=COOKBOOK)
+    return rule("$y = A b$ has $dA = dy b^T$ and $db = A^T dy$", A @ b, A, b, source=COOKBOOK)
 
 
 @result
 def vector_times_matrix() -> Derivation:
     """The gradient by the row is a product, the gradient by the matrix an outer product."""
-    return rule("y = a B has da = B dy and dB = a dy^T", a @ B, a, B, source=COOKBOOK)
+    return rule("$y = a B$ has $da = B dy$ and $dB = a dy^T$", a @ B, a, B, source=COOKBOOK)
 
 
 @result
 def dot_product() -> Derivation:
     """In a dot product, the gradient of each vector is a multiple of the other."""
-    return rule("s = a . b has da = ds b and db = ds a", a @ b, a, b, source=COOKBOOK)
+    return rule("$s = a . b$ has $da = ds b$ and $db = ds a$", a @ b, a, b, source=COOKBOOK)
 
 
 @result
 def transpose() -> Derivation:
     """The gradient is the transpose of dY."""
-    return rule("Y = A^T has dA = dY^T", A.T, A)
+    return rule("$Y = A^T$ has $dA = dY^T$", A.T, A)
 
 
 @result
 def sum_and_multiple() -> Derivation:
     """A sum passes the gradient on, and a multiple multiplies it."""
     t = scalar("t")
-    return rule("Y = t A + C has dA = t dY and dC = dY", t * A + C, A, C)
+    return rule("$Y = t A + C$ has $dA = t dY$ and $dC = dY$", t * A + C, A, C)
 
 
 @result
 def broadcast_bias() -> Derivation:
     """A vector added to every row gets the sum of the gradients of all rows."""
-    return rule("Y = A + 1 b^T has dA = dY, and db is the sum of the rows of dY", A + b, A, b)
+    return rule("$Y = A + 1 b^T$ has $dA = dY$, and $db$ is the sum of the rows of $dY$", A + b, A, b)
 
 
 @result
 def broadcast_column() -> Derivation:
     """A vector added to every column gets the sum of the gradients of all columns."""
-    return rule("Y = A + v 1^T has dv = the sum of the columns of dY", A + ColumnBroadcast(v, m), A, v)
+    return rule("$Y = A + v 1^T$ has as $dv$ the sum of the columns of $dY$", A + ColumnBroadcast(v, m), A, v)
 
 
 # --- entry by entry, along rows -------------------------------------------------------------------------------------
@@ -116,13 +116,13 @@ def broadcast_column() -> Derivation:
 @result
 def entrywise_product() -> Derivation:
     """As for numbers, each factor's gradient is dY times the other factor."""
-    return rule("Y = A o C has dA = dY o C and dC = dY o A", Hadamard(A, C), A, C)
+    return rule("$Y = A o C$ has $dA = dY o C$ and $dC = dY o A$", Hadamard(A, C), A, C)
 
 
 @result
 def elementwise() -> Derivation:
     """The rule holds for any differentiable function, applied entry by entry."""
-    return rule("Y = f(A) entry by entry has dA = dY o f'(A)", uninterpreted_function("f")(A), A)
+    return rule("$Y = f(A)$ entry by entry has $dA = dY o f'(A)$", uninterpreted_function("f")(A), A)
 
 
 @result
@@ -130,43 +130,43 @@ def elementwise_of_two() -> Derivation:
     """A function of two arrays needs its two partial derivatives."""
     x, y = scalar("x"), scalar("y")
     f = named("f", Function("f", real=True)(x, y), x, y)
-    return rule("Y = f(A, C) entry by entry has dA = dY o f_1(A, C) and dC = dY o f_2(A, C)", f(A, C), A, C)
+    return rule("$Y = f(A, C)$ entry by entry has $dA = dY o f_1(A, C)$ and $dC = dY o f_2(A, C)$", f(A, C), A, C)
 
 
 @result
 def relu_off_the_kink() -> Derivation:
     """The gradient passes at positive entries and stops elsewhere; the slope at 0 is 0 by convention."""
-    return rule("Y = ReLU(A) has dA = dY o [A > 0] where no entry of A is 0", relu(A), A)
+    return rule("$Y = ReLU(A)$ has $dA = dY o [A > 0]$ where no entry of $A$ is 0", relu(A), A)
 
 
 @result
 def row_sum() -> Derivation:
     """Every entry of a row gets the gradient of the sum."""
-    return rule("s = row sums of A has dA = ds 1^T", RowSum(A), A)
+    return rule("$s = rowsum(A)$ has $dA = ds 1^T$", RowSum(A), A)
 
 
 @result
 def row_mean() -> Derivation:
     """Every entry of a row of m gets 1/m of the gradient of the mean."""
-    return rule("s = row means of A has dA = ds 1^T / m", RowMean(A), A)
+    return rule("$s = rowmean(A)$ has $dA = ds 1^T / m$", RowMean(A), A)
 
 
 @result
 def softmax() -> Derivation:
     """The rule of attention weights subtracts the weighted mean of the row from dA, then multiplies by the weights."""
-    return rule("A = softmax of the rows of S has dS = A o (dA - rowsum(dA o A) 1^T)", row_softmax(X), X)
+    return rule("$A = softmax(S)$, row by row, has $dS = A o (dA - rowsum(dA o A) 1^T)$", row_softmax(X), X)
 
 
 @result
 def masked_softmax() -> Derivation:
     """With a mask the rule is the same: hidden entries have weight 0 and gradient 0."""
-    return rule("With a mask, softmax has dS = A o (dA - rowsum(dA o A) 1^T) as without", row_softmax(X, M), X, M)
+    return rule("With a mask, softmax has $dS = A o (dA - rowsum(dA o A) 1^T)$ as without", row_softmax(X, M), X, M)
 
 
 @result
 def log_sum_exp() -> Derivation:
     """The gradient of a smooth maximum is the softmax."""
-    return rule("z = log-sum-exp of the rows of X has dX = Diag(dz) softmax(X)", RowLogSumExp(X), X)
+    return rule("$z = logsumexp(X)$, row by row, has $dX = Diag(dz) softmax(X)$", RowLogSumExp(X), X)
 
 
 # --- parts, families, choices ---------------------------------------------------------------------------------------
@@ -175,38 +175,42 @@ def log_sum_exp() -> Derivation:
 @result
 def concatenation() -> Derivation:
     """Each block gets its columns of the gradient."""
-    return rule("Y = [B_1 ... B_h] has dB_i = block i of dY", Concatenate(heads[i], i, h), heads)
+    return rule("$Y = [B_1 ... B_h]$ has as $dB_i$ block $i$ of $dY$", Concatenate(heads[i], i, h), heads)
 
 
 @result
 def blocks() -> Derivation:
     """The gradient is the concatenation of the gradients of the blocks."""
-    return rule("Y_i = block i of W has dW = [dY_1 ... dY_h]", column_block(wide, i), wide, family=True)
+    return rule("$Y_i$, block $i$ of $W$, has $dW = [dY_1 ... dY_h]$", column_block(wide, i), wide, family=True)
 
 
 @result
 def sum_over_family() -> Derivation:
     """Each member of a sum gets the whole gradient."""
-    return rule("Y = B_1 + ... + B_h has dB_i = dY for every i", SumOver(heads[i], i, h), heads)
+    return rule("$Y = B_1 + ... + B_h$ has $dB_i = dY$ for every $i$", SumOver(heads[i], i, h), heads)
 
 
 @result
 def shared_by_family() -> Derivation:
     """An array that every member of a family uses gets the sum of the gradients of all members."""
-    return rule("Y_i = D^T B_i has dD = sum_i B_i dY_i^T and dB_i = D dY_i", D.T @ heads[i], D, heads, family=True)
+    return rule(
+        "$Y_i = D^T B_i$ has $dD = sum_i B_i dY_i^T$ and $dB_i = D dY_i$", D.T @ heads[i], D, heads, family=True
+    )
 
 
 @result
 def interleaving() -> Derivation:
     """Even columns of the gradient go to the first array, odd columns to the second."""
-    return rule("Columns in turn: dA has the even columns of dY, dC the odd ones", Interleave(A, C), A, C)
+    return rule("Columns in turn: $dA$ has the even columns of $dY$, $dC$ the odd ones", Interleave(A, C), A, C)
 
 
 @result
 def every_other_column() -> Derivation:
     """Columns that were not selected have gradient 0."""
     return rule(
-        "Y = the even columns of X: dX has dY in the even columns and 0 in the odd ones", EveryOther(pairs, 0), pairs
+        "$Y$, the even columns of $X$: $dX$ has $dY$ in the even columns and 0 in the odd ones",
+        EveryOther(pairs, 0),
+        pairs,
     )
 
 
@@ -215,7 +219,7 @@ def look_up() -> Derivation:
     """A row of the table gets the sum of the gradients of all positions that selected it."""
     E = array("E", vocab, d)
     return rule(
-        "Y = rows tokens_i of E: row v of dE is the sum of the rows i of dY with tokens_i = v",
+        "$Y$, the rows $tokens_i$ of $E$: row $v$ of $dE$ is the sum of the rows $i$ of $dY$ with $tokens_i = v$",
         Lookup(E, tokens),
         E,
         tokens,
@@ -225,14 +229,16 @@ def look_up() -> Derivation:
 @result
 def pick() -> Derivation:
     """Only the chosen entry of a row has a gradient."""
-    return rule("y_i = X_{i, tokens_i} has dX = dy_i at that place and 0 elsewhere", Pick(X, tokens), X, tokens)
+    return rule("$y_i = X_{i, tokens_i}$ has $dX = dy_i$ at that place and 0 elsewhere", Pick(X, tokens), X, tokens)
 
 
 @result
 def windows() -> Derivation:
     """A row gets the sum of the gradients of all windows that contain it."""
     return rule(
-        "Stretches of rows: row r of dX adds up what the stretches that hold row r say of it", Windows(D, width), D
+        "Stretches of rows: row $r$ of $dX$ adds up what the stretches that hold row $r$ say of it",
+        Windows(D, width),
+        D,
     )
 
 
@@ -242,7 +248,7 @@ def windows() -> Derivation:
 @result
 def dropped_entries() -> Derivation:
     """Dropped entries have gradient 0; the gradient of kept entries is scaled like the value."""
-    title = "Y = X o D / (1 - p) has dX = dY o D / (1 - p)"
+    title = "$Y = X o D / (1 - p)$ has $dX = dY o D / (1 - p)$"
     return replace(whole_claims(dropout()), title=title, source="Srivastava et al. (2014), section 5")
 
 
@@ -259,7 +265,7 @@ def rotation() -> Derivation:
 @result
 def mean_cross_entropy() -> Derivation:
     """The gradient is the probabilities minus the one-hot target, divided by the number of positions."""
-    title = "The mean cross-entropy of n rows has dX = (softmax(X) - one-hot(tokens)) / n, times dloss"
+    title = "The mean cross-entropy of $n$ rows has $dX = (softmax(X) - onehot(tokens)) / n$, times $dloss$"
     source = "Goodfellow, Bengio and Courville (2016), section 6.2.2.3"
     return replace(whole_claims(cross_entropy()), title=title, source=source)
 

@@ -65,7 +65,7 @@ def with_matrices(whole: Derivation, *chains: Claim) -> Derivation:
 @result(topic="softmax", name="gradient")
 def softmax_gradient() -> Derivation:
     """The gradient of one row: dx = y o (dy - (y . dy) 1)."""
-    return of_layer(softmax(), "The gradient of softmax: dx = y o (dy - (y . dy) 1)", "gradient.softmax")
+    return of_layer(softmax(), "The gradient of softmax: $dx = y o (dy - (y . dy) 1)$", "gradient.softmax")
 
 
 def attention_gradient(name: str, title: str, *chain: Array) -> Derivation:
@@ -78,7 +78,7 @@ def attention_gradient(name: str, title: str, *chain: Array) -> Derivation:
 @result(topic="attention")
 def gradient_v() -> Derivation:
     """Every value gets the gradients of the outputs that used it, multiplied by its weights."""
-    return attention_gradient("V", "The gradient of attention by the values: dV = A^T dO", A.T @ dO)
+    return attention_gradient("V", "The gradient of attention by the values: $dV = A^T dO$", A.T @ dO)
 
 
 @result(topic="attention")
@@ -87,7 +87,7 @@ def gradient_q() -> Derivation:
     slope = Hadamard(A, dA - ColumnBroadcast(RowSum(Hadamard(dA, A)), A.shape[1]))
     return attention_gradient(
         "Q",
-        "The gradient of attention by the queries: dQ = dS K / sqrt(d_k), dS = A o (dA - rowsum(dA o A) 1^T)",
+        "The gradient of attention by the queries: $dQ = dS K / sqrt(d_k)$, $dS = A o (dA - rowsum(dA o A) 1^T)$",
         (dS @ K) / sqrt(d_k),
         (slope @ K) / sqrt(d_k),
     )
@@ -97,7 +97,7 @@ def gradient_q() -> Derivation:
 def gradient_k() -> Derivation:
     """As for the queries, with queries and keys exchanged."""
     return attention_gradient(
-        "K", "The gradient of attention by the keys: dK = dS^T Q / sqrt(d_k)", (dS.T @ Q) / sqrt(d_k)
+        "K", "The gradient of attention by the keys: $dK = dS^T Q / sqrt(d_k)$", (dS.T @ Q) / sqrt(d_k)
     )
 
 
@@ -147,7 +147,8 @@ def multi_head_gradient() -> Derivation:
     """The gradients by the inputs and by all weights, with all intermediate gradients substituted."""
     return of_layer(
         multi_head_attention(),
-        "The gradient of multi-head attention: dW_i^Q = X_Q^T dQ_i, dX_Q = sum_i dQ_i W_i^Q^T, dW^O = Z^T dY, ...",
+        "The gradient of multi-head attention: $dW_i^Q = X_Q^T dQ_i$, $dX_Q = sum_i dQ_i W_i^Q^T$, $dW^O = Z^T "
+        "dY$, ...",
         RULES.format("section 3.2.2"),
     )
 
@@ -160,7 +161,7 @@ def linear_gradient() -> Derivation:
     """The gradient by the weights is the transposed inputs times the gradients of the outputs."""
     return of_layer(
         linear(),
-        "The gradient of an affine map: dX = dY W^T, dW = X^T dY, db = sum of the rows of dY",
+        "The gradient of an affine map: $dX = dY W^T$, $dW = X^T dY$, $db$ the sum of the rows of $dY$",
         "gradient.product",
     )
 
@@ -170,7 +171,7 @@ def feed_forward_gradient() -> Derivation:
     """The gradient passes both affine maps and the activation, here ReLU off its kink."""
     return of_layer(
         feed_forward(),
-        "The gradient of the feed-forward network: dH = (dY W_2^T) o ReLU'(H), dW_1 = X^T dH, dW_2 = G^T dY, ...",
+        "The gradient of the feed-forward network: $dH = (dY W_2^T) o ReLU'(H)$, $dW_1 = X^T dH$, $dW_2 = G^T dY$, ...",
         RULES.format("section 3.3"),
     )
 
@@ -188,7 +189,8 @@ def embedding_gradient() -> Derivation:
     """A row of the table gets gradients only from the positions that have its token."""
     return of_layer(
         embedding(),
-        "The gradient of an embedding: row v of dE is sqrt(d_model) times the sum of the rows i of dX whose token is v",
+        "The gradient of an embedding: row $v$ of $dE$ is $sqrt(d_model)$ times the sum of the rows $i$ of $dX$ "
+        "whose token is $v$",
         RULES.format("section 3.4"),
     )
 
@@ -232,7 +234,7 @@ def layer_norm_gradient() -> Derivation:
     """The compact form: G = gamma o dY without its mean and its component along x^, divided by s."""
     return of_norm(
         norm,
-        "The gradient of layer normalisation: dX = (G - mean(G) - x^ mean(G o x^)) / s, G = gamma o dY",
+        "The gradient of layer normalisation: $dX = (G - mean(G) - x_hat mean(G o x_hat)) / s$, $G = gamma o dY$",
         "Ba, Kiros and Hinton (2016), equations 3 and 4; layer_norm.jacobian",
         sigma2,
         centred=True,
@@ -252,7 +254,7 @@ def rms_norm_gradient() -> Derivation:
     layer = rms_norm()
     return of_norm(
         layer,
-        "The gradient of RMS normalisation: dX = (G - x^ mean(G o x^)) / r, G = gamma o dY",
+        "The gradient of RMS normalisation: $dX = (G - x_hat mean(G o x_hat)) / r$, $G = gamma o dY$",
         "Zhang and Sennrich (2019), section 4.2; rms_norm.jacobian",
         layer.equation("ms").variable,
         centred=False,
@@ -277,7 +279,8 @@ def past_the_norm(called: str) -> Derivation:
     """Return the effect of N layers on a gradient when the norm of that name is inside the branch."""
     k = index("k")
     return derivation(
-        f"With {called} inside the branch, the gradient before N layers is that behind them plus what the branches add",
+        f"With {called} inside the branch, the gradient before $N$ layers is that behind them plus what the "
+        f"branches add",
         claim(
             states[0, i, j],
             # a telescoping sum
@@ -306,7 +309,8 @@ def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bo
     lost = d * mean**2 + d * part**2 * (1 + epsilon / (statistic[i] + epsilon))
     longest = Sum(G[i, p] ** 2, (p, 0, d - 1)) / (statistic[i] + epsilon)
     return derivation(
-        f"With {called} behind the sum, each of N layers divides the gradient by s, and makes it no longer otherwise",
+        f"With {called} behind the sum, each of $N$ layers divides the gradient by $s$, and makes it no longer "
+        f"otherwise",
         claim(
             Sum(passed**2, (j, 0, d - 1)),
             step("bound", longest, "<=", lost / (statistic[i] + epsilon)),

@@ -1,8 +1,31 @@
 """The language: arrays with symbolic shapes, layers, derivations; the judge, the counts and the printers about them."""
 
-from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    Member,
+    RowBroadcast,
+    Variable,
+    array,
+    mask_array,
+    token_array,
+)
+from derivations.language.arrays.functions import (
+    Hadamard,
+    RowMean,
+    RowSum,
+    exponential,
+    gelu,
+    named,
+    relu,
+    row_softmax,
+    square,
+    uninterpreted_function,
+)
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.costs import count_flops, count_parameters
+from derivations.language.counting.memory_counts import saved_residuals
+from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.judge.evaluate import function_of
 from derivations.language.judge.proof import judge, prove_equal
@@ -26,12 +49,18 @@ __all__ = [
     "Array",
     "Assumption",
     "Claim",
+    "ColumnBroadcast",
     "Derivation",
     "Equation",
     "Equations",
     "FalseStepError",
+    "Hadamard",
     "Layer",
+    "Member",
     "NotClosedForm",
+    "RowBroadcast",
+    "RowMean",
+    "RowSum",
     "ShapeError",
     "Step",
     "Variable",
@@ -40,19 +69,28 @@ __all__ = [
     "count_flops",
     "count_parameters",
     "derivation",
+    "exponential",
     "function_of",
+    "gelu",
     "gradient",
     "judge",
     "latex",
     "markdown",
     "mask_array",
+    "named",
     "part",
     "prove_equal",
+    "prove_gradient",
     "python",
     "register",
+    "relu",
     "result",
+    "row_softmax",
+    "saved_residuals",
+    "square",
     "statement_json",
     "step",
     "text",
     "token_array",
+    "uninterpreted_function",
 ]

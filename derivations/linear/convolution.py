@@ -15,6 +15,7 @@ from derivations.language.arrays.rows import strided_windows
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks, Sized, axis, total
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.symbols import d_in, d_out, i, index, j, k, l, n, size
@@ -43,6 +44,7 @@ def convolution(inputs: Array, kernel: Array, bias: Array) -> Array:
     return Tabulated(Lambda((i, l), window + bias[l]), rows - span + 1, filters)
 
 
+@catalogued("convolution")
 def convolution_layer(span: Sized = width, *, stride: int = 1, padding: int = 0) -> Layer:
     """Return the convolution as a layer: the product of the windows, one in each row, and the whole kernel.
 
@@ -69,7 +71,7 @@ def kernel_one() -> Derivation:
     """With a kernel that spans one position, no row sees its neighbours: row i is the affine image of row i."""
     one = kernel_of_width_1("K", W)
     return derivation(
-        "A convolution whose kernel spans one position is the linear layer: row i is x_i W + b",
+        "A convolution whose kernel spans one position is the linear layer: row $i$ is $x_i W + b$",
         claim(convolution(X, one.target, b), step("matrix product", X @ W + b)),
         claim(convolution(X, one.target, b)[i], step("row of a product", X[i] @ W + b)),
         about=[one],
@@ -95,7 +97,7 @@ def jacobian() -> Derivation:
     """An output has nonzero derivatives only by the positions in its window: i, ..., i + w - 1."""
     s = index("s")
     return derivation(
-        "Jacobian of a convolution: slice s - i of the kernel at the positions s of the window, 0 elsewhere",
+        "Jacobian of a convolution: slice $s - i$ of the kernel at the positions $s$ of the window, 0 elsewhere",
         claim(
             Derivative(convolution(X, K, b).entry(i, l), X[s, k]),
             step("derivative", Sum(KroneckerDelta(i + t, s) * K[t, k, l], (t, 0, width - 1))),
@@ -118,7 +120,7 @@ def receptive_field() -> Derivation:
     """Entries outside its window do not change an output."""
     other = changed_outside(width)
     return derivation(
-        "An output of a convolution depends on the w positions of its window alone",
+        "An output of a convolution depends on the $w$ positions of its window alone",
         claim(convolution(other.target, K, b).entry(i, l), step("indicator", convolution(X, K, b).entry(i, l))),
         about=[other],
         ranges={i: n - width + 1, l: d_out},
@@ -132,7 +134,7 @@ def receptive_field_of_two() -> Derivation:
     second, c, other = array("L", width, d_out, d_out), array("c", d_out), changed_outside(2 * width - 1)
     between, between_other = array("H", n - width + 1, d_out), array("H_tilde", n - width + 1, d_out)
     return derivation(
-        "An output of two convolutions of width w depends on 2 w - 1 positions alone",
+        "An output of two convolutions of width $w$ depends on $2 w - 1$ positions alone",
         claim(
             convolution(between_other, second, c).entry(i, l),
             step("indicator", convolution(between, second, c).entry(i, l)),

@@ -14,6 +14,7 @@ from sympy import Derivative, Eq, Expr, KroneckerDelta, Lt, Sum
 from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import Hadamard, MaskConjunction, relu
 from derivations.language.arrays.scalars import Expectation, Variance
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.linear.linear import linear
@@ -36,6 +37,7 @@ def scaled(mask: Array) -> Array:
     return Hadamard(X, mask) / keep
 
 
+@catalogued
 def dropout() -> Layer:
     """Return inverted dropout.
 
@@ -116,7 +118,7 @@ def composition() -> Derivation:
     second = scalar("rate_2", positive=True)
     first_mask, second_mask = mask_array("D_1", n, d_model), mask_array("D_2", n, d_model)
     return derivation(
-        "Dropout after dropout is dropout with both masks, which keeps with probability (1 - rate) (1 - rate_2)",
+        "Dropout after dropout is dropout with both masks, which keeps with probability $(1 - rate) (1 - rate_2)$",
         claim(
             Hadamard(scaled(first_mask), second_mask) / (1 - second),
             step("algebra", Hadamard(X, MaskConjunction(first_mask, second_mask)) / (keep * (1 - second))),
@@ -157,7 +159,7 @@ def variance() -> Derivation:
     """The variance grows with the mean square of the input; all of it comes from the mask if the input is fixed."""
     fixed = moment(X[i, k] ** 2, E(X[i, k]) ** 2, "the input is not random")
     return derivation(
-        "Variance after dropout: Var(X) + rate / (1 - rate) E[X^2], all of it new where the input is not random",
+        "Variance after dropout: $Var(X) + rate / (1 - rate) E[X^2]$, all of it new where the input is not random",
         claim(
             Var(scaled(R)[i, k]),
             step("variance", (E(R[i, k] ** 2 * X[i, k] ** 2) - E(R[i, k] * X[i, k]) ** 2) / keep**2),
@@ -175,7 +177,7 @@ def variance() -> Derivation:
 def norm() -> Derivation:
     """The mean square of a row grows by 1 / (1 - rate): later layers see longer rows in training than in inference."""
     return derivation(
-        "Dropout multiplies the expected squared norm of a row by 1 / (1 - rate)",
+        "Dropout multiplies the expected squared norm of a row by $1 / (1 - rate)$",
         claim(
             E(total(scaled(R)[i, k] ** 2)),
             step("linearity of expectation", total(E(R[i, k] ** 2 * X[i, k] ** 2)) / keep**2),
@@ -231,7 +233,7 @@ def linear_mean() -> Derivation:
 def inference_equals_expectation() -> Derivation:
     """The original form multiplies by 1 - rate at inference, not in training; the inverted form does not need this."""
     return derivation(
-        "Without the division the expected output is (1 - rate) X, the output at inference; with it, X itself",
+        "Without the division the expected output is $(1 - rate) X$, the output at inference; with it, $X$ itself",
         claim(
             E(Hadamard(X, R)[i, k]),
             step("moments", E(R[i, k]) * E(X[i, k])),

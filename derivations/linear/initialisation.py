@@ -66,7 +66,8 @@ def fan_in_variance() -> Derivation:
     """The variance of an output: the number of inputs, times the variance of a weight, times the mean square input."""
     output = (x @ W)[j]
     return derivation(
-        "A sum of d_in inputs with weights of variance sigma^2 has variance d_in sigma^2 E[x^2]: 1/d_in keeps it",
+        "A sum of $d_in$ inputs with weights of variance $sigma^2$ has variance $d_in sigma^2 E[x^2]$: $1/d_in$ "
+        "keeps it",
         claim(E(output), step("moments", 0)),
         claim(
             Var(output),
@@ -109,7 +110,8 @@ def xavier() -> Derivation:
     half_width = scalar("a", positive=True)
     uniform = Assumption(Eq(sigma, half_width / sqrt(3), evaluate=False), text="uniform between -a and a")
     return derivation(
-        "Weights of variance 2/(d_in + d_out): the factors of the variance forward and backward, which are 2 together",
+        "Weights of variance $2/(d_in + d_out)$: the factors of the variance forward and backward, which are 2 "
+        "together",
         claim(
             Var(forward),
             step("moments", d_in * sigma**2 * v),
@@ -153,7 +155,8 @@ def he() -> Derivation:
     active = relu(h)
     output, positive, negative = (active @ W)[j], relu.formula(h[i]) ** 2, relu.formula(-h[i]) ** 2
     return derivation(
-        "ReLU halves the mean square v of symmetric pre-activations; weights of variance 2/d_in bring it back to v",
+        "ReLU halves the mean square $v$ of symmetric pre-activations; weights of variance $2/d_in$ bring it "
+        "back to $v$",
         # the two squares have equal means by symmetry, so each has half of the mean of h_i^2
         claim(positive + negative, step("algebra", h[i] ** 2)),
         claim(
@@ -178,7 +181,7 @@ def he_leaky() -> Derivation:
     """With slope a on the negative side, (1 + a^2)/2 of the mean square remains: half for ReLU, all at a = 1."""
     leaky = relu.formula(h[i]) - a * relu.formula(-h[i])
     return derivation(
-        "Leaky ReLU with slope a leaves (1 + a^2)/2 of the mean square of what is symmetric about 0",
+        "Leaky ReLU with slope $a$ leaves $(1 + a^2)/2$ of the mean square of what is symmetric about 0",
         claim(
             E(leaky**2),
             step("linearity of expectation", E(relu.formula(h[i]) ** 2) + a**2 * E(relu.formula(-h[i]) ** 2)),
@@ -202,7 +205,7 @@ def query_key_variance() -> Derivation:
     ranges = {k: d_model, l: d_model, i: d_model, j: d_model, p: d_k, q: d_k}
     text = "the weights are drawn independently"
     return derivation(
-        "Scores of projected rows have variance d_k when both projections have weights of variance 1/d_model",
+        "Scores of projected rows have variance $d_k$ when both projections have weights of variance $1/d_model$",
         claim(E(score), step("moments", 0)),
         claim(Var(score), step("variance", E(score**2) - E(score) ** 2), step("moments", d_k)),
         claim(Var(score / sqrt(d_k)), step("moments", 1)),
@@ -242,7 +245,8 @@ def residual_growth() -> Derivation:
     f = array("f", N, n)
     out, damped = stream(f), array("x", n)[i] + Sum(f[k, i] / sqrt(N), (k, 0, N - 1))
     return derivation(
-        "N residual branches of variance sigma^2, uncorrelated with all before, make a variance v into v + N sigma^2",
+        "$N$ residual branches of variance $sigma^2$, uncorrelated with all before, make a variance $v$ into $v "
+        "+ N sigma^2$",
         claim(
             Var(out),
             step("variance", E(out**2) - E(out) ** 2),
@@ -299,7 +303,8 @@ def correlated_counterexample() -> Derivation:
         moment(c[i] ** 2 * c[j] ** 2, 1, {i: d_k, j: d_k}),
     )
     return derivation(
-        "Var(q . k) is d_k^2 when all q_i are one sign and all k_i another, and 0 when q = k has signs as components",
+        "$Var(q . k)$ is $d_k^2$ when all $q_i$ are one sign and all $k_i$ another, and 0 when $q = k$ has signs "
+        "as components",
         claim(E(common_q[i]), step("moments", 0)),
         claim(Var(common_q[i]), step("moments", 1)),
         claim(

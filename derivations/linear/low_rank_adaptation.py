@@ -12,6 +12,7 @@ from sympy import Derivative, Integer, KroneckerDelta, Lambda, Sum
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Rank
@@ -27,6 +28,7 @@ A, B, Z = array("A", d_in, r), array("B", r, d_out), array("Z", n, r)
 adapted = W + alpha / r * (A @ B)
 
 
+@catalogued
 def low_rank_adaptation() -> Layer:
     """Return the linear layer with a low-rank change of its matrix.
 
@@ -55,7 +57,7 @@ def definition() -> Derivation:
 def merges() -> Derivation:
     """After training, the product of the thin matrices can be added to W: the layer then costs as much as before."""
     return derivation(
-        "Low-rank adaptation is the linear layer with matrix W + (alpha / r) A B; the change has rank at most r",
+        "Low-rank adaptation is the linear layer with matrix $W + (alpha / r) A B$; the change has rank at most $r$",
         claim(
             Y,
             step("definition", X @ W + b + alpha / r * (X @ A @ B)),
@@ -75,7 +77,7 @@ def starts_unchanged() -> Derivation:
     zero = Tabulated(Lambda((p, j), Integer(0)), r, d_out)
     start = low_rank_adaptation().result(X, B=zero)
     return derivation(
-        "With B = 0 low-rank adaptation is the linear layer, whatever A is",
+        "With $B = 0$ low-rank adaptation is the linear layer, whatever $A$ is",
         claim(start, step("algebra", linear().result(X))),
         claim(Derivative(start[i, j], A[k, p]), step("derivative", 0)),
         claim(
@@ -93,7 +95,7 @@ def starts_unchanged() -> Derivation:
 def parameters() -> Derivation:
     """The number of trained weights grows with the sum of the widths, that of frozen weights with their product."""
     return derivation(
-        "Low-rank adaptation adds r (d_in + d_out) parameters",
+        "Low-rank adaptation adds $r (d_in + d_out)$ parameters",
         claim(
             Count("parameters", low_rank_adaptation()) - Count("parameters", linear()),
             step("count", d_in * r + r * d_out),

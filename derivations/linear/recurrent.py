@@ -11,6 +11,7 @@ from sympy import Derivative, Symbol, tanh
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import named
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.symbols import d, d_in, j, k, l
@@ -24,6 +25,7 @@ a, after = array("a", d), array("h_1", d)
 _t = Symbol("x", real=True)
 
 
+@catalogued
 def recurrent_step() -> Layer:
     """Return one step of the recurrent layer: the state after a position, from that position and the previous state.
 

@@ -14,6 +14,7 @@ from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Ne, Sum
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, RowBroadcast, array
 from derivations.language.arrays.functions import Hadamard, RowMean, square
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.results.statements import NullSpace, Rank, Span
@@ -28,6 +29,7 @@ mu, sigma2, gamma, beta, m, v = (array(name, d) for name in ("mu", "sigma2", "ga
 p = index("p")
 
 
+@catalogued
 def batch_norm(eps: Expr | int = epsilon) -> Layer:
     """Return batch normalisation: standardise every column to mean 0 and variance near 1, then scale and shift it.
 
@@ -45,6 +47,7 @@ def batch_norm(eps: Expr | int = epsilon) -> Layer:
     return Layer("batch_norm", (X,), (gamma, beta), let, Y)
 
 
+@catalogued
 def batch_norm_inference(eps: Expr | int = epsilon) -> Layer:
     """Return batch normalisation after training: with a fixed mean and variance for each feature.
 
@@ -103,7 +106,7 @@ def positions_interact() -> Derivation:
     """An entry changes when another row of the same feature does; in layer normalisation that derivative is 0."""
     s = sqrt(sigma2[k] + epsilon)
     return derivation(
-        "Row i of batch normalisation depends on every row l of the batch",
+        "Row $i$ of batch normalisation depends on every row $l$ of the batch",
         claim(Derivative(mu[k], X[l, k]), step("derivative", 1 / n)),
         claim(Derivative(sigma2[k], X[l, k]), step("chain rule", 2 * X_c[l, k] / n)),
         claim(
@@ -125,7 +128,7 @@ def positions_interact() -> Derivation:
 def one_row() -> Derivation:
     """A single row equals its mean, so the output does not depend on the row."""
     return derivation(
-        "Of a batch of one row batch normalisation returns beta, whatever the row holds",
+        "Of a batch of one row batch normalisation returns $beta$, whatever the row holds",
         claim(batch_norm().at(n=1).result(array("X", 1, d))[0, k], step("algebra", beta[k])),
         ranges={k: d},
         source=IOFFE,
@@ -137,7 +140,7 @@ def mean_and_variance() -> Derivation:
     """Every feature has mean 0 over the batch, and variance near 1."""
     spread = sigma2[k] + epsilon
     return derivation(
-        "Every column of X_hat has mean 0 and variance sigma^2 / (sigma^2 + eps)",
+        "Every column of $X_hat$ has mean 0 and variance $sigma^2 / (sigma^2 + epsilon)$",
         claim(average(X_hat[j, k]), step("linearity of sums", 0)),
         claim(average(X_hat[j, k] ** 2), step("linearity of sums", sigma2[k] / spread)),
         about=batch_norm(),
@@ -151,7 +154,8 @@ def jacobian() -> Derivation:
     """Within a feature, the components along 1 and x^ are removed (x^ up to epsilon); features do not interact."""
     within = KroneckerDelta(i, l) - 1 / n - X_hat[i, k] * X_hat[l, k] / n
     return derivation(
-        "Jacobian of batch normalisation within a feature, gamma/s (I - 1 1^T/n - x^ x^^T/n), and 0 between features",
+        "Jacobian of batch normalisation within a feature, $gamma/s (I - 1 1^T/n - x_hat x_hat^T/n)$, and 0 "
+        "between features",
         claim(Derivative(Y[i, k], X[l, k]), step("chain rule", gamma[k] / sqrt(sigma2[k] + epsilon) * within)),
         claim((1 - KroneckerDelta(k, p)) * Derivative(Y[i, k], X[l, p]), step("chain rule", 0)),
         claim(Sum(Derivative(Y[i, k], X[j, k]), (j, 0, n - 1)), step("chain rule", 0)),
@@ -170,7 +174,7 @@ def jacobian_null_space() -> Derivation:
     undone = Tabulated(Lambda((i, l), (same + X_c[i, k] * X_c[l, k] / (n * epsilon)) * s / gamma[k]), n, n)
     ones = Tabulated(Lambda((i,), Integer(1)), n)
     return derivation(
-        "The null space of the Jacobian within a feature is span{1}, its rank n - 1",
+        "The null space of the Jacobian within a feature is $span{1}$, its rank $n - 1$",
         claim(NullSpace(within), step("null space", Span(ones), "=", undone, ones / n)),
         claim(Rank(within), step("rank by trace", n - 1, "=", undone)),
         about=batch_norm(),
@@ -186,7 +190,7 @@ def shift_and_scale() -> Derivation:
     Z, W, b, a = array("Z", n, d_in), array("W", d_in, d), array("b", d), scalar("a", positive=True)
     H, scaled = array("H", n, d), batch_norm().until("X_hat").result(Z @ (a * W))
     return derivation(
-        "BatchNorm(Z W + b) = BatchNorm(Z W); a factor a > 0 on W divides eps by a^2",
+        "$BatchNorm(Z W + b) = BatchNorm(Z W)$; a factor $a > 0$ on $W$ divides $epsilon$ by $a^2$",
         claim(applied(Z @ W + b), step("linearity of sums", applied(Z @ W))),
         claim(H[i, k], step("algebra", X_c[i, k] / sqrt(sigma2[k] + epsilon / a**2))),
         about=(Equation(X, Z @ W), *batch_norm().equations, Equation(H, scaled)),
@@ -201,7 +205,7 @@ def folds_into_weights() -> Derivation:
     Z, W, b, c = array("Z", n, d_in), array("W", d_in, d), array("b", d), array("c", d)
     after = part("batch_norm", batch_norm_inference())
     return derivation(
-        "After training BatchNorm(Z W + b) = Z (W Diag(c)) + c (b - m) + beta with c = gamma / sqrt(v + eps)",
+        "After training $BatchNorm(Z W + b) = Z (W Diag(c)) + c (b - m) + beta$ with $c = gamma / sqrt(v + epsilon)$",
         claim(
             after(Z @ W + b, gamma=gamma, beta=beta, m=m, v=v),
             step(

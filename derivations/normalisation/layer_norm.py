@@ -12,6 +12,7 @@ from sympy import Expr, Ge, KroneckerDelta, Sum, sqrt
 
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, array
 from derivations.language.arrays.functions import Hadamard, Named, RowMean, named, square
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d, epsilon, i, j, k, l, n, scalar
@@ -29,21 +30,32 @@ def standardise(eps: Expr | int) -> Named:
     return named("standardise", x / sqrt(variance + eps), x, variance)
 
 
-def layer_norm(eps: Expr | int = epsilon) -> Layer:
+@catalogued
+def layer_norm(eps: Expr | int = epsilon, *, scaled: bool = True, shifted: bool = True) -> Layer:
     """Return layer normalisation: standardise every row to mean 0 and variance near 1, then scale and shift it.
 
-    Definition   mu = mean of the row, sigma^2 = mean of (x - mu)^2, y = gamma (x - mu) / sqrt(sigma^2 + eps) + beta
+    Definition   mu = mean of the row, sigma^2 = mean of (x - mu)^2, y = gamma (x - mu) / sqrt(sigma^2 + eps) + beta;
+                 without gamma unless `scaled`, without beta unless `shifted`
     Shapes       X (n, d), mu and sigma2 (n,), gamma and beta (d,), Y (n, d)
     Assumes      eps > 0; the variance divides by d
-    Source       Ba, Kiros and Hinton (2016), equations 3 and 4
+    Source       Ba, Kiros and Hinton (2016), equations 3 and 4; Groeneveld et al. (2024), OLMo, section 2.1, without
+                 both
+    Raises       ValueError for a shift without a scale
     """
+    if shifted and not scaled:
+        raise ValueError("layer norm: shifted=True needs scaled=True; a shift without a scale is in no model")
     let = Equations()
     let("mu")(RowMean(X))
     let("X_c")(X - ColumnBroadcast(mu, d))
     let("sigma2")(RowMean(square(X_c)))
-    let("X_hat")(standardise(eps)(X_c, ColumnBroadcast(sigma2, d)))
-    let("Y")(Hadamard(RowBroadcast(gamma, n), X_hat) + beta)
-    return Layer("layer_norm", (X,), (gamma, beta), let, Y)
+    normed = let("X_hat" if scaled else "Y")(standardise(eps)(X_c, ColumnBroadcast(sigma2, d)))
+    if not scaled:
+        return Layer("standardisation", (X,), (), let, normed)
+    product = Hadamard(RowBroadcast(gamma, n), normed)
+    output = let("Y")(product + beta if shifted else product)
+    if not shifted:
+        return Layer("layer_norm_without_shift", (X,), (gamma,), let, output)
+    return Layer("layer_norm", (X,), (gamma, beta), let, output)
 
 
 def applied(to: Array) -> Array:
@@ -92,7 +104,7 @@ def centred() -> Derivation:
 def mean() -> Derivation:
     """Every normalised row has mean 0; gamma and beta set the mean of the output."""
     return derivation(
-        "Every row of X_hat has mean 0",
+        "Every row of $X_hat$ has mean 0",
         claim(
             average(X_hat[i, j]),
             step("definition", average(X_c[i, j] / sqrt(sigma2[i] + epsilon))),
@@ -115,7 +127,7 @@ def variance() -> Derivation:
     """The variance of a normalised row: a mean of squares, which epsilon reduces."""
     spread = sigma2[i] + epsilon
     return derivation(
-        "Every row of X_hat has variance sigma^2 / (sigma^2 + eps)",
+        "Every row of $X_hat$ has variance $sigma^2 / (sigma^2 + epsilon)$",
         claim(
             average(X_hat[i, j] ** 2),
             step("definition", average(X_c[i, j] ** 2 / spread)),
@@ -134,7 +146,7 @@ def variance_is_not_1() -> Derivation:
     """The variance is below 1 because of epsilon, however small epsilon is."""
     spread = sigma2[i] + epsilon
     return derivation(
-        "The variance of a row of X_hat is less than 1, by eps / (sigma^2 + eps)",
+        "The variance of a row of $X_hat$ is less than 1, by $epsilon / (sigma^2 + epsilon)$",
         claim(
             sigma2[i] / spread,
             step("common denominator", 1 - epsilon / spread),
@@ -151,7 +163,7 @@ def sphere() -> Derivation:
     """The normalised rows, of mean 0, are inside the sphere of radius sqrt(d), and near it."""
     spread = sigma2[i] + epsilon
     return derivation(
-        "Every row of X_hat is shorter than sqrt(d), by epsilon alone",
+        "Every row of $X_hat$ is shorter than $sqrt(d)$, by $epsilon$ alone",
         claim(
             Sum(X_hat[i, j] ** 2, (j, 0, d - 1)),
             step("linearity of sums", d * sigma2[i] / spread),
@@ -171,7 +183,7 @@ def largest_deviation() -> Derivation:
     # Lagrange's identity for the other d - 1 entries, which add up to -X_c[i, k]
     unequal = Sum(others * (X_c[i, j] - X_c[i, l]) ** 2, (j, 0, d - 1), (l, 0, d - 1)) / (2 * d)
     return derivation(
-        "No entry of a row is further from the mean than sqrt(d - 1) standard deviations",
+        "No entry of a row is further from the mean than $sqrt(d - 1)$ standard deviations",
         claim(X_c[i, k] ** 2, step("bound", (d - 1) * sigma2[i], "<=", unequal)),
         about=layer_norm(),
         ranges={i: n, k: d},
@@ -202,7 +214,8 @@ def one_feature() -> Derivation:
     pair = array("X", n, 2)
     half = (pair[i, 0] - pair[i, 1]) / 2
     return derivation(
-        "Of one feature layer normalisation leaves beta; of two, (t, -t)/sqrt(t^2 + eps) with t half their difference",
+        "Of one feature layer normalisation leaves $beta$; of two, $(t, -t) / sqrt(t^2 + epsilon)$ with $t$ half "
+        "their difference",
         claim(layer_norm().at(d=1).result(array("X", n, 1))[i, 0], step("algebra", array("beta", 1)[0])),
         claim(
             layer_norm().until("X_hat").at(d=2).result(pair)[i, 0],

@@ -71,7 +71,7 @@ def jacobian_matrix() -> Derivation:
     derivatives = Tabulated(Lambda((k, l), Derivative(Y[i, k], X[i, l])), d, d)
     mean_part, row_part = (Tabulated(Lambda((k, l), of), d, d) for of in (1 / d, X_hat[i, k] * X_hat[i, l] / d))
     return derivation(
-        "Jacobian of layer normalisation as a matrix, Diag(gamma)/s (I - 1 1^T/d - x^ x^^T/d)",
+        "Jacobian of layer normalisation as a matrix, $Diag(gamma)/s (I - 1 1^T/d - x_hat x_hat^T/d)$",
         claim(derivatives, step("quotient rule", 1 / deviation * (SCALE @ (IDENTITY - mean_part - row_part)))),
         about=layer_norm(),
         ranges={i: n},
@@ -84,7 +84,8 @@ def jacobian_directions() -> Derivation:
     """Two directions are special: the constant one is lost, the direction of x^ survives only through epsilon."""
     slope, spread = Derivative(Y[i, k], X[i, j]), sigma2[i] + epsilon
     return derivation(
-        "The Jacobian takes 1 to 0, x - mu to gamma x^ eps / (sigma^2 + eps), and leaves all else but for gamma/s",
+        "The Jacobian takes $1$ to 0, $x - mu$ to $gamma x_hat epsilon / (sigma^2 + epsilon)$, and leaves all "
+        "else but for $gamma/s$",
         claim(Sum(slope, (j, 0, d - 1)), step("quotient rule", 0)),
         claim(
             Sum(slope * X_c[i, j], (j, 0, d - 1)),
@@ -110,7 +111,7 @@ def jacobian_trace() -> Derivation:
     """The number of remaining directions: d - 2 when eps = 0; epsilon keeps a part of one more."""
     within = 1 - 1 / d - X_hat[i, k] ** 2 / d
     return derivation(
-        "The trace of I - 1 1^T/d - x^ x^^T/d is d - 2 + eps / (sigma^2 + eps)",
+        "The trace of $I - 1 1^T/d - x_hat x_hat^T/d$ is $d - 2 + epsilon / (sigma^2 + epsilon)$",
         claim(
             Sum(deviation * Derivative(X_hat[i, k], X[i, k]), (k, 0, d - 1)),
             step("quotient rule", Sum(within, (k, 0, d - 1))),
@@ -128,7 +129,7 @@ def jacobian_trace() -> Derivation:
 def parameter_derivatives() -> Derivation:
     """The derivative by the scale is the normalised entry, the derivative by the shift is 1."""
     return derivation(
-        "Derivatives of layer normalisation by gamma and beta",
+        "Derivatives of layer normalisation by $gamma$ and $beta$",
         claim(Derivative(Y[i, k], gamma[l]), step("derivative", KroneckerDelta(k, l) * X_hat[i, k])),
         claim(Derivative(Y[i, k], beta[l]), step("derivative", KroneckerDelta(k, l))),
         about=layer_norm(),
@@ -144,7 +145,7 @@ def jacobian_null_space() -> Derivation:
     # Sherman-Morrison: (I - x^ x^^T/d)^-1 = I + X_c X_c^T/(d eps), as x^ = X_c/s
     inverse = table((KroneckerDelta(k, l) + X_c[i, k] * X_c[i, l] / (d * epsilon)) * deviation / gamma[l])
     return derivation(
-        "The null space of the Jacobian is span{1}, its rank d - 1",
+        "The null space of the Jacobian is $span{1}$, its rank $d - 1$",
         claim(DERIVATIVES, step("quotient rule", matrix)),
         claim(NullSpace(matrix), step("null space", Span(ONES), "=", inverse, ONES / d)),
         claim(Rank(matrix), step("rank by trace", d - 1, "=", inverse)),
@@ -161,7 +162,8 @@ def jacobian_null_space_without_epsilon() -> Derivation:
     matrix, inverse = table(gamma[k] / bare * projected), table(KroneckerDelta(k, l) * bare / gamma[l])
     hat, share = (Tabulated(Lambda((k,), of), d) for of in (X_hat[i, k], X_hat[i, k] / d))
     return derivation(
-        "With eps = 0 and a positive variance the null space of the Jacobian is span{1, x^}, its rank d - 2",
+        "With $epsilon = 0$ and a positive variance the null space of the Jacobian is $span{1, x_hat}$, its rank "
+        "$d - 2$",
         claim(DERIVATIVES, step("quotient rule", matrix)),
         claim(NullSpace(matrix), step("null space", Span(ONES, hat), "=", inverse, ONES / d, share)),
         claim(Rank(matrix), step("rank by trace", d - 2, "=", inverse)),
@@ -181,7 +183,8 @@ def jacobian_bounds() -> Derivation:
     lost = (Sum(v[k], (k, 0, d - 1)) ** 2 + Sum(X_hat[i, k] * v[k], (k, 0, d - 1)) ** 2) / d
     kept = square + epsilon / (sigma2[i] + epsilon) * Sum(u[0] ** 2, (k, 0, d - 1)) + between
     return derivation(
-        "The norm of I - 1 1^T/d - x^ x^^T/d is at most 1: the Jacobian lengthens nothing by more than max|gamma|/s",
+        "The norm of $I - 1 1^T/d - x_hat x_hat^T/d$ is at most 1: the Jacobian lengthens nothing by more than "
+        "$max |gamma| / s$",
         claim(SpectralNorm(table(projected)), step("quadratic form", 1, "<=", v, lost, kept)),
         about=layer_norm(),
         ranges={i: n},

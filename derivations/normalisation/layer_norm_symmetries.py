@@ -65,7 +65,7 @@ def scale_invariance() -> Derivation:
     """A factor a > 0 divides epsilon by a^2: without epsilon the factor would have no effect."""
     scaled = a * X
     return derivation(
-        "LayerNorm(a X; eps) = LayerNorm(X; eps / a^2) for every a > 0",
+        "$LayerNorm(a X; epsilon) = LayerNorm(X; epsilon / a^2)$ for every $a > 0$",
         claim(RowMean(scaled), step("linearity of sums", a * mu)),
         claim(RowMean(square(scaled - ColumnBroadcast(a * mu, d))), step("linearity of sums", a**2 * sigma2)),
         claim(
@@ -85,7 +85,7 @@ def per_position() -> Derivation:
     """Every row is normalised separately: LN(X)_i is LN applied to the matrix whose only row is x_i."""
     alone = Tabulated(Lambda((j, k), X[i, k]), 1, d)
     return derivation(
-        "Row i of LN(X) is LN(x_i)",
+        "Row $i$ of $LN(X)$ is $LN(x_i)$",
         claim(
             Y[i, k],
             step(
@@ -105,7 +105,7 @@ def positions_do_not_interact() -> Derivation:
     """No entry of row i changes when another row of the input changes."""
     p = index("p")
     return derivation(
-        "Row i of LN(X) does not depend on any other row of X",
+        "Row $i$ of $LN(X)$ does not depend on any other row of $X$",
         claim((1 - KroneckerDelta(i, p)) * Derivative(Y[i, k], X[p, l]), step("chain rule", 0)),
         about=layer_norm(),
         ranges={i: n, p: n, k: d, l: d},
@@ -118,7 +118,8 @@ def twice() -> Derivation:
     """Normalising twice only repeats the effect of epsilon: normalised rows are divided by nearly 1."""
     spread = sigma2[i] + epsilon
     return derivation(
-        "Normalising X_hat again divides it by sqrt(sigma^2 / (sigma^2 + eps) + eps), which is 1 when eps = 0",
+        "Normalising $X_hat$ again divides it by $sqrt(sigma^2 / (sigma^2 + epsilon) + epsilon)$, which is 1 "
+        "when $epsilon = 0$",
         claim(RowMean(X_hat)[i], step("linearity of sums", 0)),
         claim(Z[i, k], step("linearity of sums", X_hat[i, k] / sqrt(sigma2[i] / spread + epsilon))),
         about=(*layer_norm().equations, Equation(Z, layer_norm().until("X_hat").result(X_hat))),
@@ -133,7 +134,7 @@ def weights_may_shift_and_scale() -> Derivation:
     W, v, inputs = array("W", d_in, d), array("v", d_in), array("Z", n, d_in)
     scaled = Equation(H, layer_norm().until("X_hat").result(inputs @ (a * W)))
     return derivation(
-        "LayerNorm(Z (W + v 1^T)) = LayerNorm(Z W); a factor a > 0 on W divides eps by a^2",
+        "$LayerNorm(Z (W + v 1^T)) = LayerNorm(Z W)$; a factor $a > 0$ on $W$ divides $epsilon$ by $a^2$",
         claim(applied(inputs @ (W + ColumnBroadcast(v, d))), step("linearity of sums", applied(inputs @ W))),
         claim(H[i, k], step("algebra", X_c[i, k] / sqrt(sigma2[i] + epsilon / a**2))),
         about=(Equation(X, inputs @ W), *layer_norm().equations, scaled),
@@ -148,7 +149,7 @@ def affine_folds_into_weights() -> Derivation:
     W, b = array("W", d, d_out), array("b", d_out)
     scaled, shift = Hadamard(ColumnBroadcast(gamma, d_out), W), beta @ W
     return derivation(
-        "LayerNorm(X) W + b = X_hat (Diag(gamma) W) + (beta W + b)",
+        "$LayerNorm(X) W + b = X_hat (Diag(gamma) W) + (beta W + b)$",
         claim(Y @ W + b, step("matrix product", X_hat @ scaled + (shift + b))),
         about=layer_norm(),
         source=ASHKBOOS,
@@ -160,7 +161,7 @@ def centring_is_a_projection() -> Derivation:
     """Subtracting the mean is a product with a symmetric matrix, so the previous layer can absorb it."""
     centring = IDENTITY - Tabulated(Lambda((k, l), 1 / d), d, d)
     return derivation(
-        "X_c = X (I - 1 1^T/d), and I - 1 1^T/d is a projection of trace d - 1",
+        "$X_c = X (I - 1 1^T/d)$, and $I - 1 1^T/d$ is a projection of trace $d - 1$",
         claim(X_c, step("matrix product", X @ centring)),
         claim(centring @ centring, step("linearity of sums", centring)),
         claim(centring.T, step("algebra", centring)),

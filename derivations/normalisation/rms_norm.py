@@ -14,6 +14,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, array
 from derivations.language.arrays.functions import Hadamard, RowMean, square
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.normalisation.layer_norm import X, X_hat, Y, average, beta, gamma, layer_norm, standardise
@@ -30,17 +31,20 @@ root, a = sqrt(ms[i] + epsilon), scalar("a", positive=True)
 NO_ROW_IS_0 = Assumption(Gt(Sum(X[i, j] ** 2, (j, 0, d - 1)), 0), {i: n}, "no row is 0")
 
 
-def rms_norm(eps: Expr | int = epsilon) -> Layer:
+@catalogued
+def rms_norm(eps: Expr | int = epsilon, *, scaled: bool = True) -> Layer:
     """Return root mean square normalisation: divide every row to mean square near 1, then scale it.
 
-    Definition   ms = mean of x^2 in the row, y = gamma x / sqrt(ms + eps)
+    Definition   ms = mean of x^2 in the row, y = gamma x / sqrt(ms + eps); without gamma unless `scaled`
     Shapes       X (n, d), ms (n,), gamma (d,), Y (n, d)
     Assumes      eps > 0; with eps = 0 no row is 0
     Source       Zhang and Sennrich (2019), equation 4, which has eps = 0
     """
     let = Equations()
     let("ms")(RowMean(square(X)))
-    let("X_hat")(standardise(eps)(X, ColumnBroadcast(ms, d)))
+    normed = let("X_hat" if scaled else "Y")(standardise(eps)(X, ColumnBroadcast(ms, d)))
+    if not scaled:
+        return Layer("rms_norm_without_scale", (X,), (), let, normed)
     let("Y")(Hadamard(RowBroadcast(gamma, n), X_hat))
     return Layer("rms_norm", (X,), (gamma,), let, Y)
 
@@ -68,7 +72,7 @@ def definition() -> Derivation:
 def mean_square() -> Derivation:
     """Every normalised row is on a sphere whose radius is a little smaller than sqrt(d)."""
     return derivation(
-        "Every row of X_hat has mean square ms / (ms + eps): less than 1, by eps / (ms + eps)",
+        "Every row of $X_hat$ has mean square $ms / (ms + epsilon)$: less than 1, by $epsilon / (ms + epsilon)$",
         claim(
             average(X_hat[i, j] ** 2),
             step("definition", average(X[i, j] ** 2 / (ms[i] + epsilon))),
@@ -87,14 +91,15 @@ def mean_square() -> Derivation:
 @result
 def scale_invariance() -> Derivation:
     """Without epsilon a factor a > 0 has no effect; otherwise it divides epsilon by a^2."""
-    bare = rms_norm(0)
+    let = Equations()
+    scaled = standardise(0)(a * X, ColumnBroadcast(RowMean(square(a * X)), d))
+    Z = let("Z")(Hadamard(RowBroadcast(gamma, n), scaled))
     return derivation(
-        "RMSNorm(a X) = RMSNorm(X) for every a > 0 when eps = 0; in general a divides eps by a^2",
+        "$RMSNorm(a X) = RMSNorm(X)$ for every $a > 0$ when $epsilon = 0$; in general $a$ divides $epsilon$ by $a^2$",
         claim(
-            bare.result(a * X)[i, k],
-            step("definition", gamma[k] * a * X[i, k] / sqrt(a**2 * ms[i])),
-            step("algebra", gamma[k] * X[i, k] / sqrt(ms[i])),
-            step("definition", bare.result(X)[i, k]),
+            Z[i, k],
+            step("definition", gamma[k] * a * X[i, k] / sqrt(average((a * X[i, j]) ** 2))),
+            step("linearity of sums", gamma[k] * X[i, k] / sqrt(ms[i])),
             given=(NO_ROW_IS_0,),
         ),
         claim(
@@ -103,7 +108,7 @@ def scale_invariance() -> Derivation:
             step("algebra", gamma[k] * X[i, k] / sqrt(ms[i] + epsilon / a**2)),
             step("definition", applied(X, epsilon / a**2)[i, k]),
         ),
-        about=rms_norm(),
+        about=[*rms_norm().equations, *let],
         ranges={i: n, k: d},
         source=INVARIANCE,
     )
@@ -114,7 +119,7 @@ def scale_defect() -> Derivation:
     """The effect of epsilon: a row that is a times as long gives an output that is longer by a known factor."""
     ratio = (ms[i] + epsilon) / (ms[i] + epsilon / a**2)
     return derivation(
-        "RMSNorm(a X) / RMSNorm(X) = sqrt((ms + eps) / (ms + eps / a^2)), which is 1 only for a = 1",
+        "$RMSNorm(a X) / RMSNorm(X) = sqrt((ms + epsilon) / (ms + epsilon / a^2))$, which is 1 only for $a = 1$",
         claim(
             applied(a * X)[i, k],
             step("definition", gamma[k] * X[i, k] / sqrt(ms[i] + epsilon / a**2)),
@@ -132,10 +137,10 @@ def scale_defect() -> Derivation:
 def unit_vector() -> Derivation:
     """Without epsilon the normalised row is the unit vector of the row times sqrt(d)."""
     return derivation(
-        "Without epsilon X_hat is the row divided by its length, times sqrt(d)",
+        "Without $epsilon$, $X_hat$ is the row divided by its length, times $sqrt(d)$",
         claim(
             X_hat[i, k],
-            step("definition", X[i, k] / sqrt(average(X[i, j] ** 2))),
+            step("definition", X[i, k] / sqrt(ms[i])),
             step("algebra", sqrt(d) * X[i, k] / sqrt(Sum(X[i, j] ** 2, (j, 0, d - 1)))),
         ),
         about=rms_norm(0),
@@ -157,7 +162,7 @@ def query_key_bound() -> Derivation:
         let(squares.name)(RowMean(square(rows)))
         let(f"{rows.name}_hat")(standardise(epsilon)(rows, ColumnBroadcast(squares, d)))
     return derivation(
-        "The dot product of a normalised query and a normalised key lies between -d and d",
+        "The dot product of a normalised query and a normalised key lies between $-d$ and $d$",
         claim(score, step("bound", d, "<=", unlike + short)),
         claim(score, step("bound", -d, ">=", alike + short)),
         about=tuple(let),
@@ -172,7 +177,7 @@ def layer_norm_is_rms_norm_of_centred() -> Derivation:
     centred = X - ColumnBroadcast(RowMean(X), d)
     no_mean = Assumption(Eq(Sum(X[i, j], (j, 0, d - 1)), 0, evaluate=False), {i: n}, "every row has mean 0")
     return derivation(
-        "LayerNorm(X) = RMSNorm(X - mean) + beta; LayerNorm(X) = RMSNorm(X) + beta on rows of mean 0",
+        "$LayerNorm(X) = RMSNorm(X - mean) + beta$; $LayerNorm(X) = RMSNorm(X) + beta$ on rows of mean 0",
         claim(layer_normed(X), step("definition", applied(centred) + beta)),
         claim(layer_normed(X), step("assumption", applied(X) + beta), given=(no_mean,)),
         source=SECTION,
@@ -183,7 +188,7 @@ def layer_norm_is_rms_norm_of_centred() -> Derivation:
 def mean_is_kept() -> Derivation:
     """Unlike layer normalisation it keeps the mean, divided like every entry: a shift changes the output."""
     return derivation(
-        "The mean of a row of X_hat is the mean of the row, divided by sqrt(ms + eps)",
+        "The mean of a row of $X_hat$ is the mean of the row, divided by $sqrt(ms + epsilon)$",
         claim(average(X_hat[i, j]), step("linearity of sums", average(X[i, j]) / root)),
         about=rms_norm(),
         ranges={i: n},
@@ -195,7 +200,7 @@ def mean_is_kept() -> Derivation:
 def odd() -> Derivation:
     """The negated row gives the negated result."""
     return derivation(
-        "RMSNorm(-X) = -RMSNorm(X)",
+        "$RMSNorm(-X) = -RMSNorm(X)$",
         claim(applied(-X), step("algebra", -applied(X))),
         source=SECTION,
     )
@@ -209,7 +214,7 @@ def orthogonal_maps_pass() -> Derivation:
     orthogonal = Assumption(same_length, {i: n}, "Q is orthogonal: it keeps the length of every row")
     bare = rms_norm().until("X_hat")
     return derivation(
-        "For an orthogonal Q, X Q / rms(X Q) = (X / rms(X)) Q",
+        "For an orthogonal $Q$, $X Q / rms(X Q) = (X / rms(X)) Q$",
         claim(RowMean(square(X @ Q)), step("assumption", ms)),
         claim(bare.result(X @ Q), step("assumption", X_hat @ Q)),
         about=bare,
@@ -224,7 +229,7 @@ def gamma_folds_into_weights() -> Derivation:
     W = array("W", d, d_out)
     folded = Hadamard(ColumnBroadcast(gamma, d_out), W)
     return derivation(
-        "RMSNorm(X) W = X_hat (Diag(gamma) W)",
+        "$RMSNorm(X) W = X_hat (Diag(gamma) W)$",
         claim(Y @ W, step("matrix product", X_hat @ folded)),
         about=rms_norm(),
         source="Ashkboos et al. (2024), section 3.2",
@@ -236,7 +241,7 @@ def per_position() -> Derivation:
     """Every row is normalised separately: the output does not depend on other rows."""
     p, alone = index("p"), Tabulated(Lambda((j, k), X[i, k]), 1, d)
     return derivation(
-        "Row i of RMSNorm(X) is RMSNorm(x_i)",
+        "Row $i$ of $RMSNorm(X)$ is $RMSNorm(x_i)$",
         claim(Y[i, k], step("definition", applied(alone)[0, k])),
         claim((1 - KroneckerDelta(i, p)) * Derivative(Y[i, k], X[p, l]), step("chain rule", 0)),
         about=rms_norm(),
@@ -249,7 +254,7 @@ def per_position() -> Derivation:
 def cost() -> Derivation:
     """RMSNorm has no beta, and does not subtract a mean."""
     return derivation(
-        "RMSNorm has d parameters, layer normalisation 2 d; it saves beta, the mean and the difference to it",
+        "RMSNorm has $d$ parameters, layer normalisation $2 d$; it saves $beta$, the mean and the difference to it",
         claim(Count("parameters", rms_norm()), step("count", d)),
         claim(Count("parameters", layer_norm()), step("count", 2 * d)),
         claim(Count("FLOPs", rms_norm()), step("count", 4 * n * d + 3 * n)),

@@ -29,7 +29,7 @@ def jacobian() -> Derivation:
     """Within a row, the component along x^ is removed up to epsilon; the mean is kept."""
     within = (KroneckerDelta(k, l) - X_hat[i, k] * X_hat[i, l] / d) / root
     return derivation(
-        "Jacobian of root mean square normalisation within a row, Diag(gamma)/r (I - x^ x^^T/d)",
+        "Jacobian of root mean square normalisation within a row, $Diag(gamma)/r (I - x_hat x_hat^T/d)$",
         claim(Derivative(ms[i], X[i, l]), step("chain rule", 2 * X[i, l] / d)),
         claim(
             Derivative(X_hat[i, k], X[i, l]),
@@ -49,7 +49,7 @@ def jacobian_along_the_input() -> Derivation:
     """The direction of the row itself is nearly lost: its image is not 0 only because of epsilon."""
     r2 = ms[i] + epsilon
     return derivation(
-        "The Jacobian takes a row x to y eps / (ms + eps)",
+        "The Jacobian takes a row $x$ to $y epsilon / (ms + epsilon)$",
         claim(
             Sum(Derivative(Y[i, k], X[i, j]) * X[i, j], (j, 0, d - 1)),
             step("quotient rule", gamma[k] / root * (X[i, k] - X[i, k] * average(X[i, j] ** 2) / r2)),
@@ -70,7 +70,7 @@ def jacobian_null_space() -> Derivation:
     # Sherman-Morrison: (I - x^ x^^T/d)^-1 = I + x x^T/(d eps)
     inverse = table((KroneckerDelta(k, l) + X[i, k] * X[i, l] / (d * epsilon)) * root / gamma[l])
     return derivation(
-        "The null space of the Jacobian is {0}, its rank d",
+        "The null space of the Jacobian is ${0}$, its rank $d$",
         claim(DERIVATIVES, step("quotient rule", jacobian)),
         claim(NullSpace(jacobian), step("null space", Span(), "=", inverse)),
         claim(Rank(jacobian), step("rank by trace", d, "=", inverse)),
@@ -88,7 +88,7 @@ def jacobian_null_space_without_epsilon() -> Derivation:
     nearly = table(KroneckerDelta(k, l) * sqrt(ms[i]) / gamma[l])
     row, share = (Tabulated(Lambda((k,), of), d) for of in (X[i, k], X[i, k] / (d * ms[i])))
     return derivation(
-        "With eps = 0 the null space of the Jacobian is span{x}, its rank d - 1",
+        "With $epsilon = 0$ the null space of the Jacobian is $span{x}$, its rank $d - 1$",
         claim(DERIVATIVES, step("quotient rule", jacobian)),
         claim(NullSpace(jacobian), step("null space", Span(row), "=", nearly, share)),
         claim(Rank(jacobian), step("rank by trace", d - 1, "=", nearly)),

@@ -14,6 +14,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
 from derivations.language.arrays.functions import CausalMask, row_softmax
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.positions.positional_encoding import positional_encoding
@@ -31,6 +32,7 @@ slope, s = scalar("slope", positive=True), index("s")
 VISIBLE = CausalMask(n)
 
 
+@catalogued
 def alibi_attention() -> Layer:
     """Return causal attention whose scores fall linearly with the distance of the key; `slope` is a scalar.
 
@@ -52,6 +54,7 @@ def distance_bias() -> Array:
     return Tabulated(Lambda((i, j), slope * (j - i)), n, n)
 
 
+@catalogued
 def learned_positions() -> Layer:
     """Return learned absolute positions: a row of a table added to each row.
 
@@ -87,7 +90,8 @@ def alibi_ratio() -> Derivation:
     """How the weight of a key falls with its distance, for equal content."""
     both = VISIBLE[i, j] * VISIBLE[i, k]
     return derivation(
-        "With ALiBi the weights of two visible keys compare by their scores and exp(-slope) for each step of distance",
+        "With ALiBi the weights of two visible keys compare by their scores and $exp(-slope)$ for each step of "
+        "distance",
         claim(both * A[i, j], step("exponent", both * A[i, k] * exp(S[i, j] - S[i, k]) * exp(-slope * (k - j)))),
         about=BIASED,
         ranges={i: n, j: n, k: n},
@@ -119,7 +123,7 @@ def absolute_scores_split() -> Derivation:
 def learned_absolute() -> Derivation:
     """A learned table has one row for each position, and no row for positions beyond it."""
     return derivation(
-        "Learned absolute positions have n d_model parameters; sinusoidal, rotary and linear ones have none",
+        "Learned absolute positions have $n d_model$ parameters; sinusoidal, rotary and linear ones have none",
         claim(Count("parameters", learned_positions()), step("count", n * d_model)),
         claim(Count("parameters", positional_encoding()), step("count", 0)),
         claim(Count("parameters", rotary_embedding()), step("count", 0)),
@@ -134,7 +138,7 @@ def relative_bias() -> Derivation:
     r, moved = array("r", 2 * n - 1), Tabulated(Lambda((i, j), B[i, j] + scalar("c")), n, n)
     by_offset = Equation(B, Tabulated(Lambda((i, j), r[j - i + n - 1]), n, n))
     return derivation(
-        "A learned bias for each offset j - i depends on the offset alone, and softmax sees it up to a constant",
+        "A learned bias for each offset $j - i$ depends on the offset alone, and softmax sees it up to a constant",
         claim(B[i, j], step("definition", r[j - i + n - 1])),
         claim(B[i + s, j + s], step("definition", B[i, j])),
         claim(row_softmax(S + moved)[i, k], step("exponent", A[i, k])),

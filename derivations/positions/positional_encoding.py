@@ -13,6 +13,7 @@ from sympy import Eq, Expr, Ge, Integer, Lambda, Mod, Sum, cos, pi, sin
 from derivations.language.arrays.arrangements import Explicit, Tabulated
 from derivations.language.arrays.expression import Array, array
 from derivations.language.arrays.functions import Interleave, named
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import d_model, i, index, j, k, l, n, pos, scalar
@@ -32,6 +33,7 @@ def frequency(pair: Expr, width: Expr = d_model, base: Expr = BASE) -> Expr:
     return 1 / base ** (2 * pair / width)
 
 
+@catalogued
 def positional_encoding(positions: Expr = n, width: Expr = d_model) -> Layer:
     """Return the sinusoidal positional encoding.
 
@@ -84,7 +86,7 @@ def relative_shift() -> Derivation:
     w = frequency(i)
     even, odd = rotated(k)
     return derivation(
-        "Moving on by k positions rotates every pair (sine, cosine) by an angle that depends on the offset k alone",
+        "Moving on by $k$ positions rotates every pair (sine, cosine) by an angle that depends on the offset $k$ alone",
         claim(
             PE[pos + k, 2 * i],
             step("definition", sin(pos * w + k * w)),
@@ -110,7 +112,7 @@ def dot_product() -> Derivation:
     """The similarity of two positions depends on their distance, not on where they are."""
     w = frequency(i)
     return derivation(
-        "The dot product of two rows of the encoding is a sum of d/2 cosines of the offset",
+        "The dot product of two rows of the encoding is a sum of $d/2$ cosines of the offset",
         claim(
             pairs(PE[p, 2 * i] * PE[q, 2 * i] + PE[p, 2 * i + 1] * PE[q, 2 * i + 1]),
             step("definition", pairs(sin(p * w) * sin(q * w) + cos(p * w) * cos(q * w))),
@@ -127,7 +129,7 @@ def dot_product() -> Derivation:
 def norm() -> Derivation:
     """All rows have the same length."""
     return derivation(
-        "Every row of the encoding has squared length d/2",
+        "Every row of the encoding has squared length $d/2$",
         claim(
             pairs(PE[p, 2 * i] ** 2 + PE[p, 2 * i + 1] ** 2),
             step("Pythagoras", pairs(Integer(1))),
@@ -163,7 +165,7 @@ def dot_product_bound() -> Derivation:
     """No other position is more similar to a position than the position itself."""
     w = frequency(i)
     return derivation(
-        "The dot product of two rows of the encoding is at most d/2, its value for a row with itself",
+        "The dot product of two rows of the encoding is at most $d/2$, its value for a row with itself",
         claim(
             pairs(PE[p, 2 * i] * PE[q, 2 * i] + PE[p, 2 * i + 1] * PE[q, 2 * i + 1]),
             step("angle addition", pairs(cos((p - q) * w))),
@@ -182,7 +184,7 @@ def shift_is_linear() -> Derivation:
     """One orthogonal matrix for each pair moves all rows by k positions; its transpose moves them back."""
     pair = Tabulated(Lambda((pos, j), PE[pos, 2 * i + j]), n, 2)
     return derivation(
-        "Moving on by k positions is one orthogonal matrix for each pair, the same for all positions",
+        "Moving on by $k$ positions is one orthogonal matrix for each pair, the same for all positions",
         claim(turn(k) @ pair[pos], step("angle addition", pair[pos + k])),
         claim(turn(k).T @ turn(k), step("Pythagoras", Explicit([[1, 0], [0, 1]]))),
         claim(turn(k).T @ pair[pos + k], step("angle addition", pair[pos])),
@@ -200,7 +202,7 @@ def wavelengths() -> Derivation:
     w, ratio, last = frequency(i), Integer(10000) ** (2 / d_model), d_model / 2 - 1
     formula = Tabulated(Lambda((i,), 2 * pi / frequency(i)), d_model / 2)
     return derivation(
-        "The wavelengths of the pairs form a geometric progression from 2 pi to 2 pi 10000^(1 - 2/d)",
+        "The wavelengths of the pairs form a geometric progression from $2 pi$ to $2 pi 10000^(1 - 2/d)$",
         claim(sin((pos + wave[i]) * w), step("angle addition", PE[pos, 2 * i])),
         claim(cos((pos + wave[i]) * w), step("angle addition", PE[pos, 2 * i + 1])),
         claim(wave[i], step("exponent", 2 * pi * ratio**i)),
@@ -217,7 +219,7 @@ def wavelengths() -> Derivation:
 def first_position() -> Derivation:
     """Row 0 is (0, 1, 0, 1, ...)."""
     return derivation(
-        "The first row of the encoding is 0, 1, 0, 1, ...",
+        "The first row of the encoding is $0, 1, 0, 1, ...$",
         claim(PE[0, 2 * i], step("algebra", 0)),
         claim(PE[0, 2 * i + 1], step("algebra", 1)),
         about=positional_encoding(),
@@ -231,7 +233,7 @@ def first_position() -> Derivation:
 def first_pair() -> Derivation:
     """The fastest pair does not depend on the width: it rotates by one radian for each position."""
     return derivation(
-        "The first pair of the encoding is (sin pos, cos pos), for every width",
+        "The first pair of the encoding is $(sin pos, cos pos)$, for every width",
         claim(PE[pos, 0], step("algebra", sin(pos))),
         claim(PE[pos, 1], step("algebra", cos(pos))),
         about=positional_encoding(),

@@ -19,6 +19,7 @@ from derivations.language.arrays.functions import Hadamard, Interleave
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import EveryOther
 from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.positions.positional_encoding import BASE, cosine, frequency, positional_encoding, sine
@@ -38,6 +39,8 @@ EVEN = Assumption(Eq(Mod(d_k, 2), 0, evaluate=False))
 IDENTITY = Explicit([[1, 0], [0, 1]])
 
 
+@catalogued("rotary_embedding_halves", halves=True)
+@catalogued
 def rotary_embedding(
     *,
     halves: bool = False,
@@ -168,7 +171,7 @@ def rotary_relative() -> Derivation:
 def rotary_orthogonal() -> Derivation:
     """A rotation changes no length and no dot product between rows of one position: R^T R = I."""
     return derivation(
-        "Rotary position embedding keeps every dot product within a position, so every length: R^T R = I",
+        "Rotary position embedding keeps every dot product within a position, so every length: $R^T R = I$",
         claim(turn(pos).T @ turn(pos), step("Pythagoras", IDENTITY)),
         claim(dot(Q_r, pos, K_r, pos), step("Pythagoras", dot(Q, pos, K, pos))),
         claim(dot(Q_r, pos, Q_r, pos), step("Pythagoras", dot(Q, pos, Q, pos))),
@@ -200,7 +203,7 @@ def rotary_pairings() -> Derivation:
     let = (Equation(Q_2, by_halves(Q_h)), Equation(K_2, by_halves(K_h)))
     permuted = (Equation(Q_r, neighbours(in_pairs(Q_h))), Equation(K_r, neighbours(in_pairs(K_h))))
     return derivation(
-        "Pairing halves is pairing neighbours after the permutation of columns b d_k/2 + i -> 2 i + b: scores agree",
+        "Pairing halves is pairing neighbours after the permutation of columns $b d_k/2 + i -> 2 i + b$: scores agree",
         claim(in_pairs(Q_2), step("Kronecker delta", Q_r)),
         claim(halves, step("reindexing", dot(Q_r, pos, K_r, q))),
         about=(*let, *permuted),
@@ -245,7 +248,7 @@ def rotary_of_constant_rows() -> Derivation:
     ones, zeros = (Tabulated(Lambda((pos, i), Integer(number)), n, d_k / 2) for number in (1, 0))
     encoding = positional_encoding(n, d_k).result()
     return derivation(
-        "The rows (1, 0, 1, 0, ...), turned at every position, are (cosine, sine) of the sinusoidal encoding",
+        "The rows $(1, 0, 1, 0, ...)$, turned at every position, are (cosine, sine) of the sinusoidal encoding",
         claim(Y[pos, 2 * i], step("algebra", PE[pos, 2 * i + 1])),
         claim(Y[pos, 2 * i + 1], step("algebra", PE[pos, 2 * i])),
         about=[Equation(Y, neighbours(Interleave(ones, zeros))), Equation(PE, encoding)],
@@ -262,7 +265,7 @@ def rotary_interpolation() -> Derivation:
     raised = base * factor ** (d_k / (d_k - 2))
     of_base = log(base)
     return derivation(
-        "With the base b s^(d/(d-2)) frequency i is divided by s^(2i/(d-2)), the last one by s (in logarithms)",
+        "With the base $b s^(d/(d-2))$ frequency $i$ is divided by $s^(2i/(d-2))$, the last one by $s$ (in logarithms)",
         claim(
             -2 * i / d_k * log(raised),
             step("exponent", -2 * i / d_k * (of_base + d_k / (d_k - 2) * log(factor))),

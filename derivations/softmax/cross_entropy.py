@@ -17,6 +17,7 @@ from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBr
 from derivations.language.arrays.functions import Hadamard, RowLogSumExp, RowMean, RowSum, named, row_softmax
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Pick
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.softmax.softmax import GOODFELLOW, softmax, total, x, y
@@ -33,6 +34,8 @@ nothing = Iverson(Le(s, 0)) * Iverson(Ge(s, 0))  # [s = 0], as orders, which the
 quotient = named("share", a / (s + nothing), a, s)  # a sum over nothing is 0, and so is its share
 
 
+@catalogued("soft_cross_entropy", soft=True)
+@catalogued
 def cross_entropy(
     soft: bool = False,
     *,
@@ -121,7 +124,7 @@ def _counted(kind: str, ignore_index: int | None, weighted: bool, reduction: str
 def cross_entropy_gradient() -> Derivation:
     """The gradient is the prediction minus the target, if the target weights add up to 1."""
     return derivation(
-        "The gradient of the cross-entropy by the logits is y - t",
+        "The gradient of the cross-entropy by the logits is $y - t$",
         claim(
             -total(t[j] * log(y[j])),
             step("exponent", log(total(exp(x[j]))) * total(t[j]) - total(t[j] * x[j])),
@@ -147,7 +150,7 @@ def cross_entropy_mean_gradient() -> Derivation:
     let("P")(row_softmax(X))
     weights = Sum(T[i, j], (j, 0, vocab - 1))
     return derivation(
-        "The gradient of the mean cross-entropy by the logits is (P - T) / n",
+        "The gradient of the mean cross-entropy by the logits is $(P - T) / n$",
         claim(
             Derivative(loss, X[i, k]),
             step("derivative", (P[i, k] * weights - T[i, k]) / n),
@@ -173,7 +176,7 @@ def counted_tokens_gradient() -> Derivation:
     let("P")(row_softmax(X))
     free = ("M", "t", "omega", "c", "count")  # the proof holds for any values of these
     return derivation(
-        "The gradient of the cross-entropy in which token i counts c_i is c_i (P_i - t_i) / sum_l c_l",
+        "The gradient of the cross-entropy in which token $i$ counts $c_i$ is $c_i (P_i - t_i) / sum_l c_l$",
         claim(
             Derivative(loss, X[i, k]),
             step("derivative", counted[i] * (P[i, k] - KroneckerDelta(kept_tokens[i], k)) / whole),

@@ -82,7 +82,7 @@ def jacobian_psd() -> Derivation:
     mean = total(y[j] * v[j])
     form = (v @ (J @ v)).entry()
     return derivation(
-        "The Jacobian of softmax is positive semidefinite: v^T J v is the variance of v under y",
+        "The Jacobian of softmax is positive semidefinite: $v^T J v$ is the variance of $v$ under $y$",
         claim(
             form,
             step("Kronecker delta", over_rows(y[i] * v[i] ** 2) - mean**2),
@@ -103,7 +103,7 @@ def jacobian_bounds() -> Derivation:
     above = 2 * over_rows((y[i] - half) ** 2 * v[i] ** 2) + Sum(pairs, (i, 0, n - 1), (k, 0, n - 1)) / 2
     below = over_rows(v[i] ** 2) / 2 + over_rows(y[i] * (v[i] - mean) ** 2)
     return derivation(
-        "Bounds of the Jacobian of softmax: slopes of at most 1/4, spectral norm of at most 1/2",
+        "Bounds of the Jacobian of softmax: slopes of at most $1/4$, spectral norm of at most $1/2$",
         claim(y[i] * (1 - y[i]), step("bound", Rational(1, 4), "<=", (y[i] - half) ** 2)),
         claim(SpectralNorm(J), step("quadratic form", half, "<=", v, above, below)),
         about=with_jacobian(),

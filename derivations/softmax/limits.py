@@ -42,7 +42,7 @@ def saturation() -> Derivation:
     # below = exp(-g) - slope, so that 0 <= slope <= exp(-g)
     below = (2 * exp(-2 * gap) + exp(-3 * gap)) / (1 + exp(-gap)) ** 2
     return derivation(
-        "Two entries a gap g apart: the derivative and its limit 0",
+        "Two entries a gap $g$ apart: the derivative and its limit 0",
         claim(
             first * (1 - first),
             step("definition", 1 / (1 + exp(-gap)) * (1 - 1 / (1 + exp(-gap)))),
@@ -62,7 +62,7 @@ def saturation_bound() -> Derivation:
     decay = exp(-gap) - exp(x[j] - x[top])
     lead = (1 - KroneckerDelta(top, j)) * (x[top] - x[j] - gap)
     return derivation(
-        "A unique maximum that leads by g takes all but (n - 1) exp(-g)",
+        "A unique maximum that leads by $g$ takes all but $(n - 1) exp(-g)$",
         claim(
             1 - y[top],
             step("definition", 1 - exp(x[top]) / z),

@@ -61,7 +61,7 @@ def log_sum_exp_bounds() -> Derivation:
     below = log(1 + others(top, exp(x[j] - x[top])))
     above = log(1 + total(1 - exp(x[j] - x[top])) / scaled)
     return derivation(
-        "Log-sum-exp lies between the maximum and the maximum plus log n",
+        "Log-sum-exp lies between the maximum and the maximum plus $log n$",
         claim(z, step("exponent", x[top] + log(scaled)), step("bound", x[top], ">=", below)),
         claim(z, step("exponent", x[top] + log(scaled)), step("bound", x[top] + log(n), "<=", above)),
         claim(log(total(exp(c))), step("constant summand", log(n * exp(c))), step("exponent", c + log(n))),
@@ -135,7 +135,7 @@ def online_merge() -> Derivation:
     first, last = merged(let, "123", both, c), merged(let, "1_23", a, merged(let, "23", b, c))
     empty = merged(let, "empty", a, (a[0] - g, Integer(0)))
     return derivation(
-        "Merging the partial results of softmax is associative, commutative, exact, and has the identity (-inf, 0)",
+        "Merging the partial results of softmax is associative, commutative, exact, and has the identity $(-inf, 0)$",
         claim(both[1] * exp(both[0]), step("exponent", a[1] * exp(a[0]) + b[1] * exp(b[0]))),
         *(claim(left, step("order", right, "=", *orders)) for left, right in zip(first, last, strict=True)),
         *(claim(left, step("order", right, "=", *orders)) for left, right in zip(both, turned, strict=True)),

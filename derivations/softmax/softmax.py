@@ -7,12 +7,13 @@ Assumes      n a positive integer, every x_j real
 Source       Bridle (1990); Goodfellow, Bengio and Courville (2016), section 6.2.2.3
 """
 
-from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Rational, Sum, exp, log
+from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Mul, Pow, Rational, Sum, exp, log
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
 from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.scalars import Rounded
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, result, step
 from derivations.symbols import i, j, k, n, scalar
@@ -24,6 +25,7 @@ GOODFELLOW = "Goodfellow, Bengio and Courville (2016), section 6.2.2.3"
 x, y = array("x", n), array("y", n)
 
 
+@catalogued
 def softmax() -> Layer:
     """Return softmax as a layer.
 
@@ -79,7 +81,7 @@ def entries_between_0_and_1() -> Derivation:
     """Every entry is in (0, 1]; it is below 1 exactly when there are at least two entries."""
     rest = others(i, y[j])
     return derivation(
-        "The entries of softmax lie between 0 and 1, and below 1 exactly when n >= 2",
+        "The entries of softmax lie between 0 and 1, and below 1 exactly when $n >= 2$",
         claim(y[i], step("bound", 0, ">")),
         claim(y[i], step("bound", 1, "<=", rest)),
         claim(y[i], step("bound", 1, "<", rest), given=(Assumption(Ge(n, 2)),)),
@@ -94,17 +96,20 @@ def entries_between_0_and_1() -> Derivation:
 def shift_invariance() -> Derivation:
     """Adding one number to all inputs changes nothing, so the maximum can be subtracted before the exponentials."""
     c = scalar("c")
-    shifted = Tabulated(Lambda((j,), x[j] + c), n)
+    let = Equations()
+    z = let("z")(row_softmax(Tabulated(Lambda((j,), x[j] + c), n)))
+    # SymPy would cancel the factor, which is what this step shows
+    above, below = (Mul(exp(c), of, evaluate=False) for of in (exp(x[i]), total(exp(x[j]))))
     return derivation(
         "Softmax does not change when one number is added to every input",
         claim(
-            row_softmax(shifted).entry(i),
+            z[i],
             step("definition", exp(x[i] + c) / total(exp(x[j] + c))),
-            step("exponent", exp(c) * exp(x[i]) / (exp(c) * total(exp(x[j])))),
+            step("exponent", Mul(above, Pow(below, -1, evaluate=False), evaluate=False)),
             step("algebra", exp(x[i]) / total(exp(x[j]))),
             step("definition", y[i]),
         ),
-        about=softmax(),
+        about=[*let, *softmax().equations],
         ranges={i: n},
         source="Goodfellow, Bengio and Courville (2016), equation 6.33",
     )
@@ -165,8 +170,7 @@ def jacobian_diagonal() -> Derivation:
         "Derivative of an entry of softmax by its own input",
         claim(
             Derivative(y[i], x[i]),
-            step("quotient rule", y[i] * (KroneckerDelta(i, i) - y[i])),
-            step("Kronecker delta", y[i] * (1 - y[i])),
+            step("quotient rule", y[i] * (1 - y[i])),
         ),
         about=softmax(),
         ranges={i: n},
@@ -198,7 +202,7 @@ def jacobian_matrix() -> Derivation:
     """The Jacobian as a matrix: diag(y) - y y^T."""
     derivatives: Array = Tabulated(Lambda((i, k), Derivative(y[i], x[k])), n, n)
     return derivation(
-        "Jacobian of softmax as a matrix, diag(y) - y y^T",
+        "Jacobian of softmax as a matrix, $diag(y) - y y^T$",
         claim(derivatives, step("quotient rule", jacobian_as_matrix())),
         about=softmax(),
         source=BRIDLE,
@@ -237,7 +241,7 @@ def example_close_inputs() -> Derivation:
     """For the inputs 2 and 1 neither entry is near 1, and the derivative is far from 0."""
     first, second = of_numbers(2, 1)
     return derivation(
-        "Softmax of [2, 1], with its derivative",
+        "Softmax of $[2, 1]$, with its derivative",
         rounded(exp(Integer(2)), 2, Rational(739, 100)),
         rounded(exp(Integer(1)), 2, Rational(272, 100)),
         rounded(exp(Integer(2)) + exp(Integer(1)), 2, Rational(1011, 100)),
@@ -252,7 +256,7 @@ def example_distant_inputs() -> Derivation:
     """For the inputs 20 and 10 one entry is near 1, and the derivative is 0.000045 (not 0.000049)."""
     first, second = of_numbers(20, 10)
     return derivation(
-        "Softmax of [20, 10], with its derivative",
+        "Softmax of $[20, 10]$, with its derivative",
         rounded(exp(Integer(20)), 0, 485165195),
         rounded(exp(Integer(10)), 0, 22026),
         rounded(exp(Integer(20)) + exp(Integer(10)), 0, 485187222),

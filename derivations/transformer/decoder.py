@@ -19,6 +19,7 @@ from derivations.language.arrays.expression import Array, array, mask_array
 from derivations.language.arrays.functions import CausalMask, Named, relu
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable
@@ -30,6 +31,7 @@ __all__ = ["decoder", "decoder_layer"]
 VASWANI = "Vaswani et al. (2017), section 3.1"
 
 
+@catalogued
 def decoder_layer(*, masked_memory: bool = False, biases: bool = False, activation: Named = relu) -> Layer:
     """Return one post-norm decoder layer: three sub-layers, each with a residual connection and a layer norm.
 
@@ -55,6 +57,7 @@ def decoder_layer(*, masked_memory: bool = False, biases: bool = False, activati
     return Layer(name, (X, memory, M, *([M_memory] if masked_memory else [])), (), let, U)
 
 
+@catalogued
 def decoder(
     *, masked_memory: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False
 ) -> Layer:
@@ -105,7 +108,7 @@ def sub_layers() -> Derivation:
     layer, let = decoder_layer(), Equations()
     let("M")(CausalMask(n))
     return derivation(
-        "A decoder layer has three sub-layers, each of the form LayerNorm(x + F(x))",
+        "A decoder layer has three sub-layers, each of the form $LayerNorm(x + F(x))$",
         claim(first_norm(X + A), step("definition", first_sub_layer(X))),
         claim(second_norm(Y + C), step("definition", second_sub_layer(Y))),
         claim(third_norm(Z + F), step("definition", third_sub_layer(Z))),
@@ -123,7 +126,7 @@ def cross_attention_weights() -> Derivation:
     weights = let("W")(scaled_dot_product_attention().until("A").result(Q, K, array("V", m, d_v)))
     score = exp((Q @ K.T)[i, j] / sqrt(d_k))
     return derivation(
-        "The weights of a head of the cross-attention form an n x m matrix whose rows sum to 1",
+        "The weights of a head of the cross-attention form an $n x m$ matrix whose rows sum to 1",
         claim(weights, step("definition", Tabulated(Lambda((i, j), score / Sum(score, (j, 0, m - 1))), n, m))),
         claim(Sum(weights[i, j], (j, 0, m - 1)), step("linearity of sums", 1)),
         about=tuple(let),
@@ -138,7 +141,8 @@ def memory_shapes() -> Derivation:
     weights, V, own = array("W", n, m), array("V", m, d_v), array("V_target", n, d_v)
     combined = Sum(weights[i, j] * V[j, k], (j, 0, m - 1))
     return derivation(
-        "Weights of shape n x m take m values and give n rows; the n values of the decoder itself fit only if m = n",
+        "Weights of shape $n x m$ take $m$ values and give $n$ rows; the $n$ values of the decoder itself fit "
+        "only if $m = n$",
         claim(weights @ V, step("matrix product", Tabulated(Lambda((i, k), combined), n, d_v))),
         claim(Conformable(weights, own), step("shape", Eq(m, n), "iff")),
         source="Vaswani et al. (2017), section 3.2.3",
@@ -156,7 +160,8 @@ def causal() -> Derivation:
     ]
     sub_layers = (first_sub_layer, second_sub_layer, third_sub_layer)
     return derivation(
-        "Under the causal mask, row k of each sub-layer of the decoder does not depend on rows after k of its input",
+        "Under the causal mask, row $k$ of each sub-layer of the decoder does not depend on rows after $k$ of "
+        "its input",
         *(
             claim(apply(old)[k], step("indicator", apply(new)[k]))
             for apply, old, new in zip(sub_layers, rows, changed, strict=True)

@@ -18,6 +18,7 @@ from derivations.language.arrays.scalars import Expectation as Mean
 from derivations.language.arrays.scalars import Variance
 from derivations.language.arrays.selection import OneHot
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Rank
@@ -38,6 +39,7 @@ IN_VOCABULARY = (
 )
 
 
+@catalogued
 def embedding() -> Layer:
     """Return the embedding of tokens: rows of a table, times sqrt(d_model).
 
@@ -135,7 +137,8 @@ def scale() -> Derivation:
     """With a table of variance 1/d_model, the factor sqrt(d_model) gives entries of variance 1, like the positions."""
     scaled = sqrt(d_model) * E[j, k]
     return derivation(
-        "Entries of variance 1/d_model times sqrt(d_model) have variance 1; the rows alone have length 1 on average",
+        "Entries of variance $1/d_model$ times $sqrt(d_model)$ have variance 1; the rows alone have length 1 on "
+        "average",
         claim(Variance(scaled), step("variance", d_model * Variance(E[j, k])), step("moments", 1)),
         claim(
             Mean((E[j] @ E[j]).entry()),
@@ -154,7 +157,7 @@ def tied_logits() -> Derivation:
     logit, pair = (H @ E.T)[i, j], H[i, k] * H[i, l]
     text = "the table is independent of what enters the output"
     return derivation(
-        "With a table of variance 1/d_model and features of mean square 1, tied logits have variance 1",
+        "With a table of variance $1/d_model$ and features of mean square 1, tied logits have variance 1",
         claim(
             Variance(logit),
             step("variance", Mean(logit**2) - Mean(logit) ** 2),
@@ -176,7 +179,8 @@ def tied_logits() -> Derivation:
 def weight_tying() -> Derivation:
     """With the table as output matrix, a logit is the product of a row and the token's row of the table."""
     return derivation(
-        "A tied output: logit v is the dot product with row v of the table, and vocab d_model parameters are saved",
+        "A tied output: logit $v$ is the dot product with row $v$ of the table, and $vocab d_model$ parameters "
+        "are saved",
         claim(H @ E.T, step("matrix product", Tabulated(Lambda((i, j), (H[i] @ E[j]).entry()), n, vocab))),
         claim(Count("parameters", embedding()), step("count", vocab * d_model)),
         claim(Count("parameters", linear().at(d_in=d_model, d_out=vocab)), step("count", vocab * d_model + vocab)),
@@ -205,7 +209,7 @@ def factorised() -> Derivation:
     layer = factorised_embedding()
     table, projection = layer.parameters
     return derivation(
-        "An embedding through width r is one with the table E P, for r (vocab + d_model) parameters",
+        "An embedding through width $r$ is one with the table $E P$, for $r (vocab + d_model)$ parameters",
         claim(
             X[i, k],
             step("row of a product", (table @ projection)[tokens[i], k]),

@@ -16,6 +16,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array, mask_array
 from derivations.language.arrays.functions import Named, relu
 from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.normalisation.layer_norm import layer_norm
@@ -26,6 +27,7 @@ __all__ = ["encoder", "encoder_layer"]
 VASWANI = "Vaswani et al. (2017), section 3.1"
 
 
+@catalogued
 def encoder_layer(*, masked: bool = False, biases: bool = False, activation: Named = relu) -> Layer:
     """Return one post-norm encoder layer.
 
@@ -46,6 +48,7 @@ def encoder_layer(*, masked: bool = False, biases: bool = False, activation: Nam
     return Layer(name, (X, M) if masked else (X,), (), let, Z)
 
 
+@catalogued
 def encoder(*, masked: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False) -> Layer:
     """Return the stack of N encoder layers, with a last layer norm when `final_norm`.
 
@@ -78,7 +81,7 @@ def layer_definition() -> Derivation:
     """An encoder layer has two residual sums, each of which is normalised."""
     layer = encoder_layer()
     return derivation(
-        "Definition of an encoder layer, with A the attention of X and F the feed-forward network of Y",
+        "Definition of an encoder layer, with $A$ the attention of $X$ and $F$ the feed-forward network of $Y$",
         claim(Y, step("definition", first_norm(X + A))),
         claim(
             array("Z", n, d_model),
@@ -95,7 +98,7 @@ def sub_layers() -> Derivation:
     """An encoder layer has two sub-layers; each adds its own input to its output, then normalises."""
     layer = encoder_layer()
     return derivation(
-        "An encoder layer has two sub-layers, each of the form LayerNorm(x + F(x))",
+        "An encoder layer has two sub-layers, each of the form $LayerNorm(x + F(x))$",
         claim(first_norm(X + A), step("definition", first_norm(X + attention(X, X, X)))),
         claim(second_norm(Y + F), step("definition", second_norm(Y + network(Y)))),
         about=(layer.equation("A"), layer.equation("F")),
@@ -112,7 +115,8 @@ def output_row() -> Derivation:
     y = let("y")(Tabulated(Lambda((l, j), Y[i, j]), 1, d_model))
     z = let("z")(Tabulated(Lambda((l, j), Z[i, j]), 1, d_model))
     return derivation(
-        "A row of the output of an encoder layer is LayerNorm(y + FFN(y)), a function of the same row y of Y alone",
+        "A row of the output of an encoder layer is $LayerNorm(y + FFN(y))$, a function of the same row $y$ of "
+        "$Y$ alone",
         claim(z, step("row of a product", second_norm(y + network(y)))),
         about=tuple(let),
         ranges={i: n},

@@ -92,7 +92,7 @@ def with_linear_sublayer(*, post: bool) -> tuple[Equation, ...]:
 def post_norm() -> Derivation:
     """The original Transformer normalises the sum of the input and the output of the sub-layer."""
     return derivation(
-        "Post-norm residual: the sub-layer's own input is added and the sum is normalised, LayerNorm(X + FFN(X))",
+        "Post-norm residual: the sub-layer's own input is added and the sum is normalised, $LayerNorm(X + FFN(X))$",
         claim(S, step("definition", X + sublayer(X))),
         claim(Y, step("definition", norm(X + sublayer(X)))),
         about=post_norm_residual(network),
@@ -104,7 +104,7 @@ def post_norm() -> Derivation:
 def pre_norm() -> Derivation:
     """The later variant: the sub-layer reads the norm of the input, and the sum is passed on without a norm."""
     return derivation(
-        "Pre-norm residual: the sub-layer sees the normalised input, X + FFN(LayerNorm(X))",
+        "Pre-norm residual: the sub-layer sees the normalised input, $X + FFN(LayerNorm(X))$",
         claim(Y, step("definition", X + sublayer(norm(X)))),
         about=pre_norm_residual(network),
         source="Xiong et al. (2020), figure 1",
@@ -116,7 +116,7 @@ def output_is_not_the_sum() -> Derivation:
     """The sum keeps the means of both terms; the norm, before gamma and beta, removes the mean of every row."""
     normed = layer_norm().until("X_hat").result(S)
     return derivation(
-        "The output of a post-norm sub-layer is not the sum X + F(X) but its norm, whose rows have mean 0",
+        "The output of a post-norm sub-layer is not the sum $X + F(X)$ but its norm, whose rows have mean 0",
         claim(
             average(S[i, j]),
             step("definition", average(X[i, j] + F[i, j])),
@@ -134,7 +134,7 @@ def per_position() -> Derivation:
     """Sub-layer, sum and norm act on each position separately: row i of the output depends only on x_i."""
     alone = Tabulated(Lambda((j, k), X[i, k]), 1, d_model)
     return derivation(
-        "Row i of LayerNorm(X + FFN(X)) is LayerNorm(x_i + FFN(x_i))",
+        "Row $i$ of $LayerNorm(X + FFN(X))$ is $LayerNorm(x_i + FFN(x_i))$",
         claim(Y[i], step("row of a product", norm(alone + sublayer(alone))[0])),
         about=post_norm_residual(network),
         ranges={i: n},
@@ -162,7 +162,7 @@ def jacobian() -> Derivation:
 def post_norm_jacobian() -> Derivation:
     """Every gradient passes through the norm: the identity, too, is divided by s and projected."""
     return derivation(
-        "Jacobian of a post-norm block: that of the norm at S, times the identity plus that of the sub-layer",
+        "Jacobian of a post-norm block: that of the norm at $S$, times the identity plus that of the sub-layer",
         claim(
             Derivative(Y[i, k], X[p, l]),
             step("chain rule", KroneckerDelta(i, p) * over_q(norm_jacobian(k, q) * (KroneckerDelta(q, l) + A[l, q]))),
@@ -177,7 +177,7 @@ def post_norm_jacobian() -> Derivation:
 def pre_norm_jacobian() -> Derivation:
     """One path has no norm: the identity is unchanged, and only the branch is divided by s."""
     return derivation(
-        "Jacobian of a pre-norm block: the identity plus that of the sub-layer times that of the norm at X",
+        "Jacobian of a pre-norm block: the identity plus that of the sub-layer times that of the norm at $X$",
         claim(
             Derivative(Y[i, k], X[p, l]),
             step("derivative", same + over_q(Derivative(L[i, q], X[p, l]) * A[q, k])),
@@ -194,7 +194,7 @@ def paths() -> Derivation:
     """A stack of residual blocks is a sum over all paths through it, each of which takes or skips every branch."""
     B, identity = array("B", d_model, d_model), Tabulated(Lambda((k, l), KroneckerDelta(k, l)), d_model, d_model)
     return derivation(
-        "Two residual blocks with linear branches: (I + A)(I + B) = I + A + B + A B, four paths",
+        "Two residual blocks with linear branches: $(I + A)(I + B) = I + A + B + A B$, four paths",
         claim(X + X @ A + (X + X @ A) @ B, step("distributivity", X + X @ A + X @ B + X @ A @ B)),
         claim((identity + A) @ (identity + B), step("distributivity", identity + A + B + A @ B)),
         source="Veit, Wilber and Belongie (2016), section 3",
@@ -205,7 +205,7 @@ def paths() -> Derivation:
 def gated_branch() -> Derivation:
     """With a branch factor that starts at 0, the block starts as the identity."""
     return derivation(
-        "A branch with a factor a has Jacobian I + a F', so the block is the identity at a = 0",
+        "A branch with a factor $a$ has Jacobian $I + a F'$, so the block is the identity at $a = 0$",
         claim(
             Derivative((X + a * F)[i, k], X[p, l]),
             step("derivative", same + a * Derivative(F[i, k], X[p, l])),
@@ -224,7 +224,8 @@ def branch_ignores_scale() -> Derivation:
     seen = gamma[q] * X_c[i, q] / sqrt(sigma2[i] + epsilon / b**2) + beta[q]
     normed = part("norm", layer_norm())(b * X, gamma=gamma, beta=beta)
     return derivation(
-        "In a pre-norm block of a X, a > 0, the branch sees LayerNorm(X; eps / a^2): the factor by epsilon alone",
+        "In a pre-norm block of $a X$, $a > 0$, the branch sees $LayerNorm(X; epsilon / a^2)$: the factor by "
+        "$epsilon$ alone",
         claim(Y[i, k], step("algebra", b * X[i, k] + over_q(seen * A[q, k]))),
         about=(*of_norm(X), Equation(L, normed), Equation(Y, b * X + L @ A)),
         ranges={i: n, k: d_model},
@@ -236,7 +237,7 @@ def branch_ignores_scale() -> Derivation:
 def weighted_residual() -> Derivation:
     """A larger factor on the stream is a smaller factor on the branch: the norm depends only on their ratio."""
     return derivation(
-        "LayerNorm(a X + F; eps) = LayerNorm(X + F/a; eps / a^2) for every a > 0, up to gamma and beta",
+        "$LayerNorm(a X + F; epsilon) = LayerNorm(X + F/a; epsilon / a^2)$ for every $a > 0$, up to $gamma$ and $beta$",
         claim(L[i, k], step("algebra", X_c[i, k] / sqrt(sigma2[i] + epsilon / b**2))),
         about=(
             Equation(S, X + F / b),

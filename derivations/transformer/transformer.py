@@ -14,6 +14,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import RowBroadcast, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, MaskConjunction, Named, relu, row_softmax
 from derivations.language.arrays.scalars import Iverson
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Conformable
@@ -27,6 +28,7 @@ from derivations.transformer.encoder import encoder
 __all__ = ["transformer", "transformer_loss"]
 
 
+@catalogued
 def transformer(
     *, padded: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False
 ) -> Layer:
@@ -58,6 +60,7 @@ def transformer(
     return Layer("transformer", (source, target, *([seen, seen_target] if padded else [])), (E,), let, P)
 
 
+@catalogued
 def transformer_loss(
     *, padded: bool = False, biases: bool = False, activation: Named = relu, final_norm: bool = False
 ) -> Layer:
@@ -88,7 +91,7 @@ def definition() -> Derivation:
     """The output of the Transformer: the scores against every row of the embedding, then softmax."""
     layer = transformer()
     return derivation(
-        "The output of the Transformer: the softmax of Z E^T, row by row",
+        "The output of the Transformer: the softmax of $Z E^T$, row by row",
         claim(logits, step("definition", Z @ E.T)),
         claim(P, step("definition", row_softmax(logits)), step("definition", row_softmax(Z @ E.T))),
         about=(layer.equation("logits"), layer.equation("P")),
@@ -121,7 +124,7 @@ def input_rows() -> Derivation:
 def tied_output() -> Derivation:
     """The output projection is the embedding itself: the score of token v is the dot product of z_i with its row."""
     return derivation(
-        "The score of token v at position i is the dot product of row i of Z and row v of the embedding",
+        "The score of token $v$ at position $i$ is the dot product of row $i$ of $Z$ and row $v$ of the embedding",
         claim(logits[i, v], step("matrix product", Sum(Z[i, k] * E[v, k], (k, 0, d_model - 1)))),
         about=[transformer().equation("logits")],
         ranges={i: n, v: vocab},
@@ -133,7 +136,7 @@ def tied_output() -> Derivation:
 def output_probabilities() -> Derivation:
     """The probability of a token, computed from the scores of all tokens."""
     return derivation(
-        "The probability of token v at position i",
+        "The probability of token $v$ at position $i$",
         claim(P[i, v], step("definition", exp(logits[i, v]) / Sum(exp(logits[i, w]), (w, 0, vocab - 1)))),
         about=[transformer().equation("P")],
         ranges={i: n, v: vocab},
@@ -166,7 +169,7 @@ def causal() -> Derivation:
     changed = seen * Z[i, j] + (1 - seen) * array("R", n, d_model)[i, j]
     Z_new = let("Z_new")(Tabulated(Lambda((i, j), changed), n, d_model))
     return derivation(
-        "Row k of the output probabilities stays what it is when the rows of Z after k are replaced",
+        "Row $k$ of the output probabilities stays what it is when the rows of $Z$ after $k$ are replaced",
         claim(row_softmax(Z @ E.T)[k], step("indicator", row_softmax(Z_new @ E.T)[k])),
         about=tuple(let),
         ranges={k: n},
@@ -181,7 +184,7 @@ def shapes() -> Derivation:
     total = Sum(exp(logits[i, w]), (w, 0, vocab - 1))
     layer = transformer()
     return derivation(
-        "The scores and the probabilities have n rows and vocab columns; Z E conforms only if d_model = vocab",
+        "The scores and the probabilities have $n$ rows and $vocab$ columns; $Z E$ conforms only if $d_model = vocab$",
         claim(Conformable(Z, E), step("shape", Eq(d_model, vocab), "iff")),
         claim(Z @ E.T, step("matrix product", Tabulated(Lambda((i, v), score), n, vocab))),
         claim(P, step("definition", Tabulated(Lambda((i, v), exp(logits[i, v]) / total), n, vocab))),

@@ -92,7 +92,7 @@ WRONG = [
     ),
     ("multiply-adds as FLOPs", flops, 0, 0, batch * n * d_in * d_out),
     ("no bias in the FLOPs", flops, 1, 0, 2 * batch * n * d_in * d_out),
-    ("the bias doubled", pytorch_layout, 0, 1, A @ X[i] + 2 * b),
+    ("the bias doubled", pytorch_layout, 1, 0, A @ array("x", d_in) + 2 * b),
     ("a convolution without its bias", is_convolution, 0, 0, X @ W),
     ("no biases counted", parameters, 0, 0, d_in * d_out),
     ("one bias for each input", parameters, 0, 0, d_in * d_out + d_in),

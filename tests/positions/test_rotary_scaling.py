@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sympy import Integer, Rational
 
-from derivations.architectures.attention import rotary_layer
 from derivations.architectures.description import Rotary
 from derivations.architectures.hugging_face import model_of
+from derivations.architectures.projections import rotary_layer
 from derivations.architectures.reading import ConfigError
 from derivations.positions.rotary_scaling import amplitude, same_reach, yarn_range
 from numeric.codegen.compile import compile_layer

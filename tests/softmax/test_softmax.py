@@ -56,7 +56,7 @@ WRONG = [
     ("a wrong index in the Jacobian", jacobian, 0, 2, y[k] * (KroneckerDelta(i, k) - y[k])),
     ("a Jacobian without its delta", jacobian, 0, 2, y[i] * (1 - y[k])),
     ("a Jacobian without its second term", jacobian, 0, 2, y[i] * KroneckerDelta(i, k)),
-    ("a square too many on the diagonal", jacobian_diagonal, 0, 1, y[i] * (1 - y[i] ** 2)),
+    ("a square too many on the diagonal", jacobian_diagonal, 0, 0, y[i] * (1 - y[i] ** 2)),
     ("an order by twice the entry", order_preserved, 0, 0, 2 * y[k]),
     ("a logarithm without its sum", log_jacobian, 0, 0, x[i]),
     ("a slope of the logarithm with the wrong entry", log_jacobian, 1, 0, KroneckerDelta(i, k) - y[i]),

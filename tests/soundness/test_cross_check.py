@@ -232,6 +232,18 @@ def test_what_is_not_covered_is_not_applicable_and_says_what() -> None:
     assert checked.points == 0
 
 
+def test_a_count_that_differs_where_an_assumed_size_is_too_small_is_told() -> None:
+    """At the assumed size the layer is too large to run; elsewhere nothing is refuted, but the reader hears of it."""
+    large = (Assumption(Eq(n, 10**9)),)
+    right, wrong = (
+        cross_check(derivation("", claim(Count("FLOPs", softmax()), step("count", flops)), assuming=large))
+        for flops in (count_flops(softmax()).total, count_flops(softmax()).total + 2 * n)
+    )
+    assert right.outcome == "agrees"
+    assert wrong.outcome == "not applicable"
+    assert "where a size is too small, at " in wrong.reason
+
+
 def test_assumptions_hold_at_every_point() -> None:
     weights = [Assumption(Eq(total(x[j]), 1)), Assumption(Ge(x[j], 0), {j: n})]
     assert outcome(total(x[j]), 1, assuming=weights) == "agrees"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Basic, Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, Lambda, Symbol, sympify
+from sympy import Expr, ImmutableDenseMatrix, Integer, KroneckerDelta, Lambda, Symbol, sympify
 from sympy.printing.str import StrPrinter
 
-from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.declarations import at_places
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
 from derivations.language.arrays.scalars import Within, brackets, kind_of
@@ -33,13 +32,6 @@ class _OfFamily(Array):
     def __new__(cls, body: Array, over: Symbol, size: Sized) -> Array:
         """Build the node from the general member, its index and the number of members."""
         return super().__new__(cls, body, over, axis(size))
-
-    def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything except the bound index."""
-        rule = {key: value for key, value in rule.items() if key != self.args[1]}
-        if any(self.args[1] in value.free_symbols for value in rule.values()):
-            return replace_free(self, rule), True  # else the index captures a symbol of the value
-        return super()._xreplace(rule)
 
     @property
     def bound_symbols(self) -> list[Symbol]:
@@ -198,4 +190,5 @@ class PlacedBlock(Array):
     def _entry(self, *places: Place) -> Expr:
         body, block, count = self.args
         column = pair(places[-1], self.shape[-1])
+        # without the condition, a block outside the matrix would silently give zeros
         return Within(KroneckerDelta(column.block, block) * body.entry(*places[:-1], column.place), block, count)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from sympy import Add, Basic, Lambda, Max, Min, Pow, Product, Subs, Sum, Symbol
+from sympy import Add, Basic, Lambda, Max, Min, Pow, Product, Subs, Sum, Symbol, preorder_traversal
 
 __all__ = ["free_symbols", "fresh_index", "replace_free"]
 
@@ -27,7 +27,8 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
     """Return the expression with its free symbols and arrays replaced; bound indices are renamed to avoid capture."""
     if node in values:
         return values[node]
-    if not node.args or not any(node.has(key) for key in values):
+    # an untouched part stays the same object: rebuilding would let SymPy evaluate what was left unevaluated
+    if not node.args or not any(part in values for part in preorder_traversal(node)):
         return node
     if getattr(node, "closed", False):  # a layer: its names are local
         return node.xreplace(dict(values))
@@ -38,6 +39,7 @@ def replace_free(node: Any, values: Mapping[Any, Any]) -> Any:
         return _in_subs(node, dict(values), incoming)
     bound = list(getattr(node, "bound_symbols", ()))
     values = {key: value for key, value in values.items() if key not in bound}
+    # sum_j f(j, i) with i replaced by j: the bound j moves aside
     aside = {b: fresh_index(incoming | node.atoms(Symbol)) for b in bound if b in incoming}
     if len(aside) > 1:
         # Each new name above was chosen without the others, so they are all the same one.
@@ -60,6 +62,7 @@ def free_symbols(node: Any) -> frozenset[Symbol]:
     if isinstance(node, (Sum, Product)):
         found = free_symbols(node.function)
         for symbol, low, high in node.limits:
+            # SymPy lists the innermost limit first; the ends of a sum lie outside its own index
             found = (found - {symbol}) | free_symbols(low) | free_symbols(high)
         return found
     if isinstance(node, Lambda):
@@ -99,6 +102,7 @@ def _in_sum(node: Any, values: dict[Any, Any], incoming: set[Any]) -> Basic:
     taken = {s for s in incoming if isinstance(s, Symbol)} | node.atoms(Symbol)
     for symbol, low, high in reversed(node.limits):  # outermost first: inner bounds may mention outer indices
         bounds = (replace_free(low, values), replace_free(high, values))
+        # inside the sum the index is bound, so a value for a free symbol of that name does not reach it
         values = {key: value for key, value in values.items() if key != symbol}
         name = symbol
         if symbol in incoming:

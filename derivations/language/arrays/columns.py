@@ -57,6 +57,7 @@ class ColumnConcatenation(Array):
         avoid = avoiding(self, places)
 
         def chosen(part: Array, start: Expr) -> Expr:
+            # [A B]_j = sum_p delta_{j, p} A_p + sum_p delta_{j, a + p} B_p: at most one delta is 1
             def term(p: Place) -> Expr:
                 return KroneckerDelta(start + flat(p), column) * part.entry(*places[:-1], p)
 
@@ -92,6 +93,7 @@ class ColumnRange(Array):
         matrix, start, along = self.args
         what = f"columns of {matrix}"
         require(len(matrix.shape) in (1, 2), lambda: f"{what}: a matrix is needed, not {shape_text(matrix.shape)}")
+        # `None` means unknown: only what is certainly wrong is refused
         require(start.is_negative is not True, lambda: f"{what}: columns count from 0, there is no column {start}")
         outside = expand(start + total(along) - total(matrix.shape[-1])).is_positive
         require(

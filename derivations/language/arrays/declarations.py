@@ -24,6 +24,7 @@ _SIZE: Mapping[str, bool] = Symbol("n", integer=True, positive=True).assumptions
 
 def admitted(declared: Mapping[str, bool], facts: Mapping[str, bool]) -> bool:
     """Return whether the facts of a new value imply everything that was declared."""
+    # a fact that is unknown (None) does not admit a value: SymPy may have used it
     return all(facts.get(name) is value for name, value in declared.items())
 
 

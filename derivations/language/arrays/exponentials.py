@@ -16,7 +16,7 @@ from derivations.language.arrays.expression import Array, Shape, avoiding, requi
 from derivations.language.arrays.scalars import LARGEST, SHARE
 from derivations.language.arrays.shapes import Place, flat, same_size, shape_text, sum_along
 
-__all__ = ["Normalised", "RowExponentials", "row_exponentials"]
+__all__ = ["Normalised", "RowExponentials", "RowMax", "row_exponentials"]
 
 
 class RowExponentials(Array):
@@ -63,6 +63,7 @@ class RowExponentials(Array):
             return mask.entry(*places[:-1], last) if mask is not None else Integer(1)
 
         def exponent(last: Place) -> Expr:
+            # base^x = exp(x ln(base)): the judge reads all bases as one function
             entry = scores.entry(*places[:-1], last)
             return entry if self.base == E else log(self.base) * entry
 
@@ -105,3 +106,32 @@ class Normalised(Array):
     def _entry(self, *places: Place) -> Expr:
         rows, sums = self.args
         return rows.entry(*places) / sums.entry(*places[:-1])
+
+
+class RowMax(Array):
+    """The largest entry of every row; with a mask, the largest visible one.
+
+    Result       the judge knows only that it is the same function of the visible entries of its row, for all rows
+    """
+
+    def _infer(self) -> Shape:
+        array, mask = self.args[0], self.args[-1]
+        shape, what = array.shape, f"largest entries of the rows of {array}"
+        require(len(shape) >= 1, lambda: f"{what}: it is a scalar")
+        if len(self.args) == 2:
+            fits = len(mask.shape) == len(shape) and all(map(same_size, mask.shape, shape))
+            require(mask.kind == "boolean", lambda: f"{what}: the mask {mask} must be boolean")
+            require(fits, lambda: f"{what}: shapes {shape_text(shape)} and {shape_text(mask.shape)} of {mask} differ")
+        return shape[:-1]
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"rowmax({', '.join(map(str, self.args))})"
+
+    def _entry(self, *places: Place) -> Expr:
+        array, *masks = self.args
+
+        def told(last: Place) -> Expr:
+            visible = masks[0].entry(*places, last) if masks else Integer(1)
+            return visible * SHARE(flat(last), array.entry(*places, last))
+
+        return LARGEST(sum_along(array.shape[-1], told, avoiding(self, places)))

@@ -28,7 +28,16 @@ from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
 from sympy.printing.str import StrPrinter
 
+from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.deferred import Deferred, is_deferring
+from derivations.language.arrays.refusals import (
+    refuse_argument,
+    refuse_function,
+    refuse_power,
+    refuse_product,
+    refuse_quotient,
+    refuse_sum,
+)
 from derivations.language.arrays.scalars import MASK, Iverson, Within
 from derivations.language.arrays.shapes import (
     Axis,
@@ -64,6 +73,7 @@ __all__ = [
     "Variable",
     "array",
     "avoiding",
+    "broadcast_hint",
     "guarded",
     "mask_array",
     "require",
@@ -71,6 +81,7 @@ __all__ = [
 ]
 
 Shape = tuple[Axis, ...]
+_NUMBERS = (Expr, int, float)
 
 
 def require(condition: bool, message: Callable[[], str]) -> None:
@@ -81,6 +92,10 @@ def require(condition: bool, message: Callable[[], str]) -> None:
 
 def _new_node(kind: type[Array], *args: Any) -> Array:
     node = Basic.__new__(kind, *args)
+    # Rules walk over the operands of a node: a gradient would not see an array that stands inside another argument.
+    hidden = [part for part in args if isinstance(part, Basic) and not isinstance(part, Array) and part.has(Array)]
+    if hidden and not kind.holds_arguments:
+        raise ShapeError(f"{kind.__name__}: the arrays in {hidden[0]} must be arguments of the node")
     node._shape = node._infer()
     return node
 
@@ -118,6 +133,21 @@ class Array(Displayed, Basic):
         """The kind of the entries: "real", "boolean" or "integer"."""
         return "real"
 
+    @property
+    def bound_symbols(self) -> list[Symbol]:
+        """The indices that are local to the node."""
+        return []
+
+    def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
+        """Replace everything except the indices that are local to the node."""
+        if bound := self.bound_symbols:
+            rule = {key: value for key, value in rule.items() if key not in bound}
+            if any(symbol in getattr(value, "free_symbols", ()) for value in rule.values() for symbol in bound):
+                return replace_free(self, rule), True  # else the index captures a symbol of the value
+        replaced: tuple[Basic, bool] = super()._xreplace(rule)
+        return replaced
+
+    holds_arguments: ClassVar[bool] = False  # an application holds its arguments in a tuple, and its layer in another
     binding: ClassVar[int] = 3  # precedence of the text form: 1 sum, 2 product, 3 atom (needs no parentheses)
 
     @property
@@ -164,9 +194,11 @@ class Array(Displayed, Basic):
         the entry unless something else implies it: an index of a sum, or a place of a variable inside the entry.
         """
         wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
+        # what is known here is known for the operands: an index of this node need not be checked again inside
         with lying(wanted) as new:
             value = self._entry(*given)
         entries = value.atoms(Indexed) if new else set()
+        # the entry of a variable checks its own places when it is read
         held = {own for e in entries for own in zip(e.indices, e.base.shape or (), strict=False)}
         for place, size in (own for own in new if own not in held):
             value = Within(value, place, size)
@@ -191,29 +223,74 @@ class Array(Displayed, Basic):
 
     def __matmul__(self, other: Array) -> Array:
         """Return the product of matrices or vectors."""
+        refuse_function(other)
         return Product(self, other) if isinstance(other, Array) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Array:
+        """Refuse a product with what is not an array: Python asks here where the left operand has no answer."""
+        refuse_function(other)
+        return NotImplemented
 
     def __add__(self, other: Array) -> Array:
         """Return the sum; a vector is added to every row of a matrix."""
+        if isinstance(other, _NUMBERS):
+            refuse_sum(self, "+", other)
         if not isinstance(other, Array):
             return NotImplemented
         if len(other.shape) == 1 and len(self.shape) == 2:
+            require(
+                same_size(other.shape[0], self.shape[1]),
+                lambda: (
+                    f"sum of {self} and {other}: shapes {shape_text(self.shape)} and {shape_text(other.shape)} differ"
+                    f"{broadcast_hint(self, other)}"
+                ),
+            )
             other = RowBroadcast(other, self.shape[0])
         return Plus(self, other)
 
+    def __radd__(self, other: Any) -> Array:
+        """Refuse to add a number."""
+        return refuse_sum(other, "+", self) if isinstance(other, _NUMBERS) else NotImplemented
+
     def __sub__(self, other: Array) -> Array:
         """Return the difference; a vector is subtracted from every row of a matrix."""
+        if isinstance(other, _NUMBERS):
+            refuse_sum(self, "-", other)
         return self + Scaled(Integer(-1), other) if isinstance(other, Array) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Array:
+        """Refuse to subtract from a number."""
+        return refuse_sum(other, "-", self) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __mul__(self, scalar: Any) -> Array:
         """Return the array multiplied by a scalar."""
-        return NotImplemented if isinstance(scalar, Array) else Scaled(sympify(scalar, strict=True), self)
+        if isinstance(scalar, Array):
+            refuse_product(self, scalar)
+        refuse_function(scalar)
+        return Scaled(sympify(scalar, strict=True), self)
 
     __rmul__ = __mul__
 
     def __truediv__(self, scalar: Any) -> Array:
         """Return the array divided by a scalar."""
-        return NotImplemented if isinstance(scalar, Array) else Scaled(1 / sympify(scalar, strict=True), self)
+        if isinstance(scalar, Array):
+            refuse_quotient(self, scalar)
+        refuse_function(scalar)
+        return Scaled(1 / sympify(scalar, strict=True), self)
+
+    def __rtruediv__(self, other: Any) -> Array:
+        """Refuse to divide a number by an array."""
+        return refuse_quotient(other, self) if isinstance(other, _NUMBERS) else NotImplemented
+
+    def __pow__(self, exponent: Any) -> Array:
+        """Refuse a power, which could be that of every entry or that of a matrix."""
+        refuse_power(self, exponent)
+
+    _eval_power = __pow__  # SymPy's `sqrt` and `Pow` ask for this
+
+    def as_coefficient(self, _: Any) -> Any:
+        """Refuse to be the argument of SymPy's `cos`, `tanh` and others, which ask for this."""
+        refuse_argument(self)
 
     def __neg__(self) -> Array:
         """Return the negative."""
@@ -245,6 +322,7 @@ def _split(place: Place, along: Axis) -> Place:
     if not isinstance(along, Blocks) or isinstance(place, Pair | Integer):
         return place
     block, rest = split(place, along.size)
+    # a plain index has no block to show: it stays one number
     return place if block == 0 else Pair(block, rest, along.size)
 
 
@@ -292,6 +370,7 @@ class Variable(Array):
         if not places and self.kind == "real":
             return OnlyEntry(self.name, real=True)
         entry = _indexed(self.base, *map(flat, places)) if places else self.base.label
+        # a mask is read through [M != 0], so that its entries are 0 or 1 whatever numbers are given
         return Iverson(Ne(entry, 0, evaluate=False)) if self.kind == "boolean" else entry
 
 
@@ -400,7 +479,9 @@ class Scaled(Array):
     binding = 2
 
     def _infer(self) -> Shape:
-        require(isinstance(self.args[0], Expr), lambda: f"{self.args[0]} is no scalar; use @ for a product of arrays")
+        require(
+            isinstance(self.args[0], Expr), lambda: f"{self.args[0]} is not a scalar; use @ for a product of arrays"
+        )
         return self.args[1].shape
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -485,12 +566,27 @@ class ColumnBroadcast(Array):
         return self.args[0].entry(places[0])
 
 
+def broadcast_hint(first: Array, second: Array) -> str:
+    """Return, for a vector beside a matrix, how to repeat the vector so that the shapes are equal; or nothing."""
+    vector, matrix = sorted((first, second), key=lambda each: len(each.shape))
+    if (len(vector.shape), len(matrix.shape)) != (1, 2):
+        return ""
+    rows, columns = matrix.shape
+    ways = [
+        (columns, f"RowBroadcast({vector}, {total(rows)}) has {vector} as every row"),
+        (rows, f"ColumnBroadcast({vector}, {total(columns)}) has {vector} as every column"),
+    ]
+    fitting = [text for size, text in ways if same_size(size, vector.shape[0])]
+    return f"; {' and '.join(fitting)}" if fitting else ""
+
+
 def guarded(value: Expr, parts: list[Expr]) -> Expr:
     """Return the value times b * (1/b) for every denominator b of the parts that SymPy cancelled.
 
     A value that is defined only for nonzero b must keep that condition when SymPy multiplies.
     """
     powers = (power for part in parts for power in part.atoms(Pow))
+    # a positive base is never 0, so nothing is lost when it cancels
     bases = {power.base for power in powers if power.exp.is_negative and not power.base.is_positive}
     kept = {power.base for power in value.atoms(Pow)}
     lost = sorted(bases - kept, key=str)

@@ -6,6 +6,7 @@ name or the formula, and the compiler prints the formula as NumPy. So a new acti
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from sympy import (
@@ -21,6 +22,7 @@ from sympy import (
     Pow,
     Subs,
     Symbol,
+    SympifyError,
     erf,
     exp,
     log,
@@ -32,7 +34,15 @@ from sympy.printing.str import StrPrinter
 
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.declarations import demands
-from derivations.language.arrays.expression import Array, Shape, Variable, avoiding, guarded, require
+from derivations.language.arrays.expression import (
+    Array,
+    Shape,
+    Variable,
+    avoiding,
+    broadcast_hint,
+    guarded,
+    require,
+)
 from derivations.language.arrays.masks import BandMask, CausalMask, WindowMask, band_mask
 from derivations.language.arrays.scalars import Admitted, kind_of
 from derivations.language.arrays.shapes import (
@@ -47,6 +57,7 @@ from derivations.language.arrays.shapes import (
     sum_along,
     total,
 )
+from derivations.language.arrays.shown import Displayed
 
 __all__ = [
     "BandMask",
@@ -63,15 +74,17 @@ __all__ = [
     "RowSum",
     "WindowMask",
     "band_mask",
+    "exponential",
     "gelu",
     "named",
     "relu",
     "row_softmax",
+    "square",
     "uninterpreted_function",
 ]
 
 
-class Named(Basic):
+class Named(Displayed, Basic):
     """An elementwise function: a name and its formula; call it on arrays."""
 
     def __new__(cls, name: str | Str, formula: Lambda, *declared: Symbol) -> Named:
@@ -100,9 +113,12 @@ class Named(Basic):
 
 def named(name: str, formula: Any, *variables: Symbol) -> Named:
     """Return the elementwise function `name` with the given formula in the given variables."""
-    formula = sympify(formula)
+    with suppress(SympifyError):  # what is no formula is refused in the next line
+        formula = sympify(formula, strict=True)
     if not isinstance(name, str) or not isinstance(formula, Expr) or not all(isinstance(v, Symbol) for v in variables):
         raise TypeError(f"a function has a name, a formula and its variables, not {name!r}, {formula!r}, {variables!r}")
+    if not variables:
+        raise TypeError(f"the function {name} has no variable: write it behind the formula, named({name!r}, ..., x)")
     written = Lambda(variables, formula)
     kept = written.variables == variables  # Lambda(x, x) becomes SymPy's one identity, whose variable is undeclared
     function = Named(name, written, *(() if kept or not any(map(demands, variables)) else variables))
@@ -165,6 +181,7 @@ class Elementwise(Array):
 def _put_in(formula: Expr, values: dict[Symbol, Expr]) -> Expr:
     if formula.has(Derivative):  # the slope of an unknown function at the entry: f'(a) is Subs(f'(x), x, a)
         return Subs(formula, tuple(values), tuple(values.values()))
+    # x / x at an entry a must stay undefined at a = 0, also where SymPy cancels it
     bases = [replace_free(power.base, values) for power in formula.atoms(Pow) if power.exp.is_negative]
     return guarded(replace_free(formula, values), [Pow(base, -1, evaluate=False) for base in bases])
 
@@ -228,7 +245,7 @@ class RowSoftmax(Array):
 
     def _infer(self) -> Shape:
         array, *masks = self.args
-        require(len(array.shape) in (1, 2), lambda: f"softmax of {array}: shape {shape_text(array.shape)} has no rows")
+        require(len(array.shape) >= 1, lambda: f"softmax of {array}: a scalar has no rows")
         if masks:
             require(masks[0].kind == "boolean", lambda: f"softmax of {array}: the mask {masks[0]} must be boolean")
             _common("softmax", (array, masks[0]))
@@ -242,6 +259,7 @@ class RowSoftmax(Array):
 
         def term(last: Place) -> Expr:
             visible = masks[0].entry(*places[:-1], last) if masks else Integer(1)
+            # a hidden key adds 0 to the sum: the definition needs no -infinity
             return visible * exp(array.entry(*places[:-1], last))
 
         return term(places[-1]) / sum_along(array.shape[-1], term, avoiding(self, places))
@@ -257,7 +275,7 @@ class RowLogSumExp(Array):
 
     def _infer(self) -> Shape:
         shape = self.args[0].shape
-        require(len(shape) in (1, 2), lambda: f"log-sum-exp of {self.args[0]}: shape {shape_text(shape)} has no rows")
+        require(len(shape) >= 1, lambda: f"log-sum-exp of {self.args[0]}: a scalar has no rows")
         return shape[:-1]
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -330,6 +348,7 @@ class Lookup(Array):
 
     def _entry(self, *places: Place) -> Expr:
         table, tokens = self.args
+        # the entry E[t, j] itself; any other table is read by its rule, at the one p with [t = p] = 1
         if isinstance(table, Variable):
             return Indexed(table.base, tokens.entry(places[0]), flat(places[1]))
         return sum_along(
@@ -353,6 +372,6 @@ def _common(what: str, arrays: Any) -> Shape:
         fits = len(other.shape) == len(shape) and all(map(same_size, shape, other.shape))
         if not fits:
             texts = f"shapes {shape_text(shape)} and {shape_text(other.shape)} differ"
-            raise ShapeError(f"{what} of {shaped[0]} and {other}: {texts}")
+            raise ShapeError(f"{what} of {shaped[0]} and {other}: {texts}{broadcast_hint(shaped[0], other)}")
         shape = tuple(map(join, shape, other.shape))
     return shape

@@ -72,12 +72,14 @@ class BandMask(Array):
     @property
     def shows_itself(self) -> bool:
         """Whether it is certain that every query sees the key with its own number."""
+        # lower <= 0 <= upper for integer bounds, or without them
         within = (1 - self.lower).is_extended_positive and (1 + self.upper).is_extended_positive
         return bool(within) and same_size(*self.sides)
 
     def _infer(self) -> Shape:
         _require_bound("lower", self.lower, -oo)
         _require_bound("upper", self.upper, oo)
+        # upper = lower - 1 is allowed: it is the empty band, for which the formula of `pairs` still holds
         empty = self.lower != -oo and self.upper != oo and expand(self.upper - self.lower + 1).is_negative
         require(not empty, lambda: f"band mask: no key lies between {self.lower} and {self.upper}")
         return self.sides
@@ -144,6 +146,7 @@ def intersection(one: BandMask, other: BandMask) -> BandMask | None:
         return None
     if one == other:  # keeps a causal or window mask, which prints by its name
         return one
+    # a pair that both show satisfies both lower and both upper bounds
     return BandMask(*one.sides, Max(one.lower, other.lower), Min(one.upper, other.upper))
 
 

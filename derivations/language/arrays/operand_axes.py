@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from functools import singledispatch
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -59,12 +62,12 @@ def _same(node: Array) -> dict[int, Axes]:
 
 for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
     operand_axes.register(_entrywise, _same)
-for _columns in (ColumnBlock, PlacedBlock, EveryOther):  # their last axis is never an axis of positions
+for _columns in (ColumnBlock, ColumnRange, PlacedBlock, EveryOther):  # their last axis is never an axis of positions
     operand_axes.register(_columns, _same)
 for _leaf in (Explicit, BandMask, RelativeBuckets, Tabulated):
     operand_axes.register(_leaf, lambda node: {})
-for _reduced in (RowSum, RowMean, RowLogSumExp):
-    operand_axes.register(_reduced, lambda node: {0: (*range(len(node.shape)), None)})
+for _reduced in (RowSum, RowMean, RowLogSumExp, RowMax):
+    operand_axes.register(_reduced, lambda node: {k: (*range(len(node.shape)), None) for k, _ in operands(node)})
 operand_axes.register(Transpose, lambda node: {0: (1, 0)})
 operand_axes.register(Member, lambda node: {0: (None, *range(len(node.shape)))})
 operand_axes.register(RowBroadcast, lambda node: {0: (1,)})
@@ -76,6 +79,13 @@ operand_axes.register(TopK, lambda node: {0: (1, None)})
 operand_axes.register(RoutedProduct, lambda node: {0: (0, None), 1: (None, None, 1), 2: (0,)})
 operand_axes.register(BatchTranspose, lambda node: {0: (0, 2, 1)})
 operand_axes.register(Chosen, lambda node: {0: (None, 0), 1: (1, 2)})
+
+
+@operand_axes.register
+def _(node: Contraction) -> dict[int, Axes]:
+    axes = {index: number for number, index in enumerate(node.indices)}
+    read = (tuple(axes.get(place) for place in places) for _, places in node.operands)
+    return {number: found for (number, _), found in zip(operands(node), read, strict=True)}
 
 
 @operand_axes.register

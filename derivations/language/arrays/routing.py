@@ -136,6 +136,7 @@ class RoutedProduct(Array):
             lambda p: rows.entry(places[0], p) * matrices.entry(number, p, places[1]),
             avoiding(self, places),
         )
+        # a sum over no terms would hide that the matrix does not exist
         return Within(value, number, total(matrices.shape[0]))
 
 

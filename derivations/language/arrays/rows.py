@@ -128,6 +128,7 @@ class Stacked(Array):
         above, below = self.args
         row, first = flat(places[0]), total(above.shape[0])
         avoid = avoiding(self, places)
+        # deltas in place of a case distinction on the row: the normal form sums them away
         upper = sum_along(above.shape[0], lambda p: KroneckerDelta(flat(p), row) * above.entry(p, places[1]), avoid)
         lower = sum_along(
             below.shape[0], lambda p: KroneckerDelta(first + flat(p), row) * below.entry(p, places[1]), avoid

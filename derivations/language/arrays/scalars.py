@@ -63,6 +63,7 @@ class Iverson(Function):
 
 def brackets(formula: Expr) -> tuple[Boolean, ...]:
     """Return the conditions of a product of Iverson brackets; an empty tuple for any other formula."""
+    # [a][b] = [a and b]: only products of brackets are conditions again
     factors = Mul.make_args(without_conditions(formula))
     return tuple(factor.args[0] for factor in factors) if all(isinstance(f, Iverson) for f in factors) else ()
 

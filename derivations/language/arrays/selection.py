@@ -202,6 +202,7 @@ class AddedWindows(Array):
             here = KroneckerDelta(flat(start) + flat(offset), flat(places[0]))
             return here * windows.entry(start, Pair(flat(offset), flat(places[1]), columns.size))
 
+        # window p holds row r at place q where p + q = r
         return sum_along(starts, lambda p: sum_along(columns.count, lambda q: held(p, q), avoid), avoid)
 
 

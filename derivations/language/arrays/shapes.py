@@ -84,6 +84,7 @@ def axis(value: Sized) -> Axis:
     """Return `value` as an axis; a number must be an integer >= 1."""
     if isinstance(value, Blocks):
         return value
+    # Python counts True as the integer 1
     if isinstance(value, bool):
         raise ShapeError(f"a size must be an integer >= 1, not {value}")
     try:
@@ -145,7 +146,7 @@ def pair(place: Place, along: Blocks) -> Pair:
     """Return a place on an axis of blocks as a pair; an integer can be split only if the block size is an integer."""
     if isinstance(place, Pair):
         if place.size != along.size:
-            raise ShapeError(f"a place in a block of {place.size} is none in a block of {along.size}")
+            raise ShapeError(f"a place in a block of {place.size} does not fit a block of {along.size}")
         for number, size in ((place.block, along.count), (place.place, along.size)):
             if isinstance(number, Integer) and (number < 0 or (isinstance(size, Integer) and number >= size)):
                 raise ShapeError(f"place {number} lies outside an axis of size {size} (places count from 0)")
@@ -166,6 +167,7 @@ def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
     block, rest = Integer(0), Integer(0)
     for term in Add.make_args(expand(place)):
         quotient = term / size
+        # k d is k whole blocks of size d
         whole = bool(quotient.is_integer) and not quotient.has(size)
         if isinstance(size, Integer) and isinstance(term, Integer):
             block, rest = block + term // size, rest + Mod(term, size)
@@ -179,6 +181,7 @@ def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) ->
     avoid = avoid | _bound.get()
     first = fresh_index(avoid)
     second = fresh_index({*avoid, first})
+    # an inner sum, built by `term`, must not take the names of this one
     outer = _bound.set(frozenset(avoid | {first, second}))
     try:
         if not isinstance(along, Blocks):

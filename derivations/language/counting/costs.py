@@ -26,10 +26,11 @@ from derivations.language.counting.flop_counts import (
 )
 from derivations.language.counting.mask_sparsity import operands
 from derivations.language.counting.operations import Flops, count_operations, entries
-from derivations.language.layers.layer import Apply, Layer, Repeat
+from derivations.language.layers.layer import Apply, Layer, Repeat, require_layer
 
 __all__ = [
     "CONVENTION",
+    "COUNTS",
     "Convention",
     "Count",
     "Flops",
@@ -55,7 +56,7 @@ def count_parameters(layer: Layer) -> Expr:
     Units        parameters
     Raises       ShapeError when two parts under one name have weights of different shapes
     """
-    return expand(sum(parameters_by_part(layer).values(), Integer(0)))
+    return expand(sum(parameters_by_part(require_layer(layer)).values(), Integer(0)))
 
 
 def parameters_by_part(layer: Layer) -> dict[str, Expr]:
@@ -66,6 +67,7 @@ def parameters_by_part(layer: Layer) -> dict[str, Expr]:
     """
     counts: dict[str, Expr] = {}
     for name, (shape, copies) in weight_shapes(layer).items():
+        # attention.W_Q counts under `attention`: the first name is that of the part
         head = name.partition(".")[0]
         counts[head] = expand(counts.get(head, Integer(0)) + copies * entries(shape))
     return counts
@@ -102,6 +104,7 @@ def weight_shapes(layer: Layer) -> dict[str, tuple[Shape, Expr]]:
             if inner in applied.bound:
                 continue
             name = f"{applied.name}.{inner}"
+            # one name is one weight: a part applied twice shares it, so it counts once
             known, known_copies = weights.setdefault(name, (shape, count * copies))
             if not _same(known, shape) or known_copies != count * copies:
                 raise ShapeError(
@@ -144,8 +147,8 @@ class Count(Expr):
     def __new__(cls, what: str | Str, layer: Layer, batch: Sized = 1) -> Count:
         """Build the term for a count of a layer by name, over `batch` examples."""
         what = what if isinstance(what, Str) else Str(what)
-        if what.name not in _COUNTS:
-            raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
+        if what.name not in COUNTS:
+            raise ValueError(f"there is no count called {what.name!r}; the counts are {', '.join(COUNTS)}")
         return super().__new__(cls, what, layer, axis(batch))
 
     @property
@@ -190,4 +193,4 @@ class Count(Expr):
 _KINDS = {kind: (kind,) for kind in ("matmul", "bias", "softmax", "norm", "activation", "reduction")} | {
     "elementwise": ("elementwise", "activation")
 }
-_COUNTS = ("parameters", "FLOPs", *(f"{kind} FLOPs" for kind in _KINDS), "multiply-adds")
+COUNTS = ("parameters", "FLOPs", *(f"{kind} FLOPs" for kind in _KINDS), "multiply-adds")

@@ -18,7 +18,7 @@ from derivations.language.counting.convention import CONVENTION, Convention
 from derivations.language.counting.flop_passes import Parts, add_part, backward_parts, forward_parts, nodes_of
 from derivations.language.counting.mask_sparsity import Known, sparsity_of_layer
 from derivations.language.counting.operations import Flops
-from derivations.language.layers.layer import Apply, Layer
+from derivations.language.layers.layer import Apply, Layer, require_layer
 
 __all__ = ["count_decode_flops", "count_flops", "count_training_flops", "flops_by_part"]
 
@@ -33,7 +33,8 @@ def count_flops(layer: Layer, batch: Sized = 1, convention: Convention = CONVENT
     Source       softmax at 5 operations an entry: Clark, Luong, Le and Manning (2020), ELECTRA, the counting code
     Raises       TypeError for a node or a formula that no rule counts; ShapeError for a batch that is not a size
     """
-    return _together(forward_parts(layer, frozenset(layer.inputs), Known(), total(axis(batch)), convention), convention)
+    inputs = frozenset(require_layer(layer).inputs)
+    return _together(forward_parts(layer, inputs, Known(), total(axis(batch)), convention), convention)
 
 
 def count_training_flops(
@@ -69,10 +70,12 @@ def count_decode_flops(
     n = named.get(str(size))
     if n is None:
         raise ValueError(f"layer {layer.name} has no size {size} that grows in decoding; it has {', '.join(named)}")
+    # otherwise the new position would change earlier rows, and the difference would not be one step
     later = _seeing_later(layer, Known(), n)
     if later is not None:
         raise ValueError(f"decoding: in {later} a position sees later ones; give that layer a causal mask")
     whole = count_flops(layer, batch, replace(convention, causal="visible"))
+    # earlier rows do not change under a causal mask, so the difference is what position n + 1 adds
     return whole.xreplace({n: n + 1}) - whole
 
 
@@ -149,6 +152,7 @@ def _seeing_later(layer: Layer, known: Known, n: Symbol) -> str | None:
             inside = _seeing_later(node.layer, sparsity.known(node, None), n)
             if inside is not None:
                 return inside
+        # scores of n queries against an encoder's keys have only one axis of positions
         among_themselves = isinstance(node, RowSoftmax) and all(n in total(a).free_symbols for a in node.shape)
         if among_themselves and len(node.shape) == 2 and sparsity.of_softmax(node) is None:
             return layer.name

@@ -174,12 +174,14 @@ class _Counting:
             elif own.activation != 0:  # a function of positions, not of the example, is not an activation
                 own = replace(own, activation=Integer(0), elementwise=own.activation)
             add_part(self.parts, "", own.times(times))
+        # the body of a family is computed once for each member
         inner = times * total(node.args[2]) if isinstance(node, Concatenate | SumOver) else times
         for operand, at in self.sparsity.reads(node, asked):
             self.node(operand, at, inner)
 
     def called(self, node: Pullback, times: Expr) -> set[str]:
         """Return the set of names whose gradients one backward pass of an applied layer gives together."""
+        # one backward pass gives the gradients by all inputs of a part, so its pullbacks share one entry
         return self.pulled.setdefault((node.applied, node.cotangent, times), set())
 
     def applied(self, node: Apply, asked: Visible | None, times: Expr) -> None:
@@ -231,6 +233,7 @@ class _Counting:
             table = node if isinstance(node, ScatterRows) else node.args[0]
             return product_flops(total(table.shape[0]) * moved, entries(node.shape), self.convention)
         if self.convention.causal == "visible":
+            # the sum of a masked row adds only its visible entries
             seen = (
                 self.sparsity.visible(node.args[0])
                 if isinstance(node, RowSum)
@@ -257,9 +260,11 @@ class _Counting:
         if self.convention.causal == "halved":
             return product_flops(multiply_adds, sums, self.convention).times(Rational(1, 2))
         if asked:
+            # only the visible entries of the result are computed, each a sum of `inner` products
             multiply_adds, sums = asked.pairs * inner, asked.pairs
         elif by_left:  # the other entries of the left factor are 0: each visible one meets a row of the right factor
             multiply_adds = by_left.pairs * entries(right.shape[1:])
+        # likewise, each visible entry of the right factor meets a column of the left one
         elif by_right:
             multiply_adds = by_right.pairs * entries(left.shape[:-1])
         return product_flops(multiply_adds, sums, self.convention)

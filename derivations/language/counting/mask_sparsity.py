@@ -52,6 +52,7 @@ def _(mask: MaskConjunction) -> Expr | None:
     if len(bands) == 2 and (both := intersection(*bands)) is not None:
         return both.pairs
     known = [pairs for part in mask.args if (pairs := visible_pairs(part)) is not None]
+    # a pair that both masks show is shown by each of them
     return Min(*known) if known else None
 
 
@@ -101,6 +102,7 @@ class MaskSparsity:
             return self.mask(node.args[0])
         if isinstance(node, MaskConjunction):
             known = [part for part in map(self.mask, node.args) if part is not None]
+            # an unknown mask may hide more: what the known one hides stays hidden
             return MaskConjunction(*known) if len(set(known)) == 2 else known[0] if known else None
         return node if visible_pairs(node) is not None else None
 
@@ -116,6 +118,7 @@ class MaskSparsity:
         if isinstance(node, RowSoftmax):
             return self.of_softmax(node)
         if isinstance(node, Hadamard):
+            # a product is 0 where one factor is
             return self.visible(node.args[0]) or self.visible(node.args[1])
         if isinstance(node, Plus):
             left, right = map(self.visible, node.args)
@@ -183,6 +186,7 @@ def sparsity_of_equations(equations: Iterable[Equation], known: Known, outputs: 
             sparsity.masks |= {equation.variable: mask} if mask is not None else {}
         elif (zeros := sparsity.visible(equation.value)) is not None:
             sparsity.zeros[equation.variable] = zeros
+    # second pass, from the last equation back: what is read of a variable depends on its readers
     uses: dict[Variable, set[Visible | None]] = {output: {known.asked} for output in outputs}
     for equation in reversed(ordered):
         asked = _agreed(uses.get(equation.variable))

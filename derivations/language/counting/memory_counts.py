@@ -20,13 +20,15 @@ from derivations.language.arrays.functions import RowSoftmax
 from derivations.language.arrays.shapes import Sized, axis, total
 from derivations.language.counting.costs import Count
 from derivations.language.counting.saved_residuals import Storage, Treatment, is_normalisation, storages
-from derivations.language.layers.layer import Apply, Layer
+from derivations.language.layers.layer import Apply, Layer, require_layer
 
 __all__ = [
+    "SAVED_RESIDUAL_COUNTS",
     "SavedResidualCount",
     "SavedResiduals",
     "Storage",
     "attention_layers",
+    "is_attention",
     "is_normalisation",
     "partitioned_state_bytes",
     "saved_residuals",
@@ -117,7 +119,7 @@ def saved_residuals(
     Raises       GradientError for a node without a rule; ValueError for a name in `recomputed` that no layer has
     """
     names = frozenset([recomputed] if isinstance(recomputed, str) else recomputed)
-    known = set(_names(layer))
+    known = set(_names(require_layer(layer)))
     unknown = sorted(names - known)
     if unknown:
         raise ValueError(
@@ -126,6 +128,7 @@ def saved_residuals(
         )
     found = storages(layer, Treatment(names, fused))
     examples = total(axis(batch))
+    # a table of positions is the same for every example, so it is stored once
     return SavedResiduals(tuple(s if s.role == "constant" else replace(s, copies=s.copies * examples) for s in found))
 
 
@@ -136,10 +139,11 @@ def attention_layers(layer: Layer) -> tuple[str, ...]:
                  is selective recomputation: queries, keys and values are saved, but no array quadratic in their number
     Source       Korthikanti et al. (2022), section 5 and figure 3
     """
-    return tuple(sorted({inner.name for inner in _layers(layer) if _is_attention(inner)}))
+    return tuple(sorted({inner.name for inner in _layers(layer) if is_attention(inner)}))
 
 
-def _is_attention(layer: Layer) -> bool:
+def is_attention(layer: Layer) -> bool:
+    """Return whether a layer itself takes the softmax of rows, and neither it nor its parts have parameters."""
     learned = any(inner.parameters for inner in _layers(layer))
     # More than one equation, because the layer `softmax` alone is not attention.
     return not learned and len(layer.equations) > 1 and any(_takes_softmax(e.value) for e in layer.equations)
@@ -183,8 +187,9 @@ class SavedResidualCount(Count):
     ) -> SavedResidualCount:
         """Build the term for a count of a layer by name, over `batch` examples, with some layers recomputed."""
         what = what if isinstance(what, Str) else Str(current(what))
-        if what.name not in _COUNTS:
-            raise ValueError(f"nothing is called {what.name!r} here: the counts are {', '.join(_COUNTS)}")
+        if what.name not in SAVED_RESIDUAL_COUNTS:
+            known = ", ".join(SAVED_RESIDUAL_COUNTS)
+            raise ValueError(f"there is no count called {what.name!r}; the counts are {known}")
         names = sorted({name if isinstance(name, Str) else Str(name) for name in recomputed}, key=str)
         return Expr.__new__(cls, what, layer, axis(batch), Sequence(*names))
 
@@ -195,7 +200,8 @@ class SavedResidualCount(Count):
 
     def value(self) -> Expr:
         """Return the count computed from the equations."""
-        return _COUNTS[self.what](saved_residuals(self.layer, batch=self.batch, recomputed=self.recomputed))
+        saved = saved_residuals(self.layer, batch=self.batch, recomputed=self.recomputed)
+        return SAVED_RESIDUAL_COUNTS[self.what](saved)
 
     def _sympystr(self, printer: StrPrinter) -> str:
         batch = "" if self.batch == 1 else f", batch = {self.batch}"
@@ -209,11 +215,11 @@ class SavedResidualCount(Count):
         ]
         if self.recomputed:
             names = ", ".join(map(printer.notation.function, self.recomputed))
-            arguments.append(rf"{printer.words('recomputed:')}\ {names}")
-        return printer.applied(printer.words(self.what), arguments)
+            arguments.append(rf"{printer.word('recomputed:')}\ {names}")
+        return printer.applied(printer.count(self.what), arguments)
 
 
-_COUNTS: dict[str, Callable[[SavedResiduals], Expr]] = {
+SAVED_RESIDUAL_COUNTS: dict[str, Callable[[SavedResiduals], Expr]] = {
     "saved residual bytes": lambda saved: saved.bytes(),
     "saved residual numbers": lambda saved: saved.numbers,
     "saved residual masks": lambda saved: saved.masks,

@@ -13,14 +13,15 @@ from functools import singledispatch
 from itertools import chain
 from math import prod
 
-from sympy import Add, Expr, Function, Integer, Lambda, Max, Min, Mul, Piecewise, Pow, Rational, expand
+from sympy import Add, Expr, Function, Integer, KroneckerDelta, Lambda, Max, Min, Mul, Piecewise, Pow, Rational, expand
 from sympy.core.relational import Relational
 from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
-from derivations.language.arrays.exponentials import Normalised, RowExponentials
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import Normalised, RowExponentials, RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -45,6 +46,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.row_major import placed
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
@@ -245,6 +247,7 @@ def _entrywise(node: Array) -> tuple[str, Iterator[Axes]]:
     if isinstance(node, Tabulated):
         return "elementwise", _formula(node.args[0], (frozenset({k}) for k in range(len(node.shape))))
     if isinstance(node, Plus):
+        # - 1 b^T subtracts a vector from every row: a bias as well
         unsigned = (a.args[1] if isinstance(a, Scaled) and a.args[0] == -1 else a for a in node.args)
         return "bias" if any(isinstance(a, RowBroadcast) for a in unsigned) else "elementwise", iter([_axes(node)])
     free = isinstance(node, Scaled) and node.args[0] in (1, -1)
@@ -268,6 +271,7 @@ def _(node: RowExponentials) -> Flops:
 
 @node_operations.register
 def _(node: Normalised) -> Flops:
+    # one quotient for each entry; the sum of the row is a node of its own
     return Flops(softmax=entries(node.shape))
 
 
@@ -275,6 +279,26 @@ def _(node: Normalised) -> Flops:
 def _(node: RowLogSumExp) -> Flops:
     # m + log sum exp(x - m): maximum, difference, exp and sum for each entry, log and + m for each row.
     return Flops(softmax=4 * entries(node.args[0].shape) + 2 * entries(node.shape))
+
+
+@node_operations.register
+def _(node: RowMax) -> Flops:
+    return Flops(reduction=entries(node.args[0].shape))
+
+
+@node_operations.register
+def _(node: Contraction) -> Flops:
+    """Count a contraction: a product and an addition for each term of a sum; what only moves entries is free."""
+    along, table = placed(node)
+    read = {s for _, places in node.operands for place in places for s in place.free_symbols} | table.free_symbols
+    kept = {s for each in along.values() for s in each.symbols}  # sums with one term for each place
+    terms = prod((count for s, count in node.counts.items() if s in read and s not in along), start=Integer(1))
+    factors = [f for f in Mul.make_args(table) if f not in (1, -1) and not isinstance(f, KroneckerDelta)]
+    products = max(len(node.operands) - 1, 0) + (1 if factors else 0)
+    if not any(s in read and s not in kept for s, _ in node.sums):
+        return Flops(elementwise=products * terms)
+    # a term is its products and one addition
+    return Flops(matmul=(products + 1) * terms) if products else Flops(reduction=terms)
 
 
 @node_operations.register(ScatterRows)
@@ -302,9 +326,14 @@ def _(node: RowMean) -> Flops:
 def _axes(node: Array) -> Axes:
     """Return the axes along which the entries of a node differ; repeated rows or columns are equal along one axis."""
     if isinstance(node, RowBroadcast):
+        # the rows are repeated along a new first axis, so the axes of the operand move by one
         return frozenset(k + 1 for k in _axes(node.args[0]))
     if isinstance(node, ColumnBroadcast):
         return _axes(node.args[0])
+    if isinstance(node, Contraction) and node.is_move:
+        array, places = node.operands[0]
+        read = [places[k].free_symbols for k in _axes(array)]
+        return frozenset(k for k, index in enumerate(node.indices) if any(index.free_symbols & own for own in read))
     if isinstance(node, Plus | Scaled | Hadamard | Elementwise | MaskConjunction):
         return frozenset().union(*(_axes(operand) for operand in node.args if isinstance(operand, Array)))
     return frozenset(range(len(node.shape)))

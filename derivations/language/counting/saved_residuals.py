@@ -14,6 +14,7 @@ from functools import lru_cache
 from sympy import Expr, Integer, Max, Symbol, exp, expand, tanh
 
 from derivations.language.arrays.arrangements import ColumnBlock
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -80,7 +81,17 @@ def is_normalisation(layer: Layer) -> bool:
 
 def _is_entry_by_entry(node: Array) -> bool:
     operands = (part for part in node.args if isinstance(part, Array))
-    return isinstance(node, Variable) or (isinstance(node, _ENTRY_BY_ENTRY) and all(map(_is_entry_by_entry, operands)))
+    kept = isinstance(node, _ENTRY_BY_ENTRY) or _is_move(node)
+    return isinstance(node, Variable) or (kept and all(map(_is_entry_by_entry, operands)))
+
+
+def _is_move(node: Array) -> bool:
+    return isinstance(node, Contraction) and node.is_move
+
+
+def _is_view(node: Array) -> bool:
+    """Return whether a node shares the storage of its operand."""
+    return isinstance(node, _VIEWS) or _is_move(node)
 
 
 @dataclass(frozen=True)
@@ -123,12 +134,14 @@ class _Inside:
 @lru_cache(maxsize=512)
 def _inside(layer: Layer, recomputed: bool, varying: frozenset[Variable], treatment: Treatment) -> _Inside:
     if recomputed:
+        # a mask is not saved: the recomputation builds or draws it again
         return _Inside((), frozenset(v for v in (*layer.inputs, *layer.parameters) if v.kind != "boolean"))
     sealed = _sealed(layer, treatment)
     walk = _Walk(prepared(sealed).equations, passes(sealed).backward, set(varying), treatment, treatment.fused(layer))
     walk.run()
     given = frozenset((*layer.inputs, *layer.parameters))
     output = walk.storage_of(layer.outputs[0]) if len(layer.outputs) == 1 else None  # a part has exactly one
+    # the output is an array of the caller, who lists it
     made = tuple(storage for variable, storage in walk.made() if variable is None or variable != output)
     return _Inside(made, given & walk.saved, output in walk.saved - given)
 
@@ -174,6 +187,7 @@ class _Walk:
                 return
             function, *arrays = node.args
             for symbol, array in zip(function.formula.variables, arrays, strict=True):
+                # an argument that the slope does not mention is not read
                 if symbol in function.formula.expr.free_symbols:
                     yield from self.values(array)
         else:
@@ -189,6 +203,7 @@ class _Walk:
         given |= {p: applied.bound[p.name] for p in layer.parameters if p.name in applied.bound}
         varying = frozenset(v for v, value in given.items() if read_by(value) & self.varying)
         if isinstance(applied, Repeat) and varying:
+            # the first layer may get a constant, but its output is the first input of the next
             varying |= {layer.inputs[0]}
         inside = _inside(layer, self.treatment.is_recomputed(applied.name, layer), varying, self.treatment)
         made = list(inside.made)
@@ -207,10 +222,11 @@ class _Walk:
 
     def storage_of(self, variable: Variable) -> Variable:
         """Return the variable that stores the entries of a variable: the operand of a transpose or column block."""
-        while variable in self.equations and isinstance(self.equations[variable].value, (Variable, *_VIEWS)):
-            node = self.equations[variable].value
-            while isinstance(node, _VIEWS):
-                node = node.args[0]
+        while variable in self.equations and (
+            isinstance(node := self.equations[variable].value, Variable) or _is_view(node)
+        ):
+            while _is_view(node):
+                node = next(part for part in node.args if isinstance(part, Array))
             if not isinstance(node, Variable):
                 break
             variable = node

@@ -85,6 +85,7 @@ def bound_to(assignment: Assignment, symbols: tuple[Symbol, ...]) -> Iterator[di
         yield values
     finally:
         for symbol in symbols:
+            # an index must not survive its array: a later expression would silently read its last value
             values.pop(symbol, None)
         values.update(outer)
 
@@ -134,6 +135,7 @@ def _family(inner: Meaning, index: Symbol, count: Axis) -> Meaning:
         with bound_to(assignment, (index,)) as values:
             for place in range(whole(size(assignment))):
                 values[index] = place
+                # a member that is undefined matters only where it is read: other members keep their values
                 members.append(held(inner, assignment))
         return members
 
@@ -239,6 +241,7 @@ def _(node: Concatenate) -> Meaning:
     members, rank = _family(meaning(node.args[0]), *node.args[1:]), len(node.shape)
 
     def value(assignment: Assignment) -> Any:
+        # an undefined member still takes its columns, so that later blocks stay in place
         blocks = _spread_holes(members(assignment))
         if rank == 1:
             return [entry for block in blocks for entry in block]

@@ -108,9 +108,10 @@ def whole(value: Any) -> int:
         return value
     if isinstance(value, Hole):
         raise Undefined(str(value.reason))
+    # with 60 digits, 10^-40 is far above rounding and far below any true fraction that occurs
     nearest = int(value.to_integral_value())
     if abs(value - nearest) > Decimal(10) ** -40:
-        raise Undefined(f"{value} is no integer")
+        raise Undefined(f"{value} is not an integer")
     return nearest
 
 
@@ -151,6 +152,7 @@ class Assignment:
         if name in self._changed:
             return self._changed[name]
         if name not in self.arrays:
+            # a stream of its own for each array: the values do not depend on the order in which arrays are read
             source = random.Random(f"{self.seed} {name}")
             if kind == "boolean":
                 self.masks.add(name)
@@ -165,6 +167,7 @@ class Assignment:
         if name not in self._known:
             self._known[name] = None  # marks the definition as being evaluated, to detect a circle
             outside = (self.values, self.local)
+            # a definition is closed: indices and layers around its use are hidden from it
             self.values, self.local = dict(self.base), None
             try:
                 self._known[name] = meaning(self.definitions[name])(self)
@@ -197,6 +200,7 @@ class Assignment:
             other.differentiating, other.reads = self.differentiating, self.reads
             other._changed = {**self._changed, **arrays}
             names = frozenset(arrays) | {symbol.name for symbol in symbols}
+            # a difference quotient changes one entry: what does not depend on it need not be computed again
             other._known = {name: value for name, value in self._known.items() if not self._depends(name, names)}
             if key is not None:
                 self._children[key] = other

@@ -29,6 +29,7 @@ FAR = Decimal(10) ** 9  # the argument at which a limit at infinity is approxima
 def _(node: Derivative) -> Meaning:
     inner = meaning(node.expr)
     for variable, count in node.variable_count:
+        # a second derivative is a difference of differences
         for _ in range(int(count)):
             inner = _difference(inner, variable)
     return inner
@@ -44,6 +45,7 @@ def _difference(inner: Meaning, variable: Expr) -> Meaning:
 
     def value(assignment: Assignment) -> Any:
         if name in assignment.definitions or assignment.local is not None:
+            # moving a defined value would contradict its definition
             raise NotCovered(f"a derivative by {name}, which is defined")
         at = tuple(whole(place(assignment)) for place in places)
         here = number(entry(assignment))  # also draws the array
@@ -53,6 +55,7 @@ def _difference(inner: Meaning, variable: Expr) -> Meaning:
             other = assignment.changed((name, at, step), arrays, {} if indexed else {variable: here + step})
             other.differentiating = True
             ends.append(inner(other))
+        # the even terms cancel: the error is f'''(x) STEP^2 / 6
         return (ends[0] - ends[1]) / (2 * STEP)
 
     return value

@@ -34,6 +34,7 @@ def sign_of(value: Any, assignment: Assignment) -> int:
     """Return the sign of a number; within a derivative, a number that is 0 or close to 0 is at a kink."""
     if isinstance(value, int):
         return (value > 0) - (value < 0)
+    # one end of the difference may lie on the other side of the kink
     if assignment.differentiating and abs(value) < _NEAR:
         raise Unfit("a derivative at a kink")
     return 0 if abs(value) < _SAME else 1 if value > 0 else -1
@@ -154,6 +155,7 @@ def _(node: KroneckerDelta) -> Meaning:
 
     def value(assignment: Assignment) -> int:
         place = whole(first(assignment))
+        # SymPy's delta with a range is 0 outside the range
         return int(place == whole(second(assignment)) and low(assignment) <= place <= high(assignment))
 
     return value

@@ -12,7 +12,7 @@ proof: it only means that no error of the judge was found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -24,8 +24,10 @@ from derivations.language.counting.costs import Count
 from derivations.language.cross_check import (
     calculus,
     choices,
+    contractions,
     counting,
     expectations,
+    largest,
     layers,
     rows,
     saved_residuals,
@@ -46,8 +48,10 @@ _FAR_AGREE, _FAR_DIFFER = Decimal(10) ** -3, Decimal(10) ** -1
 RULES = (
     calculus,
     choices,
+    contractions,
     counting,
     expectations,
+    largest,
     saved_residuals,
     layers,
     rows,
@@ -101,6 +105,7 @@ def cross_check(derivation: Derivation) -> CrossCheck:
 def _claim(derivation: Derivation, claim: Claim) -> tuple[StepCheck, ...]:
     expressions = [claim.lhs, *(s.expression for s in claim.steps)]
     links = list(zip(expressions, (s.relation for s in claim.steps), expressions[1:], strict=False))
+    # a count runs a layer, so its sizes must be small; other steps are compared at any sizes
     runs = [i for i, (left, _, right) in enumerate(links) if left.has(Count) or right.has(Count)]
     plain = [i for i in range(len(links)) if i not in runs]
     found: dict[int, StepCheck] = {}
@@ -118,6 +123,9 @@ def _counts(derivation: Derivation, claim: Claim, links: list[Any], runs: list[i
     for i in rest:
         if relaxed[i].outcome == "agrees":
             strict[i] = relaxed[i]
+        elif relaxed[i].outcome == "disagrees":
+            # the assumptions fail there, so that nothing is refuted; but nothing was checked either, and it is told
+            strict[i] = replace(strict[i], reason=f"{strict[i].reason}; where a size is too small, {relaxed[i].reason}")
     return strict
 
 
@@ -154,6 +162,7 @@ def _links(points: Iterable[Assignment], links: list[Any], chosen: list[int]) ->
     try:
         for assignment in points:
             with localcontext(CONTEXT):
+                # the right side of one step is the left side of the next
                 kept: dict[Basic, Any] = {}
                 for i in chosen:
                     left, relation, right = links[i]
@@ -189,6 +198,7 @@ def compare(
             return Comparison("open", str(kept[side]))
         values.append(kept[side])
     undefined = [isinstance(value, ArithmeticError) for value in values]
+    # neither side claims anything here, which is no agreement either
     if all(undefined):
         return Comparison("open", f"both sides are undefined: {values[0]}")
     if any(undefined):
@@ -252,6 +262,7 @@ def _flat(value: Any) -> Iterator[Any]:
 
 def _relation(relation: str, a: Any, b: Any, coarse: bool) -> str:
     agree, differ = (_FAR_AGREE, _FAR_DIFFER) if coarse else (_AGREE, _DIFFER)
+    # relative for large values, absolute for small ones
     gap, scale = a - b, 1 + abs(a) + abs(b)
     if relation in ("=", "iff"):
         return "agree" if abs(gap) <= agree * scale else "differ" if abs(gap) >= differ * scale else "open"
@@ -259,6 +270,7 @@ def _relation(relation: str, a: Any, b: Any, coarse: bool) -> str:
         gap = -gap
     if gap > agree * scale:
         return "differ" if gap >= differ * scale else "open"
+    # a strict relation fails at equality, also within the tolerance; at a limit the sides may only tend to it
     if relation in ("<", ">") and gap >= 0 and not coarse:
         return "differ"
     return "agree"

@@ -17,6 +17,9 @@ from typing import Any
 from sympy import Basic, Expr, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import Normalised, RowExponentials, RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -47,6 +50,7 @@ from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import Count
 from derivations.language.cross_check.arrays import bound_to, places_of, sizes_of
 from derivations.language.cross_check.assignment import Assignment, Meaning, NotCovered, meaning, rule, whole
+from derivations.language.cross_check.contractions import moved, spent_by
 from derivations.language.cross_check.formulas import Formula
 from derivations.language.layers.layer import Apply, Layer, Repeat
 
@@ -71,6 +75,7 @@ def run_count(what: str, layer: Layer, batch: int, assignment: Assignment) -> An
     if what == "FLOPs":
         return sum(run.spent.values())
     if what == "multiply-adds":
+        # a multiply-add was counted as 2
         return run.spent["matmul"] // 2
     kind = what.removesuffix(" FLOPs")
     return run.spent[kind] + (run.spent["activation"] if kind == "elementwise" else 0)
@@ -144,6 +149,7 @@ class _Run:
         result, self.known = self.known[layer.output.name], outside
         if _normalises(layer):
             kinds = self.spent.keys() - {"matmul", "norm"}
+            # products keep their kind in a normalising layer
             before["matmul"] = self.spent["matmul"]
             before["norm"] = self.spent["norm"] + sum(self.spent[kind] - before[kind] for kind in kinds)
             self.spent = before
@@ -188,6 +194,7 @@ class _Run:
         inputs = {variable.name for variable in node.layer.inputs}
         depends = any(varies for name, (_, varies) in given.items() if name in inputs)
         for _ in range(whole(meaning(node.count)(self.assignment))):
+            # from the second copy on, the first input is an output: it varies if any input does
             given = {**given, first: (given[first][0], depends)}
             given[first] = self.layer(node.layer, given)
         return given[first]
@@ -254,6 +261,7 @@ class _Run:
         tokens, varies = self.value(node.args[0])
         start, step = (whole(meaning(number)(self.assignment)) for number in (node.args[1], node.args[3]))
         placed: Tokens = {(start + step * r, c): token for (r, c), token in tokens.items()}
+        # fresh tokens for the rows of zeros
         return {**self.fresh(node), **placed}, varies
 
     @value.register(Chosen)
@@ -265,6 +273,8 @@ class _Run:
     @value.register(ColumnBlock)
     @value.register(PlacedBlock)
     @value.register(MaskConjunction)
+    @value.register(ColumnConcatenation)
+    @value.register(ColumnRange)
     def _(self, node: Array) -> tuple[Tokens, bool]:
         varies = self.run_parts(node)
         return self.fresh(node), varies
@@ -322,6 +332,32 @@ class _Run:
         self.spend("softmax", 4 * len(tokens) + 2 * len(result), varies)  # largest, difference, exp, sum; log and sum
         return result, varies
 
+    @value.register(RowExponentials)
+    @value.register(Normalised)
+    def _(self, node: Array) -> tuple[Tokens, bool]:
+        varies = self.run_parts(node)
+        result = self.fresh(node)
+        each = 3 if isinstance(node, RowExponentials) else 1  # largest, difference, power; or the quotient
+        self.spend("softmax", each * len(result), varies)
+        return result, varies
+
+    @value.register(RowMax)
+    def _(self, node: RowMax) -> tuple[Tokens, bool]:
+        tokens, varies = self.value(node.args[0])
+        varies |= any(self.value(mask)[1] for mask in node.args[1:])
+        self.spend("reduction", len(tokens), varies)
+        return self.fresh(node), varies
+
+    @value.register(Contraction)
+    def _(self, node: Contraction) -> tuple[Tokens, bool]:
+        if node.is_move:
+            tokens, varies = self.value(node.args[5])
+            return moved(node, tokens, self.assignment), varies
+        varies = self.run_parts(node)
+        kind, number = spent_by(node, self.assignment)
+        self.spend(kind, number, varies)
+        return self.fresh(node), varies
+
     @value.register(RowSum)
     @value.register(RowMean)
     def _(self, node: RowSum) -> tuple[Tokens, bool]:
@@ -346,7 +382,9 @@ class _Run:
         """Combine two arrays entry by entry: one operation for each new pair of tokens."""
         (first, _), (second, _), varies = a, b, a[1] or b[1]
         places = first if len(first) >= len(second) else second
+        # () is the one place of a scalar, which is broadcast
         pairs = {place: (first.get(place, first.get(())), second.get(place, second.get(()))) for place in places}
+        # equal operand tokens mean equal results: repeated rows are computed once
         new = {pair: next(self.names) for pair in set(pairs.values())}
         self.spend(kind, len(new), varies)
         return {place: new[pair] for place, pair in pairs.items()}, varies

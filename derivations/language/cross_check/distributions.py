@@ -29,6 +29,7 @@ def set_distributions(
         names |= {node.base.label.name: node.base.label for node in inside(part, Indexed)}
         names |= {node.name: node.base.label for node in inside(part, Array) if hasattr(node, "base")}
     for name, label in names.items():
+        # a defined array is as random as what it reads; token numbers are not random
         if name in assignment.definitions or (label.is_integer and not label.is_nonnegative):
             continue
         mean = _assumed(assumptions, name, 1)
@@ -89,6 +90,7 @@ def _assumed(assumptions: tuple[Assumption, ...], name: str, moment: int | str) 
         statement = assumption.statement
         if not isinstance(statement, Eq) or not isinstance(statement.lhs, Expectation | Variance):
             continue
+        # a moment stated by other moments would be evaluated in a circle; a mean square may use the mean
         if statement.rhs.has(Variance) or (moment != 2 and statement.rhs.has(Expectation)):
             continue
         factors = _factors(statement.lhs.args[0])
@@ -123,6 +125,7 @@ def _at_places(value: Any, entries: list[tuple[Basic, ...]], ranged: tuple[Symbo
                 if index in ranged:
                     values[index] = place
             for index in ranged:
+                # an index of the assumption that the entry does not have: any value will do
                 values.setdefault(index, 0)
             return value(assignment)
 

@@ -37,7 +37,7 @@ def support(distribution: Distribution, assignment: Assignment, places: tuple[in
     """Return the values of an entry, each with its probability."""
     mean = number(distribution.mean(assignment, places))
     if distribution.boolean and not 0 <= mean <= 1:
-        raise Undefined("a mask whose mean is no probability")
+        raise Undefined("a mask whose mean is not a probability")
     if distribution.boolean:
         return [(1, mean), (0, 1 - mean)]
     variance = number(distribution.variance(assignment, places))
@@ -49,6 +49,7 @@ def support(distribution: Distribution, assignment: Assignment, places: tuple[in
     if variance == 0:
         return [(mean, Decimal(1))]
     if distribution.symmetric:
+        # variance 2 far^2 / 4 = deviation^2
         far = deviation * Decimal(2).sqrt()
         quarter = Decimal(1) / 4
         return [(mean - far, quarter), (mean, 2 * quarter), (mean + far, quarter)]
@@ -96,6 +97,7 @@ def _mean(inner: Meaning, assignment: Assignment) -> Any:
         raise NotCovered(f"{count} outcomes are too many")
     total: Any = 0
     for outcome in product(*choices):
+        # independent entries: the probability of an outcome is the product of those of its entries
         weight, arrays = Decimal(1), {name: _copy(assignment.array(name, _drawn, "real")) for name, _ in cells}
         for (name, places), (value, probability) in zip(cells, outcome, strict=True):
             weight *= probability
@@ -108,6 +110,7 @@ def _mean(inner: Meaning, assignment: Assignment) -> Any:
 
 
 def _random_cells(inner: Meaning, assignment: Assignment) -> list[Cell]:
+    # a dry run records which entries are read: only these need outcomes
     probe = assignment.changed(None, {}, {})
     probe.forget()
     probe.reads = set()

@@ -72,6 +72,7 @@ class Formula:
             column, inner = self.column(base)
             exponent, more = self.column(power)
             work += inner + more
+            # 1/(x y) needs one division more than x y; x/y is a division in place of a product
             inverted &= power.could_extract_minus_sign()
             operands = [c for c in (column, exponent) if c is not None]
             for _ in range(_steps(power)):

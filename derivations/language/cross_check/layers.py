@@ -50,6 +50,7 @@ def _layer(node: Apply) -> Callable[[Assignment, str, dict[str, Any]], Any]:
         for name, sizes, kind in weights:
             local[name] = assignment.drawn(path + name, sizes, kind)
         outside = (assignment.local, assignment.path)
+        # names inside a layer are local; its weights are known outside by their path
         assignment.local, assignment.path = local, path
         try:
             for equation in layer.equations:
@@ -106,4 +107,4 @@ def _table_of(sizes: tuple[int, ...], entry: Callable[[tuple[int, ...]], Any], *
 
 @rule.register
 def _(node: Layer) -> Meaning:
-    raise NotCovered(f"the layer {node.name} is no value")
+    raise NotCovered(f"the layer {node.name} is not a value")

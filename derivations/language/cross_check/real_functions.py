@@ -33,6 +33,7 @@ def number(value: Any) -> Decimal:
 def pi() -> Decimal:
     """Return pi by Machin's formula, pi = 16 arctan(1/5) - 4 arctan(1/239)."""
     wide = CONTEXT.copy()
+    # guard digits for the sum of about 50 terms
     wide.prec += 10
 
     def arctan(inverse: int) -> Decimal:
@@ -84,6 +85,7 @@ def logarithm(value: Any) -> Decimal:
 @lru_cache(maxsize=20_000)
 def sine(value: Any) -> Decimal:
     """Return sin x by its Taylor series, after reduction modulo 2 pi; x is at most about 10^6 here."""
+    # the remainder has the sign of x, which the odd series allows
     value = number(value) % (2 * pi())
     term, total, k = value, value, 1
     while abs(term) > Decimal(10) ** -70:
@@ -94,6 +96,7 @@ def sine(value: Any) -> Decimal:
 
 def hyperbolic_tangent(value: Any) -> Decimal:
     """Return tanh x by exp(-2 |x|), which cannot overflow."""
+    # tanh is odd, so |x| suffices
     ratio = exponential(-2 * abs(value))
     return (1 - ratio) / (1 + ratio) * (1 if value >= 0 else -1)
 

@@ -95,12 +95,14 @@ def _mend(statement: Basic, cells: list[Cell], assignment: Assignment, source: r
     whole_numbers = [cell for cell in cells if isinstance(_get(cell, assignment), int)]
     for cell in whole_numbers:
         old = _get(cell, assignment)
+        # a mask has one other value; a token number is tried among small ones
         for value in (1 - old,) if cell[0] in assignment.masks else source.sample(range(6), 6):
             _set(cell, assignment, value)
             if _truth(statement, assignment):
                 return True
         _set(cell, assignment, old)
     real = [cell for cell in cells if cell not in whole_numbers]
+    # one value first; all at once by a factor meets sums such as "the squares sum to 1"
     groups = [*([cell] for cell in real[:4]), real]
     return any(group and _solve(statement, group, assignment, source) for group in groups)
 
@@ -122,10 +124,12 @@ def _solve(statement: Basic, cells: list[Cell], assignment: Assignment, source: 
         margin = Decimal(source.randint(1, 8)) / 8
         for target in (0,) if isinstance(statement, Eq) else (margin, -margin):
             if ahead != start:
+                # the secant through amounts 0 and 1, solved for the target
                 gap((target - start) / (ahead - start))
                 if _truth(statement, assignment):
                     return True
     except (Undefined, ArithmeticError):
         pass
+    # put the old values back
     gap(Decimal(0))
     return False

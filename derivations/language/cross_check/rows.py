@@ -111,6 +111,7 @@ def _(node: RowSoftmax) -> Meaning:
     rank, mask_rank = len(node.shape), len(node.args[1].shape) if masks else 0
 
     def weights(row: list[Any], visible: list[int]) -> list[Any]:
+        # without a shift by the maximum: exponents of CONTEXT do not overflow
         powers = [CONTEXT.exp(entry) if shown else 0 for entry, shown in zip(row, visible, strict=True)]
         whole_row = sum(powers)
         return [power / whole_row if power else 0 for power in powers]  # a row that is hidden entirely is 0
@@ -216,6 +217,7 @@ def _(node: TopK) -> Meaning:
     scores, count = meaning(node.args[0]), meaning(total(node.args[1]))
 
     def first(row: list[Any], kept: int, assignment: Assignment) -> list[int]:
+        # of equal entries the one at the smaller place comes first
         order = sorted(range(len(row)), key=lambda place: (-row[place], place))
         if kept > len(row):
             raise Undefined(f"a row of {len(row)} has no {kept} largest entries")

@@ -123,7 +123,7 @@ def _choice(
     while ranges:
         ready = next((index for index, size in ranges.items() if not size.free_symbols & ranges.keys()), None)
         if ready is None:
-            raise NotCovered("indices range over one another")
+            raise NotCovered("ranges of indices depend on each other")
         count = whole(meaning(ranges.pop(ready))(Assignment({**sizes, **chosen}, {}, "")))
         if count < 1:
             return None
@@ -143,6 +143,7 @@ def _sizes(situation: Situation, attempt: int, source: random.Random) -> dict[Sy
         if inside(a.statement, Symbol) and all(map(_is_size, inside(a.statement, Symbol)))
     ]
     about = [a for a in about if not a.ranges and not a.statement.has(Expectation, Variance)]
+    # distinct sizes show a swapped axis; an expectation sums over all outcomes, so its arrays must be tiny
     primes = [2, 1, 2] if situation.random_arrays else list(_PRIMES if attempt else _PRIMES[:-1])
     source.shuffle(primes)
     for trial in range(_TRIES_OF_SIZES):
@@ -174,6 +175,7 @@ def _fix(sizes: dict[Symbol, Any], about: list[Assumption]) -> bool:
             elif isinstance(statement, Eq) and isinstance(statement.lhs, Mod) and _is_size(statement.lhs.args[0]):
                 symbol, divisor = statement.lhs.args
                 if divisor.is_Integer:
+                    # the next multiple of the divisor
                     sizes[symbol] += -sizes[symbol] % int(divisor)
     return all(meaning(assumption.statement)(Assignment(sizes, {}, "")) for assumption in about)
 
@@ -193,6 +195,7 @@ def _repaired(
             if situation.random_arrays:
                 shape = _SHAPES[trial % len(_SHAPES)]
                 set_distributions(situation.assumptions, situation.statements, assignment, shape)
+            # a repair may break an assumption that was met before: the second round meets it again
             for _ in range(2):
                 for assumption in situation.assumptions:
                     repair(assumption, assignment, source)
@@ -210,6 +213,7 @@ def _drawn(situation: Situation, base: dict[Symbol, Any], attempt: int, seed: st
         if symbol not in base:
             value = _scalar(symbol, source, special)
             if attempt == 1 and isinstance(value, Decimal):
+                # in the second attempt scalars are integers, moved away from 0
                 value = value.to_integral_value() + value.is_signed() * -1 + (not value.is_signed())
             if value is not None:
                 base[symbol] = value

@@ -14,6 +14,7 @@ from math import prod
 from sympy import Expr, Lambda, Max, Symbol, diff, exp, tanh
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -189,8 +190,19 @@ class _Forward:
     @value.register(Hadamard)
     def _(self, node: Array) -> _Held:
         left, right = self.operands(node)
+        # d(A B) = dA B + A dB: each factor is read by the gradient of the other
         self.save(*([left] if right.has_slope else []), *([right] if left.has_slope else []))
         return self.result(node, left, right)
+
+    @value.register
+    def _(self, node: Contraction) -> _Held:
+        operands = self.operands(node)
+        if node.is_move:
+            return operands[0]  # the same storage
+        for number, held in enumerate(operands):  # the gradient of one operand reads all the others
+            if held.has_slope:
+                self.save(*(other for at, other in enumerate(operands) if at != number))
+        return self.result(node, *operands)
 
     @value.register
     def _(self, node: Elementwise) -> _Held:
@@ -228,6 +240,7 @@ class _Forward:
     @value.register(Pick)
     def _(self, node: Array) -> _Held:
         table, tokens = self.operands(node)
+        # the gradient of a look-up adds rows by token number and reads no row
         self.save(*([tokens] if table.has_slope else []))
         return self.result(node, table, tokens)
 

@@ -162,6 +162,7 @@ for _kind, _function in _FUNCTIONS.items():
 @rule.register
 def _(node: AppliedUndef) -> Meaning:
     name, parts = node.func.__name__, parts_of(node)
+    # a cubic takes both signs
     restricted = node.is_nonnegative or node.is_nonpositive or not (node.is_real or node.is_integer)
 
     def value(assignment: Assignment) -> Any:
@@ -176,6 +177,7 @@ def _(node: AppliedUndef) -> Meaning:
         total: Any = 0
         for k, argument in enumerate(arguments):  # a cubic, drawn from the seed and the name
             digest = sha256(f"{assignment.seed} {name} {k}".encode()).digest()
+            # cubes, so that a law that holds for linear or quadratic functions only is seen to fail
             a, b, c, d = (byte % 7 - 3 for byte in digest[:4])
             total += (a or 1) * argument**3 + b * argument**2 + (c or 2) * argument + d
         return total
@@ -225,6 +227,7 @@ def _kind_of(label: Symbol) -> str:
 @rule.register
 def _(node: Sum) -> Meaning:
     inner = meaning(node.function)
+    # SymPy lists the innermost limit first
     for symbol, low, high in node.limits:
         inner = _sum(inner, symbol, meaning(low), meaning(high))
     return inner

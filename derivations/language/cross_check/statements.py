@@ -45,6 +45,7 @@ def _echelon(rows: Rows) -> tuple[Rows, list[int]]:
         rows[done], rows[place] = rows[place], rows[done]
         rows[done] = [entry / rows[done][column] for entry in rows[done]]
         for k in range(len(rows)):
+            # above the pivot as well: the reduced form is the same for every basis of a space
             if k != done:
                 factor = rows[k][column]
                 rows[k] = [a - factor * b for a, b in zip(rows[k], rows[done], strict=True)]
@@ -97,6 +98,7 @@ def _(node: SpectralNorm) -> Meaning:
 
     def value(assignment: Assignment) -> Decimal:
         columns = list(zip(*_matrix(inner(assignment)), strict=True))
+        # ||A||^2 is the largest eigenvalue of A^T A
         square = [[sum((a * b for a, b in zip(x, y, strict=True)), Decimal(0)) for y in columns] for x in columns]
         return max(_eigenvalues(square)).sqrt()
 
@@ -147,6 +149,7 @@ def _(node: Supremum) -> Meaning:
             grid = [first + (last - first) * k / _GRID for k in range(_GRID + 1)]
             heights = [at(t) for t in grid]
             best = max(range(_GRID + 1), key=lambda k: heights[k])
+            # between its neighbours the function is taken to have one peak; a finer one may be missed
             left, right = grid[max(best - 1, 0)], grid[min(best + 1, _GRID)]
             for _ in range(_ROUNDS):  # ternary search between the neighbours of the best grid point
                 third = (right - left) / 3

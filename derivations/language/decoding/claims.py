@@ -97,6 +97,7 @@ class _Statement:
     def rows(self) -> Derivation:
         """Return the claim that the equation at the next positions gives the last rows of the one at all positions."""
         new = self.changed.xreplace(self.sizes)
+        # an array that is recomputed at all positions is compared without a shift
         is_whole = new.variable.shape == self.whole[self.old.variable].shape
         parts = {v: Variable(v.name, self._shape(v, first=self.positions), v.kind) for v in self.read}
         starts = {v: {self._axes(v)[0]: self.past} for v in self.read}
@@ -175,6 +176,7 @@ class _Statement:
 
     def _at(self, size: Expr, names: Mapping[Variable, Variable]) -> Array:
         """Return the right-hand side of the equation for `size` positions, with its variables renamed by `names`."""
+        # marks keep the variables apart while sizes are replaced: n also occurs in their shapes
         marked = {v: Variable(f"{v.name}!", v.shape, v.kind) for v in self.read}
         value = replace_free(self.old.value, marked).xreplace({self.positions: size})
         return replace_free(value, {w.xreplace({self.positions: size}): names[v] for v, w in marked.items()})
@@ -231,6 +233,7 @@ def _rows_of_blocks(part: Variable, whole: Variable, starts: Mapping[int, Expr])
 def _looking_back(whole: Variable) -> Equation:
     """Return the definition of an array that is 0 right of its diagonal and otherwise arbitrary."""
     places, anything = _places(whole), Variable(f"{whole.name}_any", whole.shape, whole.kind)
+    # column <= row: everything right of the diagonal is 0
     seen = Iverson(Le(places[-1], places[-2], evaluate=False))
     return Equation(whole, Tabulated(Lambda(tuple(places), seen * anything.entry(*places)), *whole.shape))
 

@@ -87,6 +87,7 @@ def _copies(link: Link) -> Iterator[_Copy]:
         out, is_last = link.layer.outputs[0], number == int(link.count) - 1
         written = link.writes[0] if is_last else Variable(f"{path}{out.name}", out.shape, out.kind)
         yield _Copy(link, path, {**inputs, out: written})
+        # the output of this copy is the first input of the next
         inputs[chained] = written
 
 

@@ -149,6 +149,7 @@ class Rewriting:
         if whole != self.frame.rows(variable) and whole in views and variable in self.moving:
             self._cached(variable, over)
         for view in list(views):
+            # `_cached` has written this view: the cached rows above the new ones
             if view == whole != self.frame.rows(variable) and variable in self.moving:
                 continue
             if isinstance(equation.value, Repeat):
@@ -193,6 +194,7 @@ class Rewriting:
         if view != inner.frame.rows(node.layer.output):
             raise NotCausal(f"{node} is read at all positions, in an expression; give it an equation of its own")
         inner.run()
+        # a cache inside a family would need one cache for each member
         if inner.caches or any(isinstance(item, Link) for item in inner.items):
             raise NotCausal(f"{node} keeps earlier positions of its own, inside a family; write its parts out first")
         self.of_parts += inner.every_change()

@@ -62,11 +62,14 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
     if isinstance(node, BandMask | Tabulated):
         band = as_band(node)
         return band is not None and band.looks_back
+    # a softmax has weight 0 where its mask hides
     if isinstance(node, RowSoftmax):
         return len(node.args) == 2 and looks_back(node.args[1], known)
     if isinstance(node, MaskConjunction | Hadamard):
+        # a product is 0 where one factor is 0
         return any(looks_back(part, known) for part in node.args)
     if isinstance(node, Plus):
+        # a sum is 0 for certain only where both terms are
         return all(looks_back(part, known) for part in node.args)
     if isinstance(node, Member | SumOver):
         return looks_back(node.args[0], known)
@@ -156,6 +159,7 @@ class Positions:
     def _require_past(self, node: Array, read: dict[int, Axes], view: View) -> None:
         """Raise `NotCausal` for a sum over positions that no mask restricts: later positions would change it."""
         if isinstance(node, RowSoftmax) and self.are_along(node.shape[-1]):
+            # keys at the new positions only would leave out the keys in the cache
             if not (view[-1] and looks_back(node, self.back)):
                 raise NotCausal(f"{node} is over all positions, later ones too: it needs a mask that looks back only")
             return
@@ -169,6 +173,7 @@ class Positions:
         """Return whether a sum over positions reads earlier ones only: a product or row sums of a masked matrix."""
         # If A_ij = 0 for j > i, row i of A B and the sum of row i of A depend on the positions j <= i only.
         left = node.args[0]
+        # a mean divides by the number of positions, which the later ones change
         rows = isinstance(node, Product | RowSum) and not isinstance(node, RowMean)
         square = len(left.shape) == 2 and all(map(self.are_along, left.shape)) if rows else False
         return square and looks_back(left, self.back)
@@ -191,6 +196,7 @@ class Positions:
         given = self.cut(table, (False,) * 2)
         if view[0]:
             return RowRange(given, start, self.all, step)
+        # row i of the new rows is row t - n + i of all, each `step` further
         return RowRange(given, start + step * (self.all - self.new), self.new, step)
 
     def _tabulated(self, node: Array, view: View) -> Array:

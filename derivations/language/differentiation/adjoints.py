@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import singledispatch
 
-from sympy import Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Symbol, diff, exp
+from sympy import Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.contraction import Contraction, contraction, indices_of, operand_of
+from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -50,6 +52,7 @@ from derivations.language.arrays.selection import (
     Windows,
 )
 from derivations.language.arrays.shapes import Sized, total
+from derivations.language.differentiation.contractions import operand_gradient
 from derivations.language.differentiation.pullback import Pullback
 
 __all__ = ["GradientError", "adjoints", "derivative_of", "ones", "require_constant"]
@@ -75,6 +78,7 @@ def transpose(array: Array) -> Array:
         return array.args[0]
     if isinstance(array, Scaled):
         return scaled(array.args[0], transpose(array.args[1]))
+    # a vector has no transpose here: it is a row on the left and a column on the right
     if isinstance(array, Product) and all(len(a.shape) == 2 for a in array.args):
         return Product(transpose(array.args[1]), transpose(array.args[0]))
     if isinstance(array, RowBroadcast):
@@ -118,6 +122,7 @@ def _sum_of_all(array: Array) -> Array:
 
 def _fitted(gradient: Array, operand: Array) -> Array:
     """Return the gradient by an operand; for an operand of rank 0, which is broadcast, sum over all entries."""
+    # one number that is used at every place collects the gradient of every place
     return gradient if operand.shape else _sum_of_all(gradient)
 
 
@@ -155,6 +160,7 @@ def _(node: Tabulated, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 def require_constant(node: Tabulated) -> None:
     """Raise `GradientError` for a table whose formula reads arrays."""
+    # treated as a constant, such a table would give a gradient without the term of the array
     if node.args[0].expr.has(Indexed):
         raise GradientError(f"the gradient of {node}: the formula of its entries reads arrays; write it with nodes")
 
@@ -233,10 +239,18 @@ def _(node: Hadamard, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: Elementwise, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Y = f(A, B, ...) entry by entry: dA = dY o f_1(A, B, ...), with f_1 the derivative by the first argument."""
+    """Y = f(A, B, ...) entry by entry: dA = dY o f_1(A, B, ...), with f_1 the derivative by the first argument.
+
+    Where f_1 is a function of the value alone, it takes Y: of the sigmoid, dA = dY o Y o (1 - Y).
+    """
     function, *arrays = node.args
+    by_value = _slope_by_value(function)
+    if by_value is not None:
+        yield arrays[0], hadamard(g, Elementwise(by_value, value))
+        return
     for number, array in enumerate(arrays):
         slope = derivative_of(function, number)
+        # a slope 0 adds nothing, and without its term the backward pass need not read the operands
         if slope.formula.expr != 0:
             yield array, _fitted(hadamard(g, Elementwise(slope, *arrays)), array)
 
@@ -246,10 +260,7 @@ def _(node: RowSoftmax, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
     """A = softmax of the rows of S: dS = A o (dA - rowsum(dA o A)); hidden entries have A = 0, so dS = 0."""
     # The Jacobian of a row is Diag(a) - a a^T, so ds = a o da - a (a . da).
     mean = RowSum(hadamard(g, value))
-    if len(value.shape) == 1:
-        yield node.args[0], Hadamard(value, g - hadamard(mean, ones(*value.shape)))
-    else:
-        yield node.args[0], Hadamard(value, g - ColumnBroadcast(mean, value.shape[1]))
+    yield node.args[0], Hadamard(value, g - _along_rows(mean, value))
 
 
 @adjoints.register
@@ -278,7 +289,8 @@ def _along_rows(g: Array, array: Array) -> Array:
         return scaled(g.args[0], _along_rows(g.args[1], array))
     if len(array.shape) == 1:
         return Hadamard(g, ones(*array.shape))
-    return ColumnBroadcast(g, array.shape[-1])
+    places = indices_of(array.shape)
+    return contraction(places, array.shape, (), 1, operand_of(g, places[:-1]))
 
 
 @adjoints.register
@@ -292,6 +304,7 @@ def _(node: Interleave, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
 def _(node: EveryOther, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """Every other column: the other columns have gradient 0."""
     array, place = node.args
+    # 0 * g has the shape of g, so the two halves interleave
     nothing = scaled(Integer(0), g)
     yield array, Interleave(g, nothing) if place == 0 else Interleave(nothing, g)
 
@@ -312,6 +325,7 @@ def _(node: AddedWindows, g: Array, value: Array) -> Iterator[tuple[Array, Array
 def _(node: Lookup, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """Rows of a table: row v of dE is the sum of the rows of dY that were looked up in row v of E."""
     table, tokens = node.args
+    # a token that occurs twice collects both gradients, so rows are added, not written
     yield table, _scattered(g, tokens, table.shape[0])
 
 
@@ -425,30 +439,67 @@ def _(node: SumOver, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     yield node.args[0], g
 
 
+@adjoints.register
+def _(node: RowMax, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """Largest entries that cancel are constants (`cancelling`); the slope of any other one has no rule."""
+    raise GradientError(
+        f"the gradient of {node}: an output depends on the largest entry, and its slope has no rule; "
+        "a maximum that is only subtracted before exponentials are divided by their sum needs none"
+    )
+    # never reached: it only makes this function a generator, as the other rules are
+    yield
+
+
+@adjoints.register
+def _(node: Contraction, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """Sums of products of entries: the gradient by each operand is a contraction of dY with the other operands."""
+    scalar, given = (g.args[0], g.args[1]) if isinstance(g, Scaled) else (Integer(1), g)
+    for number, (operand, _) in enumerate(node.operands):
+        yield operand, scaled(scalar, operand_gradient(node, number, given))
+
+
 # --- slopes of elementwise functions --------------------------------------------------------------------------------
 
 
 def derivative_of(function: Named, argument: int = 0) -> Named:
     """Return the derivative of an elementwise function by one of its arguments, as a new named function.
 
-    Definition   the derivative off the kinks; if two arguments of a maximum are equal, that of the first: ReLU'(0) = 0
+    Definition   the derivative off the kinks; if arguments of a maximum are equal, that of the first: numbers come
+                 first, then the order is by name; ReLU'(0) = 0, and max(a, b) has the slopes 1 and 0 at a = b
     Raises       GradientError for a formula that SymPy does not differentiate in closed form
     """
     formula, variables = function.formula.expr, function.formula.variables
-    slope = _slope(formula, variables[argument])
+    slope = _slope(formula, variables[argument], frozenset(variables))
     suffix = "_prime" if len(variables) == 1 else f"_prime_{argument + 1}"
     return Named(Str(f"{function.name}{suffix}"), Lambda(variables, slope))
 
 
-def _slope(formula: Expr, variable: Symbol) -> Expr:
+def _slope_by_value(function: Named) -> Named | None:
+    """Return the derivative of a function of one argument as a function of its value: y (1 - y), 1 - y^2, y; or None.
+
+    The formula is replaced by y wherever it occurs in its derivative, so that equals stand for equals.
+    """
+    if len(function.formula.variables) > 1:
+        return None
+    formula, (variable,) = function.formula.expr, function.formula.variables
+    value = Symbol("y" if variable.name != "y" else "z", real=True)
+    # sigmoid' = s (1 - s) holds s as written, so s can be replaced by y
+    slope = derivative_of(function).formula.expr.xreplace({formula: value})
+    if variable in slope.atoms(Symbol) or value not in slope.free_symbols:  # d/dx of an unknown function keeps its x
+        return None
+    return Named(Str(f"{function.name}_prime_by_value"), Lambda(value, slope))
+
+
+def _slope(formula: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr:
     """Return the derivative of a formula; SymPy differentiates all of it except the parts with a rule here."""
     # Chain rule for f(x, u(x)): f_x + f_u u', where each part u is hidden behind a symbol while SymPy differentiates.
     hidden = {part: Symbol(f"hidden_{k}", real=True) for k, part in enumerate(_outermost(formula))}
     plain = formula.xreplace(hidden)
+    # f_x: the hidden parts count as constants here
     slope = diff(plain, variable)
     for part, name in hidden.items():
         if not isinstance(part, Iverson):  # a bracket is constant off its jumps
-            slope += diff(plain, name) * _slope_of_part(part, variable)
+            slope += diff(plain, name) * _slope_of_part(part, variable, variables)
     return slope.xreplace({name: part for part, name in hidden.items()})
 
 
@@ -466,18 +517,26 @@ def _is_logistic(part: Expr) -> bool:
     return Integer(1) in part.base.args and any(isinstance(term, exp) for term in part.base.args)
 
 
-def _slope_of_part(part: Expr, variable: Symbol) -> Expr:
+def _slope_of_part(part: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr:
     if isinstance(part, Max | Min):
-        return _slope_of_choice(part, variable)
+        return _slope_of_choice(part, variable, variables)
     (power,) = (term for term in part.base.args if isinstance(term, exp))
-    return -part * (1 - part) * _slope(power.args[0], variable)  # s = 1/(1 + exp(u)) has s' = -s (1 - s) u'
+    # s = 1/(1 + exp(u)) has s' = -s (1 - s) u'
+    return -part * (1 - part) * _slope(power.args[0], variable, variables)
 
 
-def _slope_of_choice(choice: Expr, variable: Symbol) -> Expr:
-    """Return the slope of the chosen argument: a bracket selects it, and the first one if both are equal."""
-    if len(choice.args) != 2:
-        raise GradientError(f"the gradient of {choice}: a maximum of two arguments is needed; nest them")
-    # Arguments without the variable first: the slope of max(0, x) is [x > 0], which is 0 at x = 0.
-    first, second = sorted(choice.args, key=lambda part: (part.has(variable), str(part)))
-    chosen = Iverson((Gt if isinstance(choice, Max) else Lt)(second, first, evaluate=False))
-    return _slope(second, variable) * chosen + _slope(first, variable) * (1 - chosen)
+def _slope_of_choice(choice: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr:
+    """Return the slope of the chosen argument: brackets select it, and the first one if several are equal.
+
+    The order is the same whichever variable is differentiated by, so that the slopes by all of them sum to 1 at a tie.
+    """
+    # Numbers first: the slope of max(0, x) is [x > 0], which is 0 at x = 0.
+    parts = sorted(choice.args, key=lambda part: (bool(part.free_symbols & variables), str(part)))
+    order = Gt if isinstance(choice, Max) else Lt
+    slope: Expr = Integer(0)
+    for k, part in enumerate(parts):
+        # strictly above the parts before it, and not below those behind it: at a tie the first one is chosen
+        before = [Iverson(order(part, other, evaluate=False)) for other in parts[:k]]
+        behind = [1 - Iverson(order(other, part, evaluate=False)) for other in parts[k + 1 :]]
+        slope += Mul(_slope(part, variable, variables), *before, *behind)
+    return slope

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import combinations
 from typing import Any
 
 from sympy import Add, Derivative, Eq, Expr, Ge, Gt, Lambda, Max, Min, Mod, Ne, Pow, Sum, Symbol, fraction, log
@@ -24,6 +25,7 @@ from derivations.language.arrays.selection import (
     Pick,
 )
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, join, total
+from derivations.language.differentiation.cancelling import cancelling
 from derivations.language.differentiation.preparation import prepared, read_by
 from derivations.language.differentiation.reverse import (
     Contribution,
@@ -33,6 +35,7 @@ from derivations.language.differentiation.reverse import (
     passes,
 )
 from derivations.language.layers.layer import Apply, Equation, Layer
+from derivations.language.layers.names import fresh_name
 from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, step
 
 __all__ = ["inner_product", "local_claims", "smoothness", "whole_claims"]
@@ -53,6 +56,7 @@ class Places:
         seen: dict[Expr, int] = {}
 
         def index(size: Expr) -> Symbol:
+            # an array of shape (n, n) needs two letters for the one size
             seen[size] = seen.get(size, 0) + 1
             key = (size, seen[size])
             if key not in self._letters:
@@ -89,7 +93,10 @@ def whole_claims(layer: Layer) -> Derivation:
     real = [v for v in (*layer.inputs, *layer.parameters) if v.kind == "real"]
     places, claims = Places(), []
     for variable, slope in zip(real, both.outputs, strict=True):
-        at = places.of(variable.shape)
+        found = definitions[slope]
+        shape = (*([found.over[1]] if found.over else []), *found.value.shape)  # it may have axes of blocks
+        at = places.of(map(join, variable.shape, shape))
+        # the sum over all outputs: a variable may reach the loss through each of them
         claims.append(claim(Derivative(Add(*products), variable.entry(*at)), step("chain rule", slope.entry(*at))))
     assumptions = [*whole_sizes(layer), *(a for e in forward.equations for a in smoothness(e))]
     return derivation(
@@ -105,15 +112,16 @@ def local_claims(layer: Layer) -> Derivation:
     """Return the claims that the terms of every equation of a layer are the derivatives of <g, value>.
 
     Definition   names are uninterpreted: only the right-hand side of the equation is known. An equation that applies a
-                 layer has no claim here, because its gradient is proved with that layer
+                 layer has no claim here, because its gradient is proved with that layer. A largest entry that
+                 cancels has the claims that no output depends on it
     """
     forward = prepared(layer)
     prefix = cotangent_prefix(forward)
     active = depending(forward, {v for v in (*layer.inputs, *layer.parameters) if v.kind == "real"})
-    places, claims = Places(), []
+    places, claims = Places(), list(_of_cancelling(forward))
     for equation in forward.equations:
         used = read_by(equation.value) & active
-        if equation.value.has(Apply) or not used:
+        if equation.value.has(Apply) or not used or equation.variable not in active:
             continue
         given = tuple(smoothness(equation))
         claims += [replace(c, given=given) for c in _of_equation(equation, prefix, used, places)]
@@ -125,10 +133,22 @@ def local_claims(layer: Layer) -> Derivation:
     )
 
 
+def _of_cancelling(forward: Layer) -> Iterator[Claim]:
+    """Yield that values do not depend on a largest entry that cancels: another number in its place changes nothing."""
+    for largest, free in cancelling(forward).items():
+        other = Variable(fresh_name(f"{largest.name}_other", set(forward.shapes)), largest.shape)
+        for variable, value in free.items():
+            # a value that is equal for any two numbers in this place does not depend on it
+            changed = replace_free(value, {largest: other})
+            given = (a for each in (value, changed) for a in smoothness(Equation(variable, each)))
+            yield replace(claim(value, step("algebra", changed)), given=tuple(given))
+
+
 def _of_equation(equation: Equation, prefix: str, used: set[Variable], places: Places) -> Iterator[Claim]:
     variable = equation.variable
     g = Variable(prefix + variable.name, variable.shape)
     target = Member(g, equation.over[0]) if equation.over else g
+    # the gradient by one equation is the derivative of <g, value>, with g the gradient by its target
     product = inner_product(g, equation.value_at, variable.shape)
     parts: dict[Variable, list[Contribution]] = {}
     for part in contributions(equation, target, used, equation.value):
@@ -221,10 +241,11 @@ def _of_function(node: Elementwise, equation: Equation) -> Iterator[Assumption]:
 
 def _conditions(part: Expr) -> Iterator[tuple[Any, str]]:
     if isinstance(part, Max | Min):
-        first, second = part.args
-        yield Ne(second - first, 0, evaluate=False), "off the kink"
+        for first, second in combinations(part.args, 2):
+            yield Ne(second - first, 0, evaluate=False), "off the kink"
     elif isinstance(part, log):
         yield Gt(part.args[0], 0, evaluate=False), "where the logarithm is defined"
+    # a positive base, such as a size, is off every singular point
     elif part.base.is_positive or not part.base.free_symbols:
         return
     elif not part.exp.is_Integer:

@@ -6,12 +6,14 @@ needs gets a separate equation, and so does every applied part and each of its a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from sympy import Symbol
 
 from derivations.language.arrays.arrangements import Concatenate, SumOver
 from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -39,7 +41,7 @@ _KEEPS_OPERANDS = (
     RoutedProduct,
     RoutedOuter,
 )  # their rules need the values of the operands
-_KEEPS_VALUE = (RowSoftmax,)  # its rule needs the softmax itself
+_KEEPS_VALUE = (RowSoftmax, RowMax)  # the rule of a softmax needs its value; that a maximum cancels is seen by name
 _TRANSPARENT = (Transpose, Scaled, RowBroadcast, ColumnBroadcast)  # cheap to compute again from a named array
 
 
@@ -63,7 +65,21 @@ def prepared(layer: Layer) -> Layer:
     named: list[Equation] = []
     for equation in equations:
         named += _Naming(equation, taken).equations()
-    return Layer(layer.name, layer.inputs, layer.parameters, named, layer.outputs)
+    return Layer(layer.name, layer.inputs, layer.parameters, _maxima_once(named, layer.outputs), layer.outputs)
+
+
+def _maxima_once(equations: Iterable[Equation], outputs: tuple[Variable, ...]) -> Iterator[Equation]:
+    """Yield the equations with one name for equal maxima: one that is subtracted in several places may cancel."""
+    names: dict[Array, Variable] = {}
+    other: dict[Array, Array] = {}
+    for equation in equations:
+        value = replace_free(equation.value, other) if other else equation.value
+        if isinstance(value, RowMax) and not equation.over and equation.variable not in outputs:
+            first = names.setdefault(value, equation.variable)
+            if first != equation.variable:
+                other[equation.variable] = first
+                continue
+        yield Equation(equation.target, value, *(equation.over or ()))
 
 
 # --- parts without weights ------------------------------------------------------------------------------------------
@@ -84,6 +100,7 @@ def _written_out(equation: Equation, taken: set[str]) -> list[Equation]:
         if isinstance(node, Concatenate | SumOver) or not isinstance(node, Array) or not node.args:
             return node
         if isinstance(node, Apply):
+            # the weights of a part belong to it: written out, they would have no owner
             inlined = not isinstance(node, Repeat) and not has_weights(node) and _fits(node.layer, equation)
             return _inline(node, equation.over, taken, before) if inlined else node
         return node.func(*(visit(part) if isinstance(part, Array) else part for part in node.args))
@@ -108,6 +125,7 @@ def _inline(node: Apply, over: tuple[Symbol, Axis] | None, taken: set[str], befo
     """Append the equations of an applied layer to `before`, under fresh names; return its output."""
     layer = node.layer
     known: dict[Variable, Array] = dict(zip(layer.inputs, node.arguments, strict=True))
+    # without weights of its own, every parameter of the part is bound
     known |= {p: node.bound[p.name] for p in layer.parameters}
     for inner in layer.equations:
         for equation in _written_out(inner, taken):
@@ -143,7 +161,7 @@ class _Naming:
             return self.applied(node)
         if isinstance(node, Pullback):
             return node
-        keep: Callable[[Array], Array] = self.saved if isinstance(node, _KEEPS_OPERANDS) else self.inner
+        keep: Callable[[Array], Array] = self.saved if _keeps_operands(node) else self.inner
         return _mapped(keep, node)
 
     def inner(self, node: Array) -> Array:
@@ -153,7 +171,7 @@ class _Naming:
 
     def saved(self, node: Array) -> Array:
         """Return an operand whose value is needed: a named array, maybe broadcast, scaled or transposed."""
-        if isinstance(node, _TRANSPARENT):
+        if isinstance(node, _TRANSPARENT) or (isinstance(node, Contraction) and node.is_move):
             return _mapped(self.saved, node)
         node = self.inner(node)
         return node if _plain(node) or not read_by(node) else self.name(node)
@@ -177,6 +195,11 @@ class _Naming:
         target = Member(variable, over[0]) if over else variable
         self.before.append(Equation(target, node, *(over or ())))
         return target
+
+
+def _keeps_operands(node: Array) -> bool:
+    """Return whether the rule of a node needs the values of its operands; a contraction of one operand is linear."""
+    return isinstance(node, _KEEPS_OPERANDS) or (isinstance(node, Contraction) and len(node.operands) > 1)
 
 
 def _plain(node: Array) -> bool:

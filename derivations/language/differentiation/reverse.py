@@ -9,12 +9,14 @@ from functools import lru_cache
 from sympy import Integer, Lambda, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, PlacedBlock, SumOver, Tabulated
-from derivations.language.arrays.expression import Array, Member, Plus, Variable
-from derivations.language.arrays.shapes import Axis, total
+from derivations.language.arrays.contraction import in_axes
+from derivations.language.arrays.expression import Array, Member, Plus, Shape, Variable
+from derivations.language.arrays.shapes import Axis, join, total
 from derivations.language.differentiation.adjoints import GradientError, adjoints, require_constant
+from derivations.language.differentiation.cancelling import cancelling
 from derivations.language.differentiation.preparation import has_weights, prepared, read_by
 from derivations.language.differentiation.pullback import Pullback
-from derivations.language.layers.layer import Apply, Equation, Gradient, Layer
+from derivations.language.layers.layer import Apply, Equation, Gradient, Layer, require_layer
 from derivations.language.layers.names import fresh_name
 
 __all__ = ["Contribution", "Passes", "contributions", "cotangent_prefix", "depending", "gradient", "passes"]
@@ -52,9 +54,7 @@ def gradient(layer: Layer) -> Gradient:
     Assumes      every equation is differentiable where it is evaluated; at a kink `derivative_of` fixes the slope
     Raises       GradientError for a node without a rule, TypeError for an object that is not a layer
     """
-    if not isinstance(layer, Layer):
-        raise TypeError(f"a layer is needed, such as feed_forward(), not {layer!r}")
-    both = passes(layer)
+    both = passes(require_layer(layer))
     inputs = (*layer.inputs, *both.given)
     return Gradient(f"{layer.name}_gradient", inputs, layer.parameters, (*both.forward, *both.backward), both.outputs)
 
@@ -65,6 +65,7 @@ def passes(layer: Layer) -> Passes:
 
     Raises       GradientError for a node without a rule
     """
+    # `read_by` does not see arrays inside a formula: their gradient would silently be 0
     for table in {table for equation in layer.equations for table in equation.value.atoms(Tabulated)}:
         require_constant(table)
     forward = prepared(layer)
@@ -78,6 +79,7 @@ def passes(layer: Layer) -> Passes:
 def cotangent_prefix(layer: Layer) -> str:
     """Return the prefix of the names of gradients: "d", or "d2", "d3", ... if the layer already has such names."""
     names = set(layer.shapes)
+    # the gradient of a gradient layer has dY among its inputs already
     tried = ("d" if number == 1 else f"d{number}" for number in range(1, len(names) + 2))
     return next(prefix for prefix in tried if not any(prefix + name in names for name in names))
 
@@ -90,6 +92,7 @@ def _needed(forward: Iterable[Equation], backward: Iterable[Equation]) -> list[E
         read |= _read(equation.value)
         run |= {node.applied for node in equation.value.atoms(Pullback)}
     kept = []
+    # from the last equation back, so that what a kept equation reads is kept too
     for equation in reversed(list(forward)):
         if equation.variable in read or equation.value in run:
             kept.append(equation)
@@ -124,6 +127,7 @@ def contributions(
 def _pushed(
     node: Array, g: Array, value: Array, family: Family | None, active: set[Variable]
 ) -> Iterator[Contribution]:
+    # nothing below needs a gradient, and its nodes need no rule
     if not read_by(node) & active:
         return
     if isinstance(node, Variable):
@@ -185,10 +189,15 @@ def _pullbacks(node: Apply, g: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def depending(layer: Layer, on: set[Variable]) -> set[Variable]:
-    """Return the given variables and those of a prepared layer that depend on them or on weights of parts."""
-    active = set(on)
+    """Return the given variables and those of a prepared layer that depend on them or on weights of parts.
+
+    Largest entries of rows that cancel are left out: the gradient by them is 0.
+    """
+    active, constant = set(on), cancelling(layer).keys()
     for equation in layer.equations:
         weighted = isinstance(equation.value, Apply) and has_weights(equation.value)
+        if equation.variable in constant:
+            continue
         if equation.variable.kind == "real" and (weighted or read_by(equation.value) & active):
             active.add(equation.variable)
     return active
@@ -220,6 +229,7 @@ class _Backward:
         """Return the equations of the backward pass."""
         active = depending(self.layer, set(self.wanted))
         for output in self.layer.outputs:
+            # the seeds of reverse mode: dY, given from outside
             self.collected.setdefault(output, []).append(Contribution(output, self.named(output)))
         for equation in reversed(self.layer.equations):  # all readers of a variable come before its own equation
             if equation.variable in active and equation.variable in self.collected:
@@ -234,28 +244,31 @@ class _Backward:
         over = equation.over or _one_family(self.collected[equation.variable])  # uses may read only members of it
         value = _sum(self.collected[equation.variable], over)
         if over and not equation.over:
-            whole = self._named_total(equation.variable)
+            whole = self._named_total(equation.variable, equation.variable.shape)
             self.equations.append(Equation(Member(whole, over[0]), value, *over))
             return whole
         if isinstance(value, Variable) or (isinstance(value, Member) and isinstance(value.args[0], Variable)):
             return value
-        variable = self._named_total(equation.variable)
+        family = (equation.over[1],) if equation.over else ()
+        value = in_axes(value, equation.value.shape)
+        variable = self._named_total(equation.variable, (*family, *map(join, equation.value.shape, value.shape)))
         target = Member(variable, equation.over[0]) if equation.over else variable
         self.equations.append(Equation(target, value, *(equation.over or ())))
         return target
 
-    def _named_total(self, variable: Variable) -> Variable:
+    def _named_total(self, variable: Variable, shape: Shape) -> Variable:
         """Return the variable for a total gradient; for an output it has a new name, because dY is an input already."""
-        named = self.named(variable)
-        if variable not in self.layer.outputs:
-            return named
-        taken = {*self.layer.shapes, *(self.prefix + name for name in self.layer.shapes)}
-        return Variable(fresh_name(f"{named.name}_all", taken), variable.shape)
+        name = self.prefix + variable.name
+        if variable in self.layer.outputs:
+            taken = {*self.layer.shapes, *(self.prefix + other for other in self.layer.shapes)}
+            name = fresh_name(f"{name}_all", taken)
+        return Variable(name, shape)
 
     def _output(self, variable: Variable) -> Equation:
         """Return the equation of a requested gradient; it is 0 if the output does not depend on the variable."""
         parts = self.collected.get(variable, [])
         target = self.named(variable)
+        # the gradient layer has one output for each input, whether the output depends on it or not
         if not parts:
             places = tuple(Symbol(letter, integer=True) for letter, _ in zip("ijkl", variable.shape, strict=False))
             return Equation(target, Tabulated(Lambda(places, Integer(0)), *variable.shape))
@@ -274,7 +287,7 @@ def _sum(parts: list[Contribution], over: Family | None) -> Array:
     values = [_aligned(part, over) for part in parts]
     result = values[0]
     for value in values[1:]:
-        result = Plus(result, value)
+        result = Plus(result, in_axes(value, result.shape))
     return result
 
 
@@ -288,4 +301,5 @@ def _aligned(part: Contribution, over: Family | None) -> Array:
     index, size = part.member
     if size != over[1]:
         raise GradientError(f"{part.of} is used as a family of {size} and of {over[1]} members")
+    # sum over i and sum over j of one family are added under one index
     return part.value if index == over[0] else part.value.xreplace({index: over[0]})

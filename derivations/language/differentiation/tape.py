@@ -44,6 +44,8 @@ class Tape(Array):
 class Pulled(Array):
     """A pullback that reads a tape: from the tape, the gradient by the output, a name, and the applied layer's data."""
 
+    holds_arguments = True
+
     def _infer(self) -> Shape:
         layer = self.layer
         return next(v.shape for v in (*layer.inputs, *layer.parameters) if v.name == self.name)
@@ -88,6 +90,7 @@ def pulled(node: Basic, over: Symbol | None = None) -> list[tuple[Pulled, Symbol
     if not isinstance(node, Array):
         return []
     if isinstance(node, Pulled):
+        # the cotangent first: it may itself be the result of another pullback
         return [*pulled(node.args[1], over), (node, over)]
     inner = node.args[1] if isinstance(node, Concatenate | SumOver) else over
     return [found for part in node.args for found in pulled(part, inner)]
@@ -113,6 +116,7 @@ def _taped(equations: Any, taken: set[str], needed: set[Apply] | None = None) ->
         changed = {node: _reading(tapes[node.applied], node) for node in equation.value.atoms(Pullback)}
         value = equation.value.xreplace(changed) if changed else equation.value
         result.append(Equation(equation.target, value, *(equation.over or ())))
+        # equal applications have equal values, so one tape serves all their pullbacks
         if equation.value in run and equation.value not in tapes:
             tape = Variable(fresh_name(f"{equation.value.name}_tape", taken), (), "tape")
             tapes[equation.value] = tape
@@ -138,6 +142,7 @@ def _halves(layer: Layer) -> tuple[list[Equation], list[Equation], tuple[Variabl
     forward = [e for e in whole if e.variable not in backward_variables]
     backward = [e for e in whole if e.variable in backward_variables]
     read = set().union(*(read_by(e.value) for e in backward)) if backward else set()
+    # gradients given from outside are read too, but they are not saved by the forward pass
     kept = {*layer.inputs, *(e.variable for e in forward)}
     ordered = (*layer.inputs, *(e.variable for e in forward))
     return forward, backward, tuple(v for v in dict.fromkeys(ordered) if v in read & kept)

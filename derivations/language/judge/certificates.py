@@ -51,6 +51,7 @@ class Bound:
         if not self.limits:
             return [Condition(self.kind, self.value)]
         (index, limits), *rest = self.limits
+        # "a > 0 for all j" says nothing of a when there is no j
         if not contains(self.value, index):
             filled = always_nonnegative(subtract(limits[1], limits[0]), context)
             return Bound(self.kind, self.value, tuple(rest)).instances(context) if filled else []
@@ -86,6 +87,7 @@ def nonnegative(expression: Basic, use: Inequalities) -> bool:
     if isinstance(expression, Within):
         return nonnegative(expression.args[0], use)
     if isinstance(expression, log):
+        # log u >= 0 where u >= 1
         return _above_1(expression.args[0], use, nonnegative)
     if isinstance(expression, Add):
         termwise = all(nonnegative(term, use) for term in expression.args)
@@ -106,6 +108,7 @@ def positive(expression: Basic, use: Inequalities) -> bool:
     """Return whether the form of an expression shows that it is > 0."""
     if isinstance(expression, Deferred):
         return positive(expression.now(), use)
+    # exp of a complex number may be negative, as exp(I pi) = -1
     if isinstance(expression, exp):
         return declared_real(expression)
     if isinstance(expression, Within):
@@ -119,6 +122,7 @@ def positive(expression: Basic, use: Inequalities) -> bool:
     if isinstance(expression, Pow):
         return bool(expression.exp.is_Rational) and positive(expression.base, use)
     if isinstance(expression, Sum):
+        # positive terms are not enough: an empty sum is 0
         return _sum_over_places_positive(expression, use)
     if isinstance(expression, Indexed) and expression.base.label.name in use.context.definitions:
         return positive(use.context.definitions[expression.base.label.name](*expression.indices), use)
@@ -147,6 +151,7 @@ def _sum_positive(expression: Add, use: Inequalities) -> bool:
     parts = expression.args
     if _increasing(expression, None, use, positive) or _known(expression, use, strict=True):
         return True
+    # one positive term lifts the sum above 0 if no other term is negative
     return any(positive(term, use) for term in parts) and all(
         positive(term, use) or nonnegative(term, use) for term in parts
     )
@@ -196,6 +201,7 @@ def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
         if len(others) != 1 or others[0].has(symbol):
             continue
         first, last, place = (read(part, use.context) for part in (low, high, others[0]))
+        # with two values or more, at least one j differs from i, and its term is positive
         places = (subtract(subtract(last, first), ONE), subtract(place, first), subtract(last, place))
         rest = Mul(*(other for other in factors if other is not factor))
         if all(always_nonnegative(part, use.context) for part in places):
@@ -230,6 +236,7 @@ def _increasing(expression: Add, weight: Expr | None, use: Inequalities, test: A
 
 def _known(expression: Add, use: Inequalities, strict: bool = False) -> bool:
     """Return whether an expression is a known inequality at an argument that occurs in the expression."""
+    # a fact about a term inside a sum would speak of an index that is bound there
     bound = {limit[0] for inner in expression.atoms(Sum) for limit in inner.limits}
     for term in sorted(expression.atoms(*_KNOWN), key=str):
         if not declared_real(term) or term.free_symbols & bound:
@@ -270,6 +277,7 @@ def _same(fact: Basic, expression: Basic, use: Inequalities) -> bool:
     try:
         with use.context.aside():
             p, q = read(fact, use.context), read(expression, use.context)
+        # a negative multiple of a fact has the opposite sign
         if not p or len(p) != len(q) or q[0][1] / p[0][1] < 0 or scale(p, Fraction(q[0][1]) / Fraction(p[0][1])) != q:
             return False
         read(fact, use.context)  # read again, this time to keep its conditions

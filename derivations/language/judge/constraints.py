@@ -36,6 +36,7 @@ def fitting(value: Fraction, unknown: Symbol) -> bool:
     return (unknown.is_real is True and len(unknown.assumptions0) == _REAL) or fits(value, unknown)
 
 
+# a real symbol with no more properties than this one is plainly real, so any fraction fits
 _REAL = len(Symbol("x", real=True).assumptions0)
 
 
@@ -54,6 +55,7 @@ def holds_for(constraint: Constraint, sign: int | None) -> bool:
     if constraint.of is None:
         return {"=": sign == 0, "!=": sign in (1, -1), ">": sign == 1, ">=": sign in (0, 1)}[constraint.kind]
     stated = [signs for fact, signs in _SIGNS.items() if constraint.of.assumptions0.get(fact)]
+    # the number is known by its sign only, and may be irrational
     free = constraint.of.is_rational is None and constraint.of.is_algebraic is None
     return sign is not None and free and all(sign in signs for signs in stated)
 

@@ -61,10 +61,12 @@ def find_counterexample(
 ) -> Counterexample | None:
     """Return values for which `left relation right` fails, or None."""
     assumptions = (*derivation.assumptions, *claim.given)
+    # a sample is one outcome, and no outcome shows that an expectation has its assumed value
     if any(a.statement.has(Expectation, Variance) for a in assumptions) or relation not in _FAILS:
         return None
     if not isinstance(left, Array) and not hasattr(left, "is_commutative"):
         return None
+    # an attempt without values is no answer: the next one draws other sizes and entries
     for attempt in range(_TRIES):
         try:
             sample = _sample((left, right, *(a.statement for a in assumptions)), derivation, attempt)
@@ -85,6 +87,7 @@ def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> 
         if symbol.is_integer and symbol.is_positive:
             if symbol.assumptions0 != _SIZE.assumptions0:
                 raise NotEvaluable(f"{symbol} was declared to be of a kind that no sample has")
+            # sizes 1, 2 and 3 times an assumed divisor: most false statements fail at small sizes
             integers[symbol.name] = divisors.get(symbol, 1) * (1 + (attempt + source.randrange(3)) % 3)
         elif not symbol.is_integer:
             value = Fraction(source.randint(1, 12), source.choice((2, 3, 5)))
@@ -139,12 +142,14 @@ def _try(
             return None
         for number, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
             along = b if isinstance(b, Blocks) else a
+            # a no-break space in the name: no user writes such a symbol
             names = [Symbol(f"place\xa0{number} {part}", integer=True) for part in range(1 + isinstance(along, Blocks))]
             sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
             axes += list(zip((s.name for s in names), sizes, strict=True))
             places.append(Pair(names[0], names[1], along.size) if isinstance(along, Blocks) else names[0])
         left, right = left.entry(*places), right.entry(*places)
     symbols = _symbols(left, right, *(a.statement for a in assumptions), *derivation.definitions)
+    # the list starts at the first entries of the arrays: a draw among its choices sees others as well
     cases = list(islice(_cases(ranges | dict(axes), sample), _CASES))
     random.Random(sample.seed).shuffle(cases)
     for case in cases[:_PLACES]:
@@ -155,6 +160,7 @@ def _try(
         sample.read.clear()
         a, b = evaluate(left, sample), evaluate(right, sample)
         if _FAILS[relation](a, b):
+            # a side that is undefined at these values claims nothing there
             for array in arrays:
                 _check_domain(array, tuple(places), sample)
             stated = {s.name for part in (left, right, *ranges.values()) for s in part.atoms(Symbol)} | set(case)
@@ -218,6 +224,7 @@ def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
         for case in product(*(range(_size(size, sample)) for size in assumption.ranges.values())):
             saved = dict(sample.integers)
             sample.integers |= dict(zip(names, case, strict=True))
+            # undecided raises `NotEvaluable`: values that may violate an assumption are not used
             true = holds(assumption.statement, sample)
             sample.integers = saved
             if not true:

@@ -26,6 +26,7 @@ def exact(expression: Basic) -> Basic:
     """Return the expression with every floating-point number replaced by the decimal that it prints as."""
     if not isinstance(expression, Basic) or not _has_decimals(expression):
         return expression
+    # the text of a Float is the decimal that was written; Rational(0.1) would be the binary fraction
     numbers = {each: Rational(str(each)) for each in expression.atoms(Float) if each.is_finite}
     return expression.xreplace(numbers)
 

@@ -36,6 +36,7 @@ def declared_range(applied: AppliedUndef) -> str | None:
 
 
 def _agree(known: dict[str, bool], declared: Symbol, names: set[str]) -> bool:
+    # equal in every property: a function declared even as well is not one of known range
     return known == {name: value for name, value in declared.assumptions0.items() if name in names}
 
 

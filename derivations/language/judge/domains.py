@@ -16,6 +16,7 @@ from sympy import Basic, Expr, Integer, Pow, log
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
 from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.declarations import demands
 from derivations.language.arrays.expression import (
     Array,
@@ -129,6 +130,8 @@ def _is_partial(node: Basic) -> bool:
         return bool(node.args[0].formula.expr.has(Pow, log)) or any(map(demands, node.args[0].variables))
     if isinstance(node, Lookup | Pick | RoutedProduct):
         return True  # its numbers must be indices in range
+    if isinstance(node, Contraction):
+        return bool(node.factor.has(Pow, log))
     return isinstance(node, Explicit | Scaled | Tabulated) and bool(node.args[0].has(Pow, log))
 
 
@@ -165,6 +168,9 @@ def _parts(node: Array, places: tuple[Any, ...], fresh: Fresh) -> Iterator[tuple
             inner, split = fresh(join(left.shape[-1], right.shape[0])), len(left.shape) - 1
             yield left, (*places[:split], inner)
             yield right, (inner, *places[split:])
+        case Contraction():
+            values = {symbol: flat(fresh(count)) for symbol, count in node.sums}
+            yield from node.read_at(values | node.values_at(places))
         case Concatenate() if isinstance(places[-1], Pair):
             yield replace_free(arrays[0], {node.args[1]: places[-1].block}), (*places[:-1], places[-1].place)
         case ColumnBlock():

@@ -43,6 +43,7 @@ def _eliminated(
             return None
         constraints = [c for c in constraints if c.gap.free_symbols]
         equations = [c for c in constraints if c.kind == "="]
+        # short equations first, so that the roots put into the others stay short
         equations.sort(key=lambda c: (len(c.gap.free_symbols), len(c.gap.args)))
         for equation in equations:
             found = _solved(equation.gap, several=several)
@@ -54,6 +55,7 @@ def _eliminated(
         put = {unknown: root.value}
         replaced = [*replaced, (unknown, root.value)]
         constraints = [_put(c, put) for c in (*constraints, *root.conditions) if c is not equation]
+        # the root must have the declared properties of the unknown that it replaces
         constraints.append(Constraint("declared", root.value, unknown))
 
 
@@ -93,6 +95,7 @@ def _solved(gap: Expr, *, several: bool) -> tuple[Symbol, Root] | None:
 
 def isolated(gap: Expr, unknown: Symbol) -> Root | None:
     """Return a root of gap = 0 in an unknown, if one is found."""
+    # gap = rest + factor * part, so part = -rest / factor
     rest, part = gap.as_independent(unknown, as_Add=True)
     if part.is_Add:
         return _by_degree(gap, unknown)
@@ -118,6 +121,7 @@ def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
         return None
     slope = expand(gap.diff(unknown))
     bend = expand(slope.diff(unknown)) / 2
+    # of degree three or more
     if bend.has(unknown):
         return None
     zero = {unknown: Integer(0)}
@@ -132,6 +136,7 @@ def _by_degree(gap: Expr, unknown: Symbol) -> Root | None:
 def _inverse(part: Expr, inner: Expr, y: Expr) -> Root | None:
     """Return the argument of a function at which the function equals y."""
     if part.is_Pow and inner is part.base and part.exp.is_Rational:
+        # x^2 = y has the root sqrt(y) for y >= 0, x^-2 = y for y > 0, x^-1 = y for y != 0
         kind = "!=" if part.exp == -1 else ">" if part.exp < 0 else ">="
         return Root(y ** (1 / part.exp), (Constraint(kind, y),), part.exp == -1 or not part.exp.is_Integer)
     if isinstance(part, exp):

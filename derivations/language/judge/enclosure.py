@@ -59,7 +59,9 @@ def tight(f: Expr, variable: Symbol, low: Fraction, high: Fraction) -> tuple[Any
     over, middle = interval(low, high), (low + high) / 2
     point = interval(middle, middle)
     plain, at_middle = enclose(f, variable, over), enclose(f, variable, point).value
+    # f(x) = f(m) + f'(s) (x - m) for an s between m and x
     centred = at_middle + plain.slope * (over - point)
+    # plain enclosures take x - x over [0, 1] as [-1, 1]; the slope 0 gives the value 0
     return iv.mpf([max(plain.value.a, centred.a), min(plain.value.b, centred.b)]), at_middle
 
 

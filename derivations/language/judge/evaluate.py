@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import mpmath
 import sympy
 from mpmath import iv
-from sympy import Basic, Derivative, Indexed, KroneckerDelta, Product, Sum, Symbol
+from sympy import Basic, Derivative, Expr, Indexed, KroneckerDelta, Product, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.expression import Array
@@ -70,7 +70,9 @@ class Sample:
             return Fraction(value)
         if self.closed:
             raise NotEvaluable(f"{name}{list(places)} has no value")
+        # a text as seed: each entry has its own stream, whatever the order in which entries are read
         source = random.Random(f"{self.seed} {name} {places}")
+        # exact fractions, so that an interval is wide only by the arithmetic that follows
         draws = (Fraction(source.randint(-24, 24), source.choice((2, 3, 5, 7))) for _ in range(_DRAWS))
         value = first_fitting(draws, label)
         if value is None:
@@ -97,6 +99,7 @@ def evaluate(expression: Basic, sample: Sample) -> Any:
     Raises `NotEvaluable`.
     """
     before = iv.dps
+    # the precision of mpmath's intervals is global: it is set back in any case
     iv.dps = _DIGITS
     try:
         return _number(expression, sample, {})
@@ -178,6 +181,7 @@ def _rounded(expression: Rounded, sample: Sample, bound: Mapping[Symbol, int]) -
     """Return the rounded value if the whole interval rounds to it."""
     number, decimals = _number(expression.args[0], sample, bound), _integer(expression.args[1], sample, bound)
     units = number * iv.mpf(10) ** decimals
+    # any integer may be tried: only the comparison with the whole interval decides
     nearest = int(mpmath.nint(mpmath.mpf(units.mid)))
     half = iv.mpf(1) / 2
     if units > nearest - half and units < nearest + half:
@@ -195,6 +199,7 @@ def _indexed(expression: Indexed, sample: Sample, bound: Mapping[Symbol, int]) -
     if define is not None:
         return _number(define(*map(sympy.Integer, places)), sample, {})
     label = _label(expression, sample)
+    # a token, say, must be smaller than the vocabulary, and no declaration says so
     if label.is_integer and name not in sample.arrays:
         raise NotEvaluable(f"{name} holds integers, whose range is not known here")
     return intervals.fraction(sample.entry(name, places, label))
@@ -209,6 +214,7 @@ def _label(expression: Indexed, sample: Sample) -> Symbol:
 
 
 def _sum(expression: Sum, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
+    # SymPy lists the innermost limit first
     (symbol, low, high), *inner = reversed(expression.limits)
     body = Sum(expression.function, *reversed(inner)) if inner else expression.function
     total = iv.mpf(0)
@@ -242,10 +248,12 @@ def _power(expression: sympy.Pow, sample: Sample, bound: Mapping[Symbol, int]) -
     base = _number(expression.base, sample, bound)
     if expression.exp.is_Integer:
         exponent = int(expression.exp)
+        # an interval that holds 0 does not tell whether the base is 0
         if exponent < 0 and 0 in base:
             raise NotEvaluable("a division by zero")
         return base**exponent if exponent >= 0 else 1 / base ** (-exponent)
     exponent = _number(expression.exp, sample, bound)
+    # a negative base has integer powers, but no logarithm
     if expression.exp.is_integer and exponent.delta == 0:
         whole = int(exponent.a)
         if abs(whole) > _LARGEST_LOOP or (whole < 0 and 0 in base):
@@ -265,6 +273,7 @@ def _iverson(expression: Iverson, sample: Sample, bound: Mapping[Symbol, int]) -
         define = sample.definitions.get(name)
         if define is not None:
             value = _number(define(*map(sympy.Integer, places)), sample, {})
+            # the interval [0, 0] is exactly 0; a wider one around 0 may hold either
             if 0 in value and value.delta > 0:
                 raise NotEvaluable(f"the interval does not tell whether {left} is 0")
             return iv.mpf(int(0 not in value))
@@ -298,6 +307,7 @@ def holds(condition: Basic, sample: Sample, bound: Mapping[Symbol, int] | None =
         sympy.Ge: (left >= right, left < right),
         sympy.Gt: (left > right, left <= right),
     }
+    # mpmath answers None for overlapping intervals: then neither the relation nor its opposite is shown
     yes, no = answers[type(condition)]
     if yes or no:
         return bool(yes)
@@ -334,6 +344,7 @@ def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) 
         define = sample.definitions.get(name)
         if define is not None:
             return written_out(define(*map(sympy.Integer, places)), sample, {})
+        # x[2] as a symbol of its own: a derivative by x[2] must not see x[3] as the same array
         text = f"{name}{list(places)}"
         sample.entries[text] = sample.entry(name, places, _label(expression, sample))
         return Symbol(text, real=True)
@@ -342,6 +353,7 @@ def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) 
     if isinstance(expression, Iverson):
         _off_the_edge(expression.args[0], sample, bound)
     if isinstance(expression, (KroneckerDelta, Iverson)):
+        # brackets are locally constant off their edges, so their slope is 0
         return sympy.Integer(int(_number(expression, sample, bound).a))
     if isinstance(expression, (sympy.Piecewise, Rounded)):
         raise NotEvaluable(f"a derivative of {expression}")
@@ -370,6 +382,7 @@ def _off_the_edge(condition: Basic, sample: Sample, bound: Mapping[Symbol, int])
 
 def _sign(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
     """Return the sign of a number, which SymPy writes as the slope of |x|."""
+    # sign(x) = 2 [x > 0] - 1 off x = 0
     return 2 * _heaviside(expression, sample, bound) - 1
 
 
@@ -481,31 +494,48 @@ _RULES: dict[Any, Callable[..., Any]] = {
 def function_of(derivation: Any) -> Callable[..., float]:
     """Return the right-hand side of a derivation as a function of names: numbers, and nested lists for arrays.
 
+    A size that is not given is that of the arrays.
+
     Raises `TypeError` for a name that is missing or unknown, `NotEvaluable` where the value is undefined.
     """
     definitions = {e.variable.name: e.value_at for e in derivation.definitions}
     known = {s.name for s in derivation.rhs.free_symbols if isinstance(s, Symbol)}
     known |= {s.name for e in derivation.definitions for s in e.value.free_symbols}
-    known |= {v.name for e in derivation.definitions for v in e.value.atoms(Array) if hasattr(v, "base")}
+    shapes = {v.name: v.base.shape for e in derivation.definitions for v in e.value.atoms(Array) if hasattr(v, "base")}
+    known |= set(shapes)
+    shapes |= {str(e.base.label): e.base.shape for e in derivation.rhs.atoms(Indexed) if e.base.shape}
 
     def function(**values: Any) -> float:
         """Return the value at the given numbers and arrays."""
         unknown = sorted(set(values) - known | set(values) & set(definitions))
         if unknown:
             wanted = ", ".join(sorted(known - set(definitions)))
-            raise TypeError(f"{derivation.id} has no free {unknown[0]}; it depends on {wanted}")
+            raise TypeError(f"{derivation.called} has no free {unknown[0]}; it depends on {wanted}")
         arrays = {name: value for name, value in values.items() if getattr(value, "ndim", hasattr(value, "__len__"))}
         numbers = {name: _exact(name, value) for name, value in values.items() if name not in arrays}
         integers = {name: int(value) for name, value in numbers.items() if value.denominator == 1}
+        # a size that is given by name wins over the length of an array
+        integers = _lengths(shapes, arrays) | integers
         sample = Sample(integers, numbers, 0, definitions, arrays=arrays, closed=True)
         try:
             return float(evaluate(derivation.rhs, sample).mid)
         except IndexError as error:
-            raise TypeError(f"{derivation.id}: an array is smaller than the sizes say") from error
+            raise TypeError(f"{derivation.called}: an array is smaller than the sizes say") from error
         except NotEvaluable as error:
-            raise TypeError(f"{derivation.id}: {error}; give it by name") from error
+            raise TypeError(f"{derivation.called}: {error}; give it by name") from error
 
     return function
+
+
+def _lengths(shapes: Mapping[str, Sequence[Expr]], arrays: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes that the lengths of arrays tell; raise `TypeError` where two arrays differ."""
+    found: dict[str, int] = {}
+    for name, array in arrays.items():
+        for size in shapes.get(name, ()):
+            if isinstance(size, Symbol) and found.setdefault(size.name, len(array)) != len(array):
+                raise TypeError(f"{size} is {len(array)} by {name}, and {found[size.name]} by an array before it")
+            array = array[0] if len(array) else ()
+    return found
 
 
 def _exact(name: str, value: Any) -> Fraction:

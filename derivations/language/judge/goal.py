@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
-from sympy import Basic, Eq, Expr, Ge, Gt, Indexed, Integer, Le, Lt, Mod, Ne, Symbol, true
+from sympy import Basic, Eq, Expr, Ge, Indexed, Integer, Mod, Symbol, true
 
 from derivations.language.arrays.binding import free_symbols, replace_free
 from derivations.language.arrays.declarations import at_places
@@ -26,6 +26,7 @@ from derivations.language.judge.domains import partial_entries
 from derivations.language.judge.normal_form.context import Condition, Context, Undecided
 from derivations.language.judge.normal_form.integers import always_nonnegative, is_integer, is_stated
 from derivations.language.judge.normal_form.reading import keep_in_range, limit, read, symbol_atom
+from derivations.language.judge.normal_form.relations import RELATIONS, gap
 from derivations.language.judge.normal_form.rewriting import Rewrite, rewrite, rewrite_rules
 from derivations.language.judge.normal_form.signs import is_nonnegative, is_nonzero, is_positive
 from derivations.language.judge.normal_form.sums import open_sum
@@ -66,6 +67,7 @@ class Goal:
         check_symbol_consistency(statement, derivation, claim.given)
         check_definitions(derivation.definitions)
         self.context.definitions = {e.variable.name: partial(self.unfold, e) for e in derivation.definitions}
+        # a defined scalar occurs as the entry of an array without axes, or as the symbol of its name
         self.context.scalar_definitions = {
             symbol: partial(self.unfold, e)
             for e in derivation.definitions
@@ -78,6 +80,7 @@ class Goal:
         self.rewrites: list[Rewrite] = []
         self.places: list[Symbol] = []
         self.settle: Callable[[Condition, Context], bool] = lambda condition, context: False  # the last resort
+        self.unmet: tuple[str, Expr] | None = None  # the kind and the value of the side condition that is not proved
         self.numbered: dict[Symbol, int] = {}  # indices with few values, which are tried one by one
         ends = free_symbols(claim.lhs) | free_symbols(claim.steps[-1].expression)
         shown = free_symbols(previous) | free_symbols(step.expression)
@@ -87,6 +90,7 @@ class Goal:
             self.open_range(index, size, stated=index in ends and index in shown)
         for name, inverse, size in derivation.bijections:
             limits = (ZERO, subtract(read(size, self.context), ONE))
+            # the inverse of a bijection of a range is one too, so each undoes the other
             for here, there in ((name, inverse), (inverse, name)):
                 self.context.inverses[here] = there
                 self.context.ranges[("fun", here)] = limits
@@ -100,6 +104,7 @@ class Goal:
 
         An index on an axis of blocks is split into the block and the index inside it, with the conditions for that.
         """
+        # sum_i y_j with y_j = x_i for a free i: the sum over i would bind the i of the definition
         captured = free_symbols(equation) & set(self.context.symbols)
         if captured:
             raise Undecided(f"the index {min(captured, key=str)} of a sum also occurs in the definition {equation}")
@@ -110,6 +115,7 @@ class Goal:
             if not isinstance(along, Blocks) or (place.is_Integer and along.size.is_Integer):
                 pairs.append(place)
                 continue
+            # place = block * size + rest has one solution with 0 <= rest < size
             block, rest = split(place, along.size)
             self.context.conditions += [Condition("integer", p) for p in (at, read(block, self.context))]
             keep_in_range(read(rest, self.context), read(along.size, self.context), self.context)
@@ -163,12 +169,14 @@ class Goal:
         index is also about sizes for which the range is empty. There "0 <= i < size" would be a false premise, so a
         range that may be empty is not used.
         """
+        # an even index, for example, does not take all values 0, ..., size - 1
         if index.assumptions0 != _INDEX.assumptions0:
             raise Undecided(f"the index {index} must be declared an integer and nothing more")
         limit(size, self.context)
         last = subtract(read(size, self.context), ONE)
         if not stated and not always_nonnegative(last, self.context):
             return
+        # with few values, the step may be proved for each value where no proof for a general index is found
         if size.is_Integer and size <= _LARGEST_CASES:
             self.numbered[index] = int(size)
         self.context.ranges[symbol_atom(index)] = (ZERO, last)
@@ -180,9 +188,10 @@ class Goal:
         (statement, anything), context = _general(assumption), self.context
         if statement == true:
             return
-        if type(statement) not in _SIGNS and not isinstance(statement, Eq):
+        if type(statement) not in RELATIONS:
             raise Undecided(f"the assumption {statement} is false as it stands: nothing follows from it")
         left, right = statement.args
+        # n >= 3 sharpens s >= 1, which the normal form uses everywhere without a search
         if (
             isinstance(statement, Ge)
             and not assumption.ranges
@@ -194,7 +203,7 @@ class Goal:
             return
         sizes = {index: replace_free(size, anything) for index, size in assumption.ranges.items()}
         if any(size.free_symbols & set(anything.values()) for size in sizes.values()):
-            raise Undecided("an assumption whose indices range over one another")
+            raise Undecided("an assumption in which ranges of indices depend on each other")
         limits = {symbol_atom(anything[i]): (ZERO, subtract(read(size, context), ONE)) for i, size in sizes.items()}
         # Conditions from reading an assumption are checked below; they are not conditions of the step.
         before = (context.ranges, context.features, context.conditions)
@@ -205,20 +214,21 @@ class Goal:
                 self._assume_multiple(left)
                 return
             low, high = read(right, context), read(left, context)
+            # "x[5] > 0" for an x of unknown size would assume a sixth entry
             nowhere = [c for c in context.conditions if c.kind == "in range" and not _covered(c, context)]
             if nowhere:
                 raise Undecided(f"the assumption {statement} mentions entries that may not exist")
         finally:
             context.ranges, context.features, context.conditions = before
         if isinstance(statement, Eq):
+            # under other rules an assumed equation must not rewrite silently: the step names the rule that it uses
             if "assumption" in self.rule.features or self.rule.tactic == "bound":
                 context.equations.append((subtract(high, low), tuple(limits.items())))
             if "assumption" in self.rule.features:
                 self.rewrites += rewrite_rules(high, low, limits, context)
             return
-        kind, sign = _SIGNS[type(statement)]
-        gap = subtract(high, low) if sign > 0 else subtract(low, high)
-        self.inequalities.bounds.append(Bound(kind, gap, tuple(limits.items())))
+        kind = _SIGNS[RELATIONS[type(statement)][0]]
+        self.inequalities.bounds.append(Bound(kind, gap(type(statement), high, low), tuple(limits.items())))
 
     def _assume_multiple(self, remainder: Mod) -> None:
         """Assume that a size is a multiple of a number: their quotient is an integer."""
@@ -231,6 +241,7 @@ class Goal:
     def value(self, expression: Basic) -> Poly:
         """Return the normal form of a scalar, rewritten by the assumed equations if the rule allows this."""
         p = read(expression, self.context)
+        # an open index has no value outside its sum
         if atoms_of(p, "t"):
             raise Undecided("an index was left open")
         return rewrite(p, self.rewrites, self.context) if "assumption" in self.rule.features else p
@@ -249,17 +260,31 @@ class Goal:
         """Return the first side condition that is not proved from its form or the assumptions, as a message."""
         for condition in list(self.context.conditions):
             if "assumption" in self.rule.features:
+                # the two sides were rewritten, so the condition must speak of the same atoms
                 condition = replace(condition, of=rewrite(condition.of, self.rewrites, self.context))
             if not _covered(condition, self.context):
+                # costly facts only where the cheap ones are not enough
                 self.sum_signs(condition.of)
                 for bound in self.inequalities.bounds:
                     self.context.facts += bound.instances(self.context)
                 if not _covered(condition, self.context) and not self.settle(condition, self.context):
-                    return f"a side condition is not among the assumptions: {write(condition.of)} is {condition.kind}"
+                    self.unmet = condition.kind, write(condition.of)
+                    return "a side condition is not among the assumptions: " + self._wanted(condition)
         return None
+
+    def _wanted(self, condition: Condition) -> str:
+        """Return a side condition as text; for an index without a range, what to write."""
+        place = write(condition.of)
+        text = f"{place} is {condition.kind}"
+        if condition.kind != "in range" or not place.is_Symbol:
+            return text
+        ends = (write(other.of) + place + 1 for other in self.context.conditions if other.kind == "in range")
+        sizes = [end for end in ends if place not in end.free_symbols]
+        return f"{text} (say how many values it has: ranges={{{place}: {sizes[0] if sizes else '...'}}})"
 
     def sum_signs(self, p: Poly) -> None:
         """Add facts for the signs of sums inside a polynomial whose terms have a sign by the assumed inequalities."""
+        # inner sums first: the sign of an outer one may rest on theirs
         for atom in sorted(atoms_of(p, "sum"), key=lambda each: own_level(each[2])):
             body, indices = open_sum(atom, self.context)
             places = (subtract(high, low) for low, high in (self.context.ranges[index] for index in indices))
@@ -295,13 +320,7 @@ def _beyond_stated(p: Poly, context: Context) -> bool:
     return any(always_nonnegative(subtract(p, bound.value), context) for bound in whole)
 
 
-_SIGNS = {
-    Ge: ("nonnegative", 1),
-    Gt: ("positive", 1),
-    Le: ("nonnegative", -1),
-    Lt: ("positive", -1),
-    Ne: ("nonzero", 1),
-}
+_SIGNS = {">=": "nonnegative", ">": "positive", "!=": "nonzero"}
 
 
 def places_of(goal: Goal, *axes: Axis) -> list[Any]:

@@ -23,21 +23,15 @@ from sympy import (
     Add,
     Basic,
     Derivative,
-    Eq,
     Expr,
-    Ge,
-    Gt,
     Heaviside,
     Indexed,
     Integer,
     KroneckerDelta,
-    Le,
-    Lt,
     Max,
     Min,
     Mod,
     Mul,
-    Ne,
     Piecewise,
     Pow,
     Product,
@@ -64,9 +58,10 @@ from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, V
 from derivations.language.counting.costs import Count
 from derivations.language.judge.constraints import Constraint
 from derivations.language.judge.declared_numbers import first_fitting
+from derivations.language.judge.normal_form.relations import RELATIONS
 from derivations.language.judge.solutions import Draws
 
-__all__ = ["KINDS", "LAWS", "Instances", "NoInstance"]
+__all__ = ["LAWS", "Instances", "NoInstance"]
 
 _MOST_TERMS = 20_000
 _LARGEST_RANGE = 130
@@ -116,7 +111,7 @@ class Instances:
             left, right = (
                 self.outcome(self.write(side, dict(zip(indices, case, strict=True)))) for side in statement.args
             )
-            kind, factor = KINDS[type(statement)]
+            kind, factor = RELATIONS[type(statement)]
             yield Constraint(kind, (left - right) * factor)
 
     def places(
@@ -124,10 +119,12 @@ class Instances:
     ) -> tuple[range, int]:
         """Return the values of an index, and their number; only the first ones if many differ by entries only."""
         first, last = self.whole(low, bound), self.whole(high, bound)
+        # as in the normal form, a symbolic range may be empty but never shorter
         if last < first - 1 and not (low.is_Integer and high.is_Integer):
             raise NoInstance(f"a range of {last - first + 1} places")
         if last - first < _LARGEST_RANGE:
             return range(first, last + 1), max(last - first + 1, 0)
+        # the index must occur only as a subscript: then terms from `_DISTINCT` on are all equal
         marks = {part: Symbol("entry") for part in inside.atoms(Indexed) if index in part.indices}
         if first or inside.xreplace(marks).has(index) or not all(part.base.shape for part in marks):
             raise NoInstance("a range that is too large", too_large=True)
@@ -137,6 +134,7 @@ class Instances:
         """Return the value of an integer expression."""
         found = self.write(value, bound)
         if isinstance(found, Internal) and found.is_integer:  # an integer entry used as an index, such as a token
+            # any value will do for a search; that the entry has it becomes a relation
             fixed = Integer(self.default - 1)
             self.declared.append(Constraint("=", found - fixed))
             found = fixed
@@ -181,7 +179,7 @@ class Instances:
             first = self.default if e.is_positive else 0
             value = first_fitting(map(Fraction, (first, *range(_MOST_DRAWN))), e)
             if value is None:
-                raise NoInstance(f"no small number is what {e} was declared to be")
+                raise NoInstance(f"no small number satisfies the declaration of {e}")
             return Integer(self.integers.setdefault(e.name, int(value)))
         return self.entry(e.name, e.assumptions0, (1, 0, 0, 1)) if isinstance(e, OnlyEntry) else e
 
@@ -195,7 +193,9 @@ class Instances:
         if define is not None:
             return self.write(define(*map(Integer, places)), {})
         if max(sizes, default=0) > _LARGEST_RANGE:
+            # entries from the fourth on are one unknown
             places = tuple(min(place, _DISTINCT) for place in places)
+        # the third draw is a unit matrix, the fourth a row of equal weights that sums to 1
         draws = (1, 0, int(len(set(places)) == 1), Fraction(1, max(sizes[-1:], default=1)))
         return self.entry(f"{name}{list(places)}", {**e.base.label.assumptions0, **e.base.assumptions0}, draws)
 
@@ -205,6 +205,7 @@ class Instances:
         if self.random and not found.is_integer and found not in self.entries:
             mean, spread = self.unknown(f"mean of {found}", {}, (0, 1, 0, 0)), self.unknown(f"spread of {found}", {})
             self.entries[found] = self.law_of(str(found), mean, spread)
+            # every outcome must have the declared properties, not only the mean
             values = {v.xreplace({_COMMON: Integer(c)}) for v, _ in self.entries[found] for c in (1, -1)}
             self.declared += [Constraint("declared", value, found) for value in sorted(values, key=str)]
         return found
@@ -236,6 +237,7 @@ class Instances:
                 own, joined = own | other[0], joined * other[1]
             groups.append((own, joined))
         whole = Mul(*(self.average(sorted(own, key=str), part) for own, part in groups))
+        # the shared sign is averaged last: given the sign, the entries are independent
         both = [whole.xreplace({_COMMON: Integer(c)}) for c in (1, -1)] if whole.has(_COMMON) else [whole, whole]
         return expand(Add(*both) / 2)
 
@@ -266,6 +268,7 @@ class Instances:
         terms = [self.write(body, {**bound, index: place}) for place in places]
         more = count - len(terms)
         if isinstance(e, Sum):
+            # the terms beyond those written out equal the last one
             return Add(*terms, *([terms[-1] * more] if more else []))
         return Mul(*terms, *([terms[-1] ** more] if more else []))
 
@@ -317,6 +320,7 @@ class Instances:
     def slope(self, e: Derivative, bound: Mapping[Symbol, int]) -> Any:
         """Return the derivative of a formula; the derivative of an unknown function is an unknown."""
         uninterpreted_function = self.unknown(str(e.xreplace(dict(bound))), {})
+        # finitely many values of an unknown function leave its slope free
         if self.random or e.has(AppliedUndef):
             return uninterpreted_function
         value: Any = self.write(e.expr, bound)
@@ -341,11 +345,3 @@ _RULES: tuple[tuple[Any, Callable[[Instances, Any, Mapping[Symbol, int]], Any]],
     (Piecewise, Instances.cases),
     (Count, lambda self, e, bound: self.write(e.value(), bound)),
 )
-KINDS: dict[Any, tuple[str, int]] = {
-    Ge: (">=", 1),
-    Gt: (">", 1),
-    Le: (">=", -1),
-    Lt: (">", -1),
-    Eq: ("=", 1),
-    Ne: ("!=", 1),
-}

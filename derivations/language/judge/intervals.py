@@ -149,6 +149,7 @@ def _wave(x: Interval, which: int, offset: End) -> Interval:
     precision, minus_one = x.ctx.prec, mpf_neg(fone)
     if low == fninf or high == finf:
         return x.ctx.make_mpf((minus_one, fone))
+    # between neighbouring extrema cos is monotone, so only the ends and the extrema count
     values = [end for each in (low, high) for end in _wave_at(each, which, precision)]
     least, largest = mpf_min_max(values)
     if low != high:  # pi is irrational: a single dyadic number is a multiple of pi only if it is 0

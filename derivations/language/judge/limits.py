@@ -88,10 +88,13 @@ def _limit_at_infinity(goal: Goal) -> tuple[Any, Symbol] | str:
     if not isinstance(limit, Limit) or limit.args[2] != oo or goal.step.relation != "=":
         return f"the rule {goal.rule.name} proves the value of a limit at infinity"
     f, variable = limit.args[:2]
+    # powers and logarithms of g are then defined all the way to infinity
     if not isinstance(variable, Symbol) or symbol_atom(variable)[2] != "positive":
         return f"{variable} must be declared positive"
+    # under an assumption such as g < 5 the limit is about no value of g
     if goal.speaks_of(variable):
         return f"an assumption mentions {variable}, which tends to infinity"
+    # in the normal form, where g - g is gone
     if contains(goal.value(goal.step.expression), symbol_atom(variable)):
         return f"the limit depends on {variable}"
     return f, variable
@@ -153,6 +156,7 @@ def _limit_of_term(mono: Mono, coefficient: Number, variable: Atom, goal: Goal) 
     growth = dict(mono).get(variable, 0)
     moving = [(atom, e) for atom, e in mono if contains(atom, variable) and atom != variable]
     factors = [_limit_of_factor(atom, e, variable, goal) for atom, e in moving]
+    # g^a times a factor that tends to 0 has no limit by these laws, unless the factor is exponential
     decays = any(atom[0] == "exp" and f == ZERO for (atom, _), f in zip(moving, factors, strict=True))
     if growth > 0 and not decays:
         raise Undecided(f"no law gives the limit of {write(monomial(mono, coefficient))}")
@@ -167,10 +171,13 @@ def _limit_of_factor(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -
     if kind == "exp":
         return _limit_of_exponential(atom, exponent, variable, goal)
     if kind == "poly":
+        # `power` keeps the condition that the limit of a denominator is not 0
         return power(_limit(atom[1], variable, goal), exponent, context)
+    # finitely many terms, as many for every g
     if kind == "sum" and not contains(atom[1], variable):
         body, indices = open_sum(atom, context)
         return power(close(_limit(body, variable, goal), indices, context), exponent, context)
+    # f(p) -> f(lim p) for a continuous f
     continuous = _CONTINUOUS.get(kind)
     if continuous is None:
         raise Undecided(f"no law gives the limit of {write(single(atom, exponent))}")
@@ -193,6 +200,7 @@ def _degree(atom: Atom, exponent: Number, variable: Atom, goal: Goal) -> int | N
     powers = dict(atom[1])
     degree = powers.pop(variable, 0)
     factor = monomial(tuple(powers.items()), exponent)
+    # exp(c g^a) with c free of g only
     if degree == 0 or contains(tuple(powers), variable):
         return None
     if degree < 0:

@@ -33,11 +33,14 @@ def by_null_space(goal: Goal) -> str | None:
         goal.require_sizes(*map(total, array.shape))
         goal.keep_domains(array)
     for B, C in zip(span.args, factors, strict=True):
+        # a vector b counts as a matrix of one column, and its c as a matrix of one row
         if len(C.shape) != len(B.shape) or not same_size(C.shape[-1], A.shape[1]):
             return f"B of shape {shape_text(B.shape)} and C of shape {shape_text(C.shape)} do not multiply"
+        # A B = 0: the span lies in the null space
         image = A @ B
         if not goal.equal(image.entry(*places_of(goal, *image.shape)), Integer(0)):
             return f"{A} @ {B} is not proved to be 0"
+    # I = L A + sum B C: a v with A v = 0 is sum B (C v), so that the null space lies in the span
     inverse = left @ A
     row, column = places_of(goal, *inverse.shape)
     parts = sum((_outer(B, C, row, column) for B, C in zip(span.args, factors, strict=True)), Integer(0))
@@ -58,6 +61,7 @@ def by_trace(goal: Goal) -> str | None:
     if len(given) != 1 or not isinstance(given[0], Array):
         return "the certificate is a matrix L with A L A = A"
     (left,) = given
+    # A = A L A gives rank(A) <= rank(L A) <= rank(A); L A is idempotent, and the rank of such a matrix is its trace
     goal.require_sizes(*map(total, A.shape))
     goal.keep_domains(A)
     goal.keep_domains(left)
@@ -81,11 +85,13 @@ def by_quadratic_form(goal: Goal) -> str | None:
     v, *forms = given
     assert isinstance(v, Variable)
     if _spoken_of(v, (A, bound), goal):
+        # the inequality is needed for every v
         return f"{v} must be free, but the matrix, the bound, a definition or an assumption mentions it"
     goal.require_sizes(*map(total, A.shape))
     goal.keep_domains(A)
     row, column = places_of(goal, *A.shape)
     if not goal.equal(A.entry(row, column), A.entry(column, row)):
+        # the form bounds the norm only then: [[0, 1], [0, 0]] has |v^T A v| <= v^T v / 2, and norm 1
         return f"{A} is not proved to be symmetric"
     quadratic, squares = (v @ (A @ v)).entry(), (v @ v).entry()
     for form, difference in zip(forms, (bound * squares - quadratic, bound * squares + quadratic), strict=True):

@@ -28,14 +28,17 @@ def check_definitions(definitions: tuple[Equation, ...]) -> None:
     A value must be real, and integer if so declared. A name is defined once, and so is every member of a family.
     """
     for equation in definitions:
+        # the normal form reads every entry of an array as a real number, whatever the definition says
         if not declared_real(equation.value):
             raise Undecided(f"arrays are real, and the definition {equation} is not proved to be")
+        # X_i = ... for i = 1, ..., h defines all h members, and the i on the left must be that i alone
         if equation.over and not (
             equation.target.args[1] == equation.over[0] and same_size(equation.variable.shape[0], equation.over[1])
         ):
             raise Undecided(f"the family {equation} does not define each member once")
+        # SymPy uses the declaration: cos(2 pi k) becomes 1 for an integer k
         if equation.variable.kind == "integer" and equation.value.kind != "integer":
-            raise Undecided(f"the definition {equation} calls integers what need not be")
+            raise Undecided(f"the definition {equation} is declared to be of integers, and need not be")
     names = [equation.variable.name for equation in definitions]
     if len(set(names)) < len(names):
         raise Undecided(f"a name is defined twice among {', '.join(names)}")
@@ -66,6 +69,7 @@ def check_symbol_consistency(
     waiting = [_premise(definition) for definition in derivation.definitions]
     waiting += [_premise(assumption) for assumption in (*derivation.assumptions, *given)]
     while waiting:
+        # an assumption counts once a name in it is in use; its own names may bring in further assumptions
         spoken_of = [premise for premise in waiting if premise.about & table.keys() or not premise.about]
         if not spoken_of:
             break
@@ -85,7 +89,7 @@ def _enter(names: Names, table: dict[Any, _Name]) -> None:
         if other is not name and not _one(other, name):
             raise Undecided(f"there are two {name.kind}s {name.text} with different declarations")
         if not name.declared.get("commutative", True):
-            raise Undecided(f"{name.text} does not commute, and the judge knows products that commute alone")
+            raise Undecided(f"{name.text} does not commute, and the judge handles commuting products only")
 
 
 class _Premise(NamedTuple):

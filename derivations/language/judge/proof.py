@@ -28,10 +28,11 @@ that satisfy all assumptions (`satisfying`), nothing is proved.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
-from sympy import Basic
+from sympy import Basic, Expr
 
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.shapes import ShapeError
@@ -55,12 +56,17 @@ LEVELS = ("refuted", "unknown", "tested", "proved for sizes up to N", "proved", 
 
 @dataclass(frozen=True)
 class StepEvidence:
-    """The verdict about one step: its level, and the reason where it is not proved."""
+    """The verdict about one step: its level, and the reason where it is not proved.
+
+    `unmet` holds the kind ("nonzero", "positive", ...) and the value of a side condition that came up and is neither
+    proved nor among the assumptions. Its symbols have names only.
+    """
 
     level: str
     rule: str
     reason: str = ""
     counterexample: Counterexample | None = None
+    unmet: tuple[str, Expr] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,10 +94,12 @@ def judge(derivation: Derivation) -> Evidence:
     if not isinstance(derivation, Derivation):
         raise TypeError(f"the judge decides a derivation, not {shown(derivation)}: build one with `derivation`")
     known = derivation.__dict__.get(_KEPT)
+    # `copy.copy` takes the attribute along: evidence counts only for the very object that was decided
     if isinstance(known, Evidence) and known.of is derivation:
         return known
     claims = tuple(_decided(claim, derivation) for claim in derivation.claims)
     evidence = Evidence(_weakest(claims), claims, derivation)
+    # derivations are frozen; what is kept is no part of their value
     object.__setattr__(derivation, _KEPT, evidence)
     return evidence
 
@@ -120,9 +128,17 @@ def _decided(claim: Claim, derivation: Derivation) -> tuple[StepEvidence, ...]:
 
 
 def prove_equal(
-    left: Basic | int, right: Basic | int, derivation: Derivation | None = None, rule: str = "algebra"
+    left: Basic | int,
+    right: Basic | int,
+    derivation: Derivation | None = None,
+    rule: str = "algebra",
+    *,
+    refute: bool = True,
 ) -> StepEvidence:
-    """Decide `left = right` under the definitions, ranges and assumptions of a derivation."""
+    """Decide `left = right` under the definitions, ranges and assumptions of a derivation.
+
+    Without `refute` no counterexample is sought: what is not proved is unknown.
+    """
     try:
         step = Step(rule, right)
         claim = Claim(left, (step,))
@@ -134,14 +150,18 @@ def prove_equal(
             rule,
             f"assumptions are passed as a derivation, not {shown(derivation)}: build one with `derivation`",
         )
-    return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)))
+    return _decide(claim.lhs, step, claim, derivation or Derivation("", "", (claim,)), refute)
 
 
-def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:
+def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, refute: bool = True) -> StepEvidence:
     rule = RULES.get(step.rule)
     if rule is None:
-        return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}")
-    noisy = rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
+        near = get_close_matches(step.rule, RULES, n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        return StepEvidence("unknown", step.rule, f"there is no rule called {step.rule!r}{meant}")
+    unmet = None
+    # 1 - 0.9999 carries rounding errors of the user's own arithmetic: it may fail a true statement
+    noisy = not refute or rounded_by_arithmetic(previous) or rounded_by_arithmetic(step.expression)
     try:
         previous, step, (derivation, claim) = exact(previous), exact_step(step), as_stated(derivation, claim)
         goal = Goal(previous, step, claim, derivation, rule)
@@ -149,8 +169,12 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
             missing = _TACTICS[rule.tactic](goal)
         if missing is None:
             missing = goal.uncovered()
+        else:
+            with suppress(Exception):  # a hint only: what is not proved stays so
+                goal.uncovered()
         if missing is None:
             return _proved(step, claim, derivation)
+        unmet = goal.unmet
     except (Undecided, ShapeError) as error:
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
@@ -165,7 +189,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation) -
         return StepEvidence("refuted", step.rule, str(counterexample), counterexample)
     if proved_thoroughly(previous, step, claim, derivation, rule):
         return _proved(step, claim, derivation)
-    return StepEvidence("unknown", step.rule, missing)
+    return StepEvidence("unknown", step.rule, missing, unmet=unmet)
 
 
 def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:

@@ -32,7 +32,8 @@ from sympy import (
 
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.judge.constraints import Constraint, unknowns
-from derivations.language.judge.instances import KINDS, LAWS, Instances, NoInstance
+from derivations.language.judge.instances import LAWS, Instances, NoInstance
+from derivations.language.judge.normal_form.relations import RELATIONS
 from derivations.language.judge.solutions import Budget, Draws, solutions
 from derivations.language.results.derivation import Claim, Derivation
 
@@ -66,6 +67,7 @@ def _found(
     search = _Search(stated, bijections, values, Budget())
     if search.finds(plain, ranges):
         return True
+    # the sizes were small enough to write everything out, and nothing was found
     if search.outcomes != {"too large"}:
         return False
     small = tuple(each for each in stated if each[0] not in plain or not any(map(_is_whole, each[0].free_symbols)))
@@ -92,6 +94,7 @@ class _Search:
     def finds(self, plain: list[Basic], ranges: tuple[tuple[Symbol, Expr], ...]) -> bool:
         """Return whether reals satisfy the assumptions, for some values of all sizes and indices."""
         random = any(statement.has(Expectation, Variance) for statement, _ in self.stated)
+        # without expectations no entry is random, and the law makes no difference
         for law in LAWS if random else ("signs",):
             for number, integers in enumerate(_integers(plain, ranges, self.budget)):
                 default = _DEFAULTS[number % len(_DEFAULTS)]
@@ -106,6 +109,7 @@ class _Search:
         """Return whether reals satisfy the assumptions at the given sizes."""
         try:
             for name, inverse, size in self.bijections:
+                # the identity or the reversal of the range, each of which is its own inverse
                 order = range(sample.whole(size, {}))
                 sample.bijections |= dict.fromkeys((name, inverse), tuple(order[::-1] if reverse else order))
             relations: list[Constraint] = []
@@ -130,7 +134,7 @@ def _integers(
         starts[index] = (0, number, len(ranges) - 1 - number, number + 1)
         relations += [Constraint(">=", index), Constraint(">=", size - 1 - index)]
     for statement in plain:
-        kind, factor = KINDS[type(statement)]
+        kind, factor = RELATIONS[type(statement)]
         relations.append(Constraint(kind, factor * (statement.args[0] - statement.args[1])))
     linked = set(filter(_is_whole, unknowns(relations)))
     if not linked:

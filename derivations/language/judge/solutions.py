@@ -57,6 +57,7 @@ def solutions(
     `starts` holds the first draws for an unknown, by default 1 and 0. Random numbers follow them.
     """
     every = list(dict.fromkeys(constraints))
+    # the plain draw may fit before any equation is solved
     values = _drawn(unknowns(every), starts, 0)
     if all(holds(c, c.gap.xreplace(values)) for c in every):
         yield values
@@ -67,6 +68,7 @@ def solutions(
             return
         draws = {s: (near.get(s, 1), *starts.get(s, (1, 0))) for s in {*unknowns(left), *starts}}
         searches.append(_Search(left, replaced, draws, budget))
+    # all draws without repairs come first: they are cheap, and most assumptions ask for nothing more
     for repairs, search, attempt in product((0, _MOST_REPAIRS), searches, range(_ATTEMPTS)):
         found = search.repaired(repairs, attempt)
         if found is not None:
@@ -86,6 +88,7 @@ def _by_linear_arithmetic(constraints: list[Constraint]) -> dict[Symbol, Fractio
             continue
         monos = [names.setdefault(part, ((("t", len(names)), 1),)) for part in terms]
         row = from_terms((mono, Fraction(int(c.p), int(c.q))) for mono, c in zip(monos, terms.values(), strict=True))
+        # gap != 0 is not convex, so linear arithmetic cannot use it
         facts += [Fact(row if sign > 0 else negate(row), strict) for sign, strict in _signs(constraint)]
     try:
         found = point(facts, Context())
@@ -152,6 +155,7 @@ class _Search:
             if last and repairs and len(wrong) == 1 and wrong[0].kind == "=" and self.has_root(wrong[0], values):
                 wrong = []
             if not wrong:
+                # the root found first may hold unknowns that were solved for later
                 for unknown, expression in reversed(self.replaced):
                     values[unknown] = expression.xreplace(values)
                 return values
@@ -170,8 +174,10 @@ class _Search:
             edge = isolated(gap, unknown) if constraint.kind != "declared" else None
             if edge is not None and edge.value.is_Rational:
                 edges.add(Fraction(int(edge.value.p), int(edge.value.q)))
+            # n / 4 is an integer only at multiples of 4
             whole = lcm(*(int(number.q) for number in gap.atoms(Rational)))
             numbers += [Fraction(whole), Fraction(2 * whole)] if whole > 1 else []
+        # at an edge one relation turns false: beside it or between two edges all may hold
         ends = sorted(edges)
         between = [(low + high) / 2 for low, high in pairwise(ends)]
         numbers[1:1] = [*ends, *between, *(end + by for end in ends for by in _BESIDE)]
@@ -181,6 +187,7 @@ class _Search:
                 continue
             tried = {**others, unknown: Rational(value.numerator, value.denominator)}
             failing = sum(not self.holds(c, tried) for c in self.about[unknown])
+            # the relation to repair weighs more than all others together
             failing += len(self.constraints) * (failing > 0 and not self.holds(wrong, tried))
             if best is None or failing < best:
                 best, values[unknown] = failing, tried[unknown]
@@ -227,5 +234,6 @@ def _brackets(gap: Expr, unknown: Symbol) -> Iterator[tuple[Fraction, Fraction]]
         if below and above and below != above:
             for _ in range(_HALVES):
                 middle = (low + high) / 2
+                # the change of sign stays between the ends
                 low, high = (middle, high) if at(middle) == below else (low, middle)
             yield low, high

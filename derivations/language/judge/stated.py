@@ -39,6 +39,7 @@ def _stated(assumption: Assumption) -> Assumption:
 def _entrywise(assumption: Assumption, left: Array, right: Array) -> Assumption:
     """Return the equation of two arrays of one shape as an equation of their entries; other equations are unchanged."""
     same = len(left.shape) == len(right.shape) and all(map(same_size, left.shape, right.shape))
+    # an axis of blocks has pairs as indices, for which an assumption has no range
     if not same or any(isinstance(axis, Blocks) for axis in (*left.shape, *right.shape)):
         return assumption
     taken = {*left.atoms(Symbol), *right.atoms(Symbol), *assumption.ranges}

@@ -34,6 +34,7 @@ def by_supremum(goal: Goal) -> str | None:
     if not isinstance(supremum, Supremum) or goal.step.relation not in ("<=", ">="):
         return "this rule states that a supremum is <= or >= a number"
     variable = supremum.variable
+    # a positive t would shrink the domain without the statement saying so
     if symbol_atom(variable)[2] != "real":
         return f"{variable} must be declared real and nothing more"
     if goal.speaks_of(variable):
@@ -65,6 +66,7 @@ def _never_exceeded(supremum: Supremum, value: Any, goal: Goal) -> str | None:
         missing = goal.uncovered()  # before facts about t are added: evenness is a statement for all t
         if missing:
             return missing
+        # f(-t) = f(t): what holds for t >= 0 holds for all t
         low = Rational(0)
     last = high
     if high == oo:
@@ -107,6 +109,7 @@ def _within(f: Expr, t: Symbol, low: Fraction, high: Fraction, value: Any) -> st
 def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
     """For t >= b: f <= h by forms that show the sign of h - f, and h <= c by one interval."""
     b, majorant, *forms = goal.step.certificate
+    # from here on t stands for the numbers t >= b only
     beyond = Condition("nonnegative", read(t - b, goal.context))
     goal.context.facts += [beyond, *([Condition("positive", read(t, goal.context))] if b > 0 else [])]
     goal.value(majorant)

@@ -44,6 +44,7 @@ def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
             return f"the shapes {shape_text(left.shape)} and {shape_text(right.shape)} differ"
         goal.require_real(left, right)
         places = common_places(left, right, goal)
+        # on their own, because an entry may have lost what is undefined: x * (1/x) is 1
         goal.keep_domains(left, *places)
         goal.keep_domains(right, *places)
         left, right = left.entry(*places), right.entry(*places)
@@ -54,9 +55,12 @@ def by_order(goal: Goal) -> str | None:
     """The equality holds in every order of the certificate's numbers; real numbers always have an order."""
     numbers = goal.step.certificate
     real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
+    # 4 numbers have 24 orders, each a proof of its own
     if not 2 <= len(numbers) <= _LARGEST_ORDER or not real:
         return f"the certificate names 2 to {_LARGEST_ORDER} real numbers"
+    # real numbers are totally ordered, so one of these orders always holds
     for order in permutations(numbers):
+        # a new goal for each order, so that the facts of one order are not used in another
         inside = Goal(goal.previous, goal.step, goal.claim, goal.derivation, goal.rule)
         for upper, lower in combinations(order, 2):
             inside.context.facts.append(Condition("nonnegative", read(upper - lower, inside.context)))
@@ -104,6 +108,7 @@ def by_rounding(goal: Goal) -> str | None:
         return f"{number} is not a number: {error}"
     half = iv.mpf(1) / (2 * iv.mpf(10) ** int(decimals))
     centre = intervals.fraction(Fraction(int(value.p), int(value.q)))
+    # strictly inside: at exactly half a unit both neighbours would be correct roundings
     inside = interval > centre - half and interval < centre + half
     return None if inside else f"{number} lies in {interval}, which does not round to {value}"
 
@@ -115,6 +120,7 @@ def by_rank(goal: Goal) -> str | None:
         return "this rule states rank(A B) <= size"
     matrix = rank.args[0]
     goal.keep_domains(matrix)
+    # the columns of A B are combinations of the columns of A, of which there are as many as the inner size
     inner = [matrix.args[0].shape[-1]] if type(matrix).__name__ == "Product" else []
     goal.require_sizes(*(total(size) for size in (*matrix.shape, *inner)))
     if any(goal.equal(total(size), bound) for size in (*matrix.shape, *inner)):

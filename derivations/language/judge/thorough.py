@@ -1,8 +1,9 @@
 """The second look: costlier proofs, for steps that the tactics leave open and no counterexample refutes.
 
-An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`). While the two
-sides are read, a sign may follow from several assumed inequalities together. As in the first look, every side condition
-must be proved or assumed.
+An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`). Both are
+tried again with sums over k p values as sums over k blocks of p, for each p that divides a range. While the two sides
+are read, a sign may follow from several assumed inequalities together. As in the first look, every side condition must
+be proved or assumed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.almost import extends_everywhere, variables_of
 from derivations.language.judge.normal_form.deciding import consult, has_sign, is_zero, settles
 from derivations.language.judge.normal_form.reading import symbol_atom
-from derivations.language.judge.normal_form.terms import subtract
+from derivations.language.judge.normal_form.terms import Poly, subtract
 from derivations.language.judge.rules import RULES, Rule
 from derivations.language.layers.stacks import without_stacks
 from derivations.language.results.derivation import Claim, Derivation, Step
 
 __all__ = ["proved_thoroughly"]
+
+_MOST_INNERS = 4  # sizes of blocks that are tried
 
 
 def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Derivation, rule: Rule) -> bool:
@@ -36,10 +39,19 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
             previous, step, equal = _with_stacks_named(previous, step, derivation)
             if equal:
                 return True
-        goal = Goal(previous, step, claim, derivation, rule)
-        goal.context.consult, goal.settle = consult, settles
-        with deferring():
-            return tactic(goal) and goal.uncovered() is None and _holds_everywhere(goal)
+        # the first round cuts no range, and collects the sizes of blocks that the next rounds try
+        inners: list[Poly | None] = [None]
+        for number in range(1 + _MOST_INNERS):
+            # a new goal each time: normal forms and conditions depend on how ranges are cut
+            goal = Goal(previous, step, claim, derivation, rule)
+            goal.context.consult, goal.settle, goal.context.inner = consult, settles, inners[number]
+            with deferring():
+                if tactic(goal) and goal.uncovered() is None and _holds_everywhere(goal):
+                    return True
+            inners += [] if number else goal.context.inners
+            if number + 1 >= len(inners):
+                return False
+        return False
     except Exception:  # whatever happens inside, silence is never success
         return False
 
@@ -99,6 +111,7 @@ def _equal(goal: Goal) -> bool:
 
 def _same(left: Basic, right: Basic, goal: Goal) -> bool:
     gap = subtract(goal.value(left), goal.value(right))
+    # the conditions of the two sides were kept while they were read: continuity does not remove these
     with goal.context.after_reading(), goal.context.derivation():
         if is_zero(gap, goal.context):
             return True

@@ -87,6 +87,7 @@ class _Writer:
         known: dict[Array, Array] = {}
         for variable, argument in zip(node.layer.inputs, node.arguments, strict=True):
             value = self._written(argument, over)
+            # a mask with a formula is passed as that formula, so that later passes see which keys it shows
             value = self.masks.get(value, value)
             known[variable] = (
                 value if is_name(value) or _is_mask(value) else self._named(f"{node.name}.{variable.name}", value, over)

@@ -18,6 +18,7 @@ from sympy.printing.str import StrPrinter
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.declarations import at_places
 from derivations.language.arrays.expression import Array, Member, Shape, Variable, require
+from derivations.language.arrays.refusals import refuse_function
 from derivations.language.arrays.shapes import (
     Axis,
     ShapeError,
@@ -31,7 +32,18 @@ from derivations.language.arrays.shapes import (
 )
 from derivations.language.arrays.shown import Displayed, Shown
 
-__all__ = ["Apply", "Equation", "Equations", "Gradient", "Layer", "Part", "Repeat", "bind_sizes", "part"]
+__all__ = [
+    "Apply",
+    "Equation",
+    "Equations",
+    "Gradient",
+    "Layer",
+    "Part",
+    "Repeat",
+    "bind_sizes",
+    "part",
+    "require_layer",
+]
 
 
 class Equation(Displayed, Basic):
@@ -83,7 +95,7 @@ class Equation(Displayed, Basic):
         """Return the right-hand side of one entry of the defined variable, a family's index first."""
         if self.over is None:
             return self.value.entry(*places)
-        return at_places(self.value, {self.over[0]: sympify(places[0])}).entry(*places[1:])
+        return at_places(self.value, {self.over[0]: sympify(flat(places[0]))}).entry(*places[1:])
 
     def _sympystr(self, printer: StrPrinter) -> str:
         family = f"  for {self.over[0]} < {self.over[1]}" if self.over else ""
@@ -107,9 +119,18 @@ class Equations:
     def __call__(self, name: str, over: tuple[Symbol, Sized] | None = None) -> Any:
         """Start the next equation, so that an error in its right-hand side can name it; return its definer."""
         require(isinstance(name, str) and bool(name), lambda: f"an equation defines a name such as 'S', not {name!r}")
+        require(
+            over is None or (isinstance(over, tuple) and len(over) == 2),
+            lambda: (
+                f"let({name!r})(...) takes the right-hand side in a second pair of brackets; "
+                f"beside the name stands over=(i, h), an index and its number of values, not {over!r}"
+            ),
+        )
+        # set here and cleared after the definition: Python evaluates the right-hand side between the two calls
         current_equation.set(name)
 
         def define(value: Array) -> Variable:
+            refuse_function(value)
             require(isinstance(value, Array), lambda: f"its right-hand side is an array, not {value!r}")
             kind = value.kind
             if over is None:
@@ -128,6 +149,9 @@ class Equations:
     def __iter__(self) -> Iterator[Equation]:
         """Iterate over the equations in order."""
         return iter(self._equations)
+
+    def __repr__(self) -> str:
+        return f"Equations({', '.join(map(str, self._equations))})"
 
 
 class Layer(Shown, Basic):
@@ -148,12 +172,21 @@ class Layer(Shown, Basic):
         for equation in layer.equations:
             unknown = sorted(v.name for v in _variables(equation.value) - known)
             if unknown:
-                raise ShapeError(f"layer {layer.name}, equation {equation}: {unknown[0]} is unknown")
+                raise ShapeError(
+                    f"layer {layer.name}, equation {equation}: {unknown[0]} is unknown; "
+                    "put it among the inputs or parameters, or define it before"
+                )
+            if equation.variable.name in {v.name for v in known}:
+                raise ShapeError(
+                    f"layer {layer.name}, equation {equation}: {equation.variable.name} is there already; "
+                    "give what is defined a name of its own"
+                )
             hidden = sorted(_names_in_formulas(equation.value) & {v.name for v in known})
             if hidden:
                 raise ShapeError(
                     f"layer {layer.name}, equation {equation}: a formula reads entries of {hidden[0]}, which no "
-                    "substitution and no gradient would see; write the equation with whole arrays"
+                    f"substitution and no gradient would see; write the equation with whole arrays, such as "
+                    f"Member({hidden[0]}, i) for what {hidden[0]} has at place i, and multiply them by Hadamard or @"
                 )
             known.add(equation.variable)
         missing = [v for v in layer.outputs if v not in known]
@@ -242,6 +275,7 @@ class Layer(Shown, Basic):
     def until(self, name: str) -> Layer:
         """Return the layer whose output is the intermediate `name`, with only the equations that it needs."""
         needed, kept = {self.equation(name).variable}, []
+        # from the last one back, so that what a needed equation reads is needed too
         for equation in reversed(self.equations):
             if equation.variable in needed:
                 kept.append(equation)
@@ -259,6 +293,7 @@ class Layer(Shown, Basic):
 
     def _result(self, inputs: tuple[Array, ...], parameters: dict[str, Array], path: str) -> Array:
         sizes = bind_sizes(self, inputs)
+        # sizes first: the shapes of the weights follow from those of the arguments
         layer = self.xreplace(sizes)
         known: dict[Basic, Basic] = dict(zip(layer.inputs, inputs, strict=True))
         known |= {p: parameters.get(p.name, p) for p in layer.parameters}
@@ -274,11 +309,19 @@ class Layer(Shown, Basic):
         return f"{self.name}({', '.join(v.name for v in self.inputs)})"
 
 
+def require_layer(value: Any) -> Layer:
+    """Return the value if it is a layer; raise `TypeError` if not, for instance for a function that builds one."""
+    if not isinstance(value, Layer):
+        raise TypeError(f"a layer is needed, such as feed_forward() or layer('feed_forward'), not {value!r}")
+    return value
+
+
 def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
     """Return the given parts of a layer as a tuple; raise `ShapeError` unless all have the type `kind`."""
     found = tuple(parts) if isinstance(parts, Iterable) and not isinstance(parts, str) else (parts,)
     wrong = [part for part in found if not isinstance(part, kind)]
-    require(not wrong, lambda: f"the {what} of a layer are of type {kind.__name__}, not {wrong[0]!r}")
+    by = ", which is what let('Y')(...) returns" if what == "outputs" else ""
+    require(not wrong, lambda: f"the {what} of a layer are of type {kind.__name__}{by}, not {wrong[0]!r}")
     return found
 
 
@@ -288,10 +331,6 @@ class Gradient(Layer):
 
 class _Family(Array):
     """The members of a family as one array: `[i]` selects the member i."""
-
-    def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
-        """Replace everything except the bound index."""
-        return super()._xreplace({key: value for key, value in rule.items() if key != self.args[1]})
 
     @property
     def bound_symbols(self) -> list[Symbol]:
@@ -312,6 +351,8 @@ class _Family(Array):
 
 class Apply(Array):
     """A layer applied to arrays; its weights are called `name.weight`, except those bound to arrays here."""
+
+    holds_arguments = True
 
     def __new__(cls, name: Str, layer: Layer, arguments: Sequence, bound: Sequence = Sequence()) -> Apply:
         """Build the application; the sizes of the layer become those of the arguments."""
@@ -384,6 +425,7 @@ class Repeat(Apply):
         value, *rest = self.arguments
         for number in range(int(self.count)):
             name = Str(f"{self.name}.{number}")
+            # each copy has weights of its own, named by its number
             value = Apply(name, self.layer, Sequence(value, *rest), self.args[3]).unfold(path)
         return value
 
@@ -407,7 +449,8 @@ class Part:
 
 def part(name: str, layer: Layer, count: Sized | None = None) -> Part:
     """Return `layer` as a part called `name`, repeated `count` times when a count is given."""
-    return Part(name, layer, count)
+    require(isinstance(name, str) and bool(name), lambda: f"a part has a name such as 'norm', not {name!r}")
+    return Part(name, require_layer(layer), count)
 
 
 def bind_sizes(layer: Layer, arguments: tuple[Array, ...]) -> dict[Expr, Axis]:

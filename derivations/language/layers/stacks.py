@@ -53,6 +53,7 @@ def _alike(one: Repeat, other: Repeat, equal: Equal, equal_alone: Equal) -> bool
     arguments += [(value, other.bound[name]) for name, value in one.bound.items() if same]
     if not same or len(one.arguments) != len(other.arguments) or not _shaped_alike(one, other):
         return False
+    # the layers must agree for every input, so no assumption of the goal may help: inner inputs need not satisfy it
     return _same_layer(one.layer, other.layer, equal_alone) and all(equal(a, b) for a, b in arguments)
 
 

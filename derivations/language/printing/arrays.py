@@ -10,29 +10,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Basic, Dummy, Integer, Symbol, oo
+from sympy import Basic, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
+from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.binding import fresh_index
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import Array, Member, Transpose, Variable
 from derivations.language.arrays.masks import BandMask
-from derivations.language.arrays.scalars import without_conditions
-from derivations.language.arrays.shapes import Axis, total
+from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
+from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, total
 from derivations.language.layers.layer import Apply, Repeat
-from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
+from derivations.language.printing.entrywise import EntrywisePrinter, is_ones
+from derivations.language.printing.letters import joined
+from derivations.language.printing.typeset import ATOM, PRODUCT, SUM
 
-__all__ = ["ArrayPrinter"]
+__all__ = ["ArrayPrinter", "general_places"]
 
 _LEVELS = {
     "Plus": SUM,
     **dict.fromkeys(("SumOver", "ScatterRows", "RoutedProduct"), PRODUCT),
     "Product": PRODUCT,
     "Normalised": PRODUCT,
-    "Hadamard": PRODUCT,
     "MaskConjunction": PRODUCT,
 }
 
 
-class ArrayPrinter(ScalarPrinter):
+class ArrayPrinter(EntrywisePrinter):
     """The printer of arrays and scalars in a notation."""
 
     def level(self, expr: Basic) -> int:
@@ -44,8 +48,14 @@ class ArrayPrinter(ScalarPrinter):
             return self._scaled_level(expr)
         if name == "Member" and (family := _family_of(expr)) is not None:
             return self.level(family.args[0])
-        if name == "Elementwise" and not self._function(expr.args[0].name):
+        if name == "Tabulated" and (factors := _of_vectors(expr)):
+            return ATOM if len(factors) == 1 else PRODUCT
+        if name == "Hadamard":
+            return self.hadamard_level(expr)
+        if self._is_formula(expr):
             return self._in_place(expr)[1]
+        if name == "RowSum" and isinstance(expr.args[0], Transpose):
+            return PRODUCT
         return _LEVELS[name] if name in _LEVELS else super().level(expr)
 
     def _scaled_level(self, expr: Basic) -> int:
@@ -60,12 +70,14 @@ class ArrayPrinter(ScalarPrinter):
         """Print our nodes by our methods: SymPy also has nodes with names such as Product or Transpose."""
         if isinstance(expr, Basic):
             expr = without_conditions(expr)
+        if isinstance(expr, AppliedUndef) and expr.func == LARGEST:
+            return self._largest(expr)
         method = getattr(type(self), f"_print_{type(expr).__name__}", None)
         if isinstance(expr, Array) and (method is None or method.__module__.startswith("sympy.")):
             return self._print_Basic(expr)
         if kwargs or not isinstance(expr, Basic):
             return super()._print(expr, **kwargs)
-        key = (type(expr), expr, self.first, self._inline, *self._operands.items())
+        key = (type(expr), expr, self.first, self._inline, self.has_families, *self._operands.items())
         if key not in self._printed:  # terms are sorted by their printed text, so each is printed several times
             self._printed[key] = super()._print(expr)
         return self._printed[key]
@@ -85,6 +97,7 @@ class ArrayPrinter(ScalarPrinter):
             base, place = base.args
             places.insert(0, place)
         if base.func.__name__ == "_Family":
+            # a member of an unnamed family prints as the family's body at that index
             body = base.args[0].xreplace({base.args[1]: places[0]})
             return self._print(body) if len(places) == 1 else self._print(Member(body, *places[1:]))
         texts = [self.place(place) for place in places]
@@ -100,6 +113,7 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_Explicit(self, expr: Any) -> str:
         matrix = expr.args[0]
+        # a matrix of numbers has no letter to keep, so its entries move
         return self._print(matrix.T if self.notation.columns else matrix)
 
     def _print_MatrixBase(self, expr: Any) -> str:
@@ -110,20 +124,49 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_Tabulated(self, expr: Tabulated) -> str:
         formula = expr.args[0]
-        if _is_ones(expr) and len(expr.shape) == 1:
+        if is_ones(expr) and len(expr.shape) == 1:
             return r"\mathbf{1}"
+        if factors := _of_vectors(expr):
+            names = [self.named(name) for name in factors]
+            if len(names) == 1:
+                return self.applied(self.function_name("diag"), names)
+            # in column notation an array prints as its transpose: (y z^T)^T = z y^T
+            left, right = reversed(names) if self.notation.columns else names
+            return self.juxtaposed([left, self.power(right, self.notation.transpose)])
         places = ",".join(self._letters(formula.variables))
         return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
 
     _print_Numbers = _print_Tabulated
 
-    def _letters(self, places: Sequence[Symbol]) -> list[str]:
-        letters = [self.place(place) for place in places]
+    def _letters(self, places: Sequence[Place]) -> list[str]:
+        letters = [self.place(flat(place)) for place in places]
         return letters[::-1] if self.notation.columns else letters
 
     def subscripted(self, text: str, below: str) -> str:
         """Return a text with a subscript."""
         return f"{text}_{{{below}}}"
+
+    # Entries
+
+    def _print_Contraction(self, expr: Contraction) -> str:
+        places = general_places(expr)
+        families, self.has_families = self.has_families, False  # its axes are of equal standing
+        entry = self._print(expr.entry(*places))
+        self.has_families = families
+        return self.subscripted(self.wrapped(entry, "[]"), joined(self._letters(places))) if places else entry
+
+    def _print_RowMax(self, expr: Basic) -> str:
+        return self.applied(self.function_name("rowmax"), list(map(self._print, expr.args)))
+
+    def _largest(self, expr: Expr) -> str:
+        """Print the largest of the entries that a sum lists with their places, where its mask is 1."""
+        terms = expr.args[0]
+        factors = Mul.make_args(terms.function)
+        (share,) = (factor for factor in factors if factor.func == SHARE)
+        below = ",".join(self.place(index) for index, *_ in terms.limits)
+        visible = [f"{self._print(factor)} = 1" for factor in factors if factor != share]
+        body = self.operand(share.args[1], PRODUCT)
+        return self.big("max", " : ".join([below, ", ".join(visible)]) if visible else below, "", body)
 
     # Linear algebra
 
@@ -132,17 +175,14 @@ class ArrayPrinter(ScalarPrinter):
         if len(left.shape) == 1 and len(right.shape) == 1:
             return rf"{self.operand(left, PRODUCT)} {self.dot} {self.operand(right, ATOM)}"
         if self.notation.columns and len(right.shape) == 1:
-            return self.juxtaposed([self._transposed(left), self._factor(right, ATOM)])
+            return self.juxtaposed([self._transposed(left), self.factor(right, ATOM)])
+        if len(right.shape) == 1 and isinstance(right, Member) and isinstance(right.args[0], Variable):
+            # a row of a matrix stands to the left: K times row i of Q is q_i K^T
+            return self.juxtaposed([self.factor(right, PRODUCT), self._transposed(left)])
         if self.notation.columns:  # (A B)^T = B^T A^T
             left, right = right, left
         levels = (ATOM, PRODUCT) if self.notation.columns else (PRODUCT, ATOM)  # a product of products keeps its order
-        return self.juxtaposed([self._factor(left, levels[0]), self._factor(right, levels[1])])
-
-    def _factor(self, operand: Array, least: int) -> str:
-        mixed = operand.func.__name__ in ("Hadamard", "MaskConjunction") or (
-            self.slashed() and operand.func.__name__ == "Scaled"
-        )
-        return self.wrapped(self._print(operand)) if mixed else self.operand(operand, least)
+        return self.juxtaposed([self.factor(left, levels[0]), self.factor(right, levels[1])])
 
     def _print_Plus(self, expr: Basic) -> str:
         left, right = expr.args
@@ -153,7 +193,13 @@ class ArrayPrinter(ScalarPrinter):
         return f"{first} - {text[1:].lstrip()}" if text.startswith("-") else f"{first} + {text}"
 
     def _in_sum(self, expr: Basic) -> str:
-        """Return v 1^T for a vector in every column, so that it differs from one in every row; else an empty text."""
+        """Return v 1^T for a vector in every column, so that it differs from one in every row; else an empty text.
+
+        An array of equal numbers is the number.
+        """
+        if isinstance(expr, Tabulated) and expr.shape and expr.kind == "real":
+            formula = expr.args[0]
+            return "" if formula.expr.free_symbols & set(formula.variables) else self._print(formula.expr)
         if expr.func.__name__ == "Scaled" and expr.args[1].func.__name__ == "ColumnBroadcast":
             negative, top, bottom = self._split(expr.args[0])
             inner = self._in_sum(expr.args[1])
@@ -173,6 +219,7 @@ class ArrayPrinter(ScalarPrinter):
         scalar, operand = expr.args
         if scalar == 0:
             return "0"
+        # Q K^T / sqrt(d_k), as papers write it, and not 1/sqrt(d_k) Q K^T
         negative, top, bottom = self._split(scalar)
         sign = "-" if negative else ""
         top = [] if top == [Integer(1)] else top
@@ -198,19 +245,6 @@ class ArrayPrinter(ScalarPrinter):
         return self._print(expr.args[0])
 
     _print_ColumnBroadcast = _print_RowBroadcast
-
-    def _print_Hadamard(self, expr: Basic) -> str:
-        if _is_ones(expr.args[1]):
-            return self.juxtaposed([self.operand(expr.args[0], ATOM), self._print(expr.args[1])])
-        return self._alike(expr, self.hadamard)
-
-    def _print_MaskConjunction(self, expr: Basic) -> str:
-        return self._alike(expr, self.relations["and"])
-
-    def _alike(self, expr: Basic, sign: str) -> str:
-        left, right = expr.args
-        first = self._print(left) if left.func is expr.func else self.operand(left, ATOM)
-        return f"{first} {sign} {self.operand(right, ATOM)}"
 
     def _print_Concatenate(self, expr: Basic) -> str:
         body, over, size = expr.args
@@ -238,29 +272,6 @@ class ArrayPrinter(ScalarPrinter):
 
     # Functions of arrays
 
-    def _function(self, name: str) -> str:
-        return self.notation.function(name) if name in self.notation.functions else ""
-
-    def _print_Elementwise(self, expr: Basic) -> str:
-        function = self._function(expr.args[0].name)
-        return self.applied(function, list(map(self._print, expr.args[1:]))) if function else self._in_place(expr)[0]
-
-    def _in_place(self, expr: Basic) -> tuple[str, int]:
-        """Return the formula of a function with the printed arguments in place of its variables, and its level."""
-        formula, arguments = expr.args[0].formula, expr.args[1:]
-        # an integer symbol would be read as an index, which is printed counting from 1
-        named = {v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables}
-        texts = {
-            named[variable]: (self._print(argument), self.level(argument))
-            for variable, argument in zip(formula.variables, arguments, strict=True)
-        }
-        outer, self._operands = self._operands, {**self._operands, **texts}
-        try:
-            value = formula.expr.xreplace(named)
-            return self._print(value), self.level(value)
-        finally:
-            self._operands = outer
-
     def _print_RowSoftmax(self, expr: Basic) -> str:
         arguments = "; ".join(map(self._print, expr.args))
         return self.applied(self.notation.function("softmax"), [arguments])
@@ -272,6 +283,11 @@ class ArrayPrinter(ScalarPrinter):
         return self.subscripted(self.wrapped(self._print(table)), self._print(tokens))
 
     def _print_RowSum(self, expr: Basic) -> str:
+        if isinstance(expr.args[0], Transpose):  # the sums of the columns
+            factors = [self.power(r"\mathbf{1}", self.notation.transpose), self.factor(expr.args[0].args[0], ATOM)]
+            if self.notation.columns:
+                factors = [self.factor(expr.args[0].args[0], PRODUCT), r"\mathbf{1}"]
+            return self.juxtaposed(factors)
         return self.applied(self.function_name("rowsum"), [self._print(expr.args[0])])
 
     def _print_RowMean(self, expr: Basic) -> str:
@@ -288,6 +304,7 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_ScatterRows(self, expr: Basic) -> str:
         rows, tokens, _ = expr.args
+        # adding rows by number is a product with the transposed one-hot matrix
         chosen = self.applied(self.function_name("onehot"), [self._print(tokens)])
         factors = [self.power(chosen, self.notation.transpose), self.operand(rows, ATOM)]
         return self.juxtaposed(factors[::-1] if self.notation.columns else factors)
@@ -311,7 +328,7 @@ class ArrayPrinter(ScalarPrinter):
             text = self.subscripted(self.wrapped(self._print(family)), number)
         if turned:
             text = self.power(text, self.notation.transpose)
-        factors = [self._factor(rows, PRODUCT), text]
+        factors = [self.factor(rows, PRODUCT), text]
         return self.juxtaposed(factors[::-1] if self.notation.columns else factors)
 
     def _print_RoutedOuter(self, expr: Basic) -> str:
@@ -321,8 +338,12 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_EveryOther(self, expr: Basic) -> str:
         wide, place = expr.args
+        # our column 0 is the printed column 1, which is odd
         which = "even" if (place + self.first) % 2 == 0 else "odd"
-        return self.subscripted(self.wrapped(self._print(wide), "[]"), self.words(which))
+        return self.subscripted(self.wrapped(self._print(wide), "[]"), self.word(which))
+
+    def _print_Interleave(self, expr: Basic) -> str:
+        return self.applied(self.function_name("Interleave"), list(map(self._print, expr.args)))
 
     def _print_Windows(self, expr: Basic) -> str:
         rows, width = expr.args
@@ -330,6 +351,7 @@ class ArrayPrinter(ScalarPrinter):
         return self.applied(name, [self._print(rows)])
 
     def _print_AddedWindows(self, expr: Basic) -> str:
+        # adding windows up is the adjoint of taking them, and `windows` is linear
         name = self.power(self.function_name("windows"), self.notation.transpose)
         return self.applied(name, [self._print(expr.args[0])])
 
@@ -367,6 +389,7 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_Normalised(self, expr: Basic) -> str:
         rows, sums = expr.args
+        # diag(l)^-1 U divides row i of U by l_i
         inverse = self.power(self.applied(self.function_name("diag"), [self._print(sums)]), "-1")
         factors = [inverse, self.operand(rows, PRODUCT)]
         return self.juxtaposed(factors[::-1] if self.notation.columns else factors)
@@ -441,12 +464,12 @@ class ArrayPrinter(ScalarPrinter):
 
     def _print_Conformable(self, expr: Basic) -> str:
         left, right = reversed(expr.args) if self.notation.columns else expr.args
-        return rf"{self.juxtaposed([self._print(left), self._print(right)])}\ {self.words('conformable')}"
+        return rf"{self.juxtaposed([self._print(left), self._print(right)])}\ {self.word('conformable')}"
 
     def _print_Count(self, expr: Basic) -> str:
         what, layer, batch = expr.args
         arguments = [self.notation.function(layer.name), *([] if batch == 1 else [self._print(batch)])]
-        return self.applied(self.words(what.name), arguments)
+        return self.applied(self.count(what.name), arguments)
 
     def _print_Layer(self, expr: Any) -> str:
         return self.notation.function(expr.name)
@@ -456,8 +479,35 @@ class ArrayPrinter(ScalarPrinter):
         return self.applied(self.function_name(expr.func.__name__), [self._print(arg) for arg in expr.args])
 
 
-def _is_ones(expr: Basic) -> bool:
-    return isinstance(expr, Tabulated) and expr.args[0].expr == 1
+def general_places(value: Array) -> tuple[Place, ...]:
+    """Return letters for the place of an entry of an array; an axis of blocks gets two if contractions split it."""
+    taken, places = set(value.free_symbols), []
+    pairs = value.has(Contraction)
+    letters = [Symbol(name, integer=True) for name in ("i", "j", "k", "l", "u", "v", "w")]
+
+    def letter() -> Symbol:
+        free = (each for each in letters if each.name not in {symbol.name for symbol in taken})
+        found = next(free, None) or fresh_index(taken)
+        taken.add(found)
+        return found
+
+    for along in value.shape:
+        places.append(Pair(letter(), letter(), along.size) if pairs and isinstance(along, Blocks) else letter())
+    return tuple(places)
+
+
+def _of_vectors(expr: Basic) -> tuple[str, ...]:
+    """Return (y) for the table that is diag(y), and (y, z) for y z^T, of named vectors; else nothing."""
+    formula = without_conditions(expr.args[0])
+    parts = Mul.make_args(formula.expr)
+    if len(expr.shape) != 2 or len(parts) != 2 or expr.args[0] == Id:
+        return ()
+    entries = {p.indices: str(p.base.label) for p in parts if isinstance(p, Indexed)}
+    row, column = formula.variables
+    if set(entries) == {(row,), (column,)}:
+        return entries[row,], entries[column,]
+    on_diagonal = KroneckerDelta(row, column) in parts and set(entries) in ({(row,)}, {(column,)})
+    return tuple(entries.values()) if on_diagonal else ()
 
 
 def _family_of(expr: Basic) -> Basic | None:

@@ -43,6 +43,7 @@ _ARITHMETIC = (Add, Mul, Pow)
 
 
 def _lettered(expr: Expr, first: int) -> Expr:
+    # our j is the printed j - first
     if is_index(expr):
         return Letter(expr) - first
     if not has_index(expr):

@@ -60,14 +60,15 @@ def python(derivation: Derivation | Layer) -> str:
     outside = next((node for node in _nodes(value) if not _is_closed(node)), None)
     if outside is not None:
         kind = outside.func.__name__
-        raise NotClosedForm(f"{derivation.id}: {kind} in {value} is not part of a closed form in scalars")
+        raise NotClosedForm(f"{derivation.called}: {kind} in {value} is not part of a closed form in scalars")
+    # by name, so that the order of arguments does not depend on SymPy's internal order
     symbols = sorted(value.free_symbols, key=lambda s: natural(s.name))
     renamed = {s: Symbol(_identifier(s.name), **s.assumptions0) for s in symbols}
     printer = PythonCodePrinter({"fully_qualified_modules": False})
     body = printer.doprint(value.xreplace(renamed))
     imports = sorted(printer.module_imports.get("math", ()))
     head = f"from math import {', '.join(imports)}\n\n\n" if imports else ""
-    name, arguments = _identifier(derivation.id), ", ".join(renamed[s].name for s in symbols)
+    name, arguments = _identifier(derivation.id or "result"), ", ".join(renamed[s].name for s in symbols)
     return f'{head}def {name}({arguments}):\n    """{_summary(derivation)}"""\n    return {body}\n'
 
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce, singledispatch
+from itertools import product
 from operator import add, mul
 from typing import Any, TypeAlias
 
-from sympy import Expr, Integer, KroneckerDelta, MatrixBase, Symbol, diag, exp, log, ones, zeros
+from sympy import Expr, Integer, KroneckerDelta, MatrixBase, Max, Symbol, diag, exp, log, ones, zeros
 from sympy import ImmutableDenseMatrix as Matrix
+from sympy import Tuple as Places
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -58,7 +62,7 @@ from derivations.language.arrays.selection import (
     ScatterRows,
     Windows,
 )
-from derivations.language.arrays.shapes import Axis, ShapeError, axis, shape_text, total
+from derivations.language.arrays.shapes import Axis, Blocks, ShapeError, axis, shape_text, total
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Apply, Layer, Repeat
@@ -129,7 +133,7 @@ class _Scope:
 
     def check_all_used(self, what: str) -> None:
         for name in sorted(set(self.given) - self.used):
-            raise ShapeError(f"{what} has nothing called {name}; leave out its value")
+            raise ShapeError(f"{what} has no array or symbol called {name}; leave out its value")
 
 
 def _run(layer: Layer, scope: _Scope) -> Mapping[Variable, Value]:
@@ -196,6 +200,7 @@ def _(node: Pullback, scope: _Scope) -> Value:
         found = _run(backward, scope.inside(path, {**known, backward.inputs[-1]: g}))
         gradients = {variable: found[output] for variable, output in zip(by, backward.outputs, strict=True)}
         collected.append(gradients[wanted])
+        # the gradient by the first input of a copy is the one by the output of the copy before it
         g = gradients.get(first)
     return collected[-1] if wanted == first else reduce(partial(_each, add), collected)
 
@@ -312,6 +317,7 @@ def _entrywise(function: Callable[..., Expr], *matrices: Matrix) -> Matrix:
 @_value.register
 def _(node: BandMask, scope: _Scope) -> Value:
     rows, columns = (_number(node, along) for along in node.sides)
+    # a band is a sum of shifted diagonals: no rule of entries is used
     diagonals = [
         Matrix(rows, columns, lambda r, c, k=k: int(int(c) - int(r) == k))
         for k in range(-rows + 1, columns)
@@ -361,6 +367,60 @@ def _(node: Interleave, scope: _Scope) -> Value:
 def _(node: Lookup, scope: _Scope) -> Value:
     table, tokens = (_value(a, scope) for a in node.args)
     return _one_hot(tokens, table.rows) * table  # a lookup is a product with one-hot rows
+
+
+@_value.register
+def _(node: RowMax, scope: _Scope) -> Value:
+    array, *masks = (_value(a, scope) for a in node.args)
+
+    def largest(*places: Any) -> Expr:
+        row = range(_number(node, node.args[0].shape[-1]))
+        shown = [place for place in row if not masks or _entry_at(masks[0], (*places, place)) != 0]
+        if not shown:
+            raise ShapeError(f"{node} as matrices: row {places} has no visible entry, so it has no largest one")
+        if any(not _entry_at(mask, (*places, place)).is_number for mask in masks for place in row):
+            raise ShapeError(f"{node} as matrices: give numbers for the mask {node.args[1]}")
+        return Max(*(_entry_at(array, (*places, place)) for place in shown))
+
+    return _filled(node, largest)
+
+
+@_value.register
+def _(node: Contraction, scope: _Scope) -> Value:
+    values = [_value(array, scope) for array, _ in node.operands]
+    sums = [(symbol, range(_number(node, count))) for symbol, count in node.sums]
+
+    def entry(*places: Any) -> Expr:
+        own: dict[Symbol, Expr] = {}
+        for index, place, along in zip(node.indices, places, node.shape, strict=True):
+            parts = divmod(int(place), _number(node, along.size)) if isinstance(along, Blocks) else (int(place),)
+            symbols = index if isinstance(index, Places) else (index,)
+            own |= dict(zip(symbols, map(Integer, parts if len(symbols) == len(parts) else (place,)), strict=True))
+        terms = []
+        for chosen in product(*(values_of for _, values_of in sums)):
+            at = own | dict(zip((symbol for symbol, _ in sums), map(Integer, chosen), strict=True))
+            read = (
+                tuple(_flat_number(place, along, at) for place, along in zip(places_of, array.shape, strict=True))
+                for array, places_of in node.operands
+            )
+            terms.append(reduce(mul, map(_entry_at, values, read), node.factor.xreplace(at)))
+        return reduce(add, terms, Integer(0))
+
+    return _filled(node, entry)
+
+
+def _flat_number(place: Any, along: Axis, at: Mapping[Symbol, Expr]) -> int:
+    if isinstance(place, Places):
+        assert isinstance(along, Blocks)
+        return int(place[0].xreplace(dict(at))) * int(along.size) + int(place[1].xreplace(dict(at)))
+    return int(place.xreplace(dict(at)))
+
+
+def _entry_at(value: Value, places: tuple[Any, ...]) -> Expr:
+    """Return an entry of a value: tuples for the leading axes, then a matrix."""
+    while isinstance(value, tuple):
+        value, places = value[int(places[0])], places[1:]
+    return value[(*(0,) * (2 - len(places)), *map(int, places))]
 
 
 # --- choices by number ----------------------------------------------------------------------------------------------
@@ -460,6 +520,7 @@ def _(node: RowRange, scope: _Scope) -> Value:
 def _(node: PlacedRows, scope: _Scope) -> Value:
     body, count = _value(node.args[0], scope), _number(node, node.shape[0])
     places = _row_numbers(node, node.args[1], node.args[0].shape[0], node.args[3])
+    # a 0-1 matrix puts the rows in place
     return Matrix(count, len(places), lambda r, c: int(places[c] == int(r))) * body
 
 
@@ -546,6 +607,7 @@ def _fitted(variable: Variable, given: Any) -> Value:
 def _read(given: Any, rank: int) -> Value:
     if rank > 2:
         return tuple(_read(member, rank - 1) for member in given)
+    # a vector is a matrix of one row, a scalar one of one entry
     rows = given if rank == 2 or isinstance(given, MatrixBase) else [given] if rank == 1 else [[given]]
     return Matrix(rows)
 

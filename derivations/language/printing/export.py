@@ -1,4 +1,4 @@
-r"""Export: files with every result and layer, ready to \input or to include, and one complete document."""
+r"""Export: files with every result and layer, ready to \input or to include, and a book of all of them."""
 
 from __future__ import annotations
 
@@ -6,38 +6,69 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from derivations.language.layers.layer import Layer
+from derivations.language.printing.book import book, entry, section_title
+from derivations.language.printing.breaking.atoms import expanding
+from derivations.language.printing.fragments import TEXT_WIDTH, fragment, points
+from derivations.language.printing.labels import label_of
+from derivations.language.printing.macros import package, with_macros
 from derivations.language.printing.notation import Notation
-from derivations.language.printing.views import latex, markdown
+from derivations.language.printing.references import BIBLIOGRAPHY
+from derivations.language.printing.statement import Statement, statement
+from derivations.language.printing.views import markdown
+from derivations.language.printing.words import language, word
 from derivations.language.results.derivation import Derivation
 
-__all__ = ["Pages", "export", "pages_of", "write_files", "write_pages"]
+__all__ = ["Layout", "Pages", "export", "pages_of", "write_files", "write_pages"]
 
-# amsmath limits matrices to 10 columns unless MaxMatrixCols is raised.
-PREAMBLE = r"""\documentclass{article}
-\usepackage{amsmath,amssymb}
-\usepackage[margin=2cm]{geometry}
-\allowdisplaybreaks
-\setcounter{MaxMatrixCols}{20}
-\begin{document}
-"""
+
+@dataclass(frozen=True)
+class Layout:
+    r"""How LaTeX is laid out: the width of the text as a length of TeX, equation numbers, the prefix of labels, macros.
+
+    With `macros` each letter is a macro, which derivations.sty defines and an author may define before.
+    """
+
+    width: str = TEXT_WIDTH
+    numbered: bool = False
+    label: str = ""
+    macros: bool = False
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The pages of results and layers by name, `layer-NAME` for a layer: in LaTeX and in Markdown."""
+    """The pages of results and layers by name, `layer-NAME` for a layer, and what the book of them needs.
+
+    `entries` are the entries of the book, `letters` the names of the sizes and arrays in each.
+    """
 
     tex: Mapping[str, str]
     markdown: Mapping[str, str]
+    entries: Mapping[str, str]
+    letters: Mapping[str, tuple[str, ...]]
+    notation: str | Notation = "ours"
+    lang: str = "en"
+    layout: Layout = Layout()
+    macros: Mapping[str, str] = field(default_factory=dict)  # of letters, if the layout has them
 
     def without(self, names: Collection[str]) -> Pages:
         """Return the pages except those with the given names."""
-        tex, pages = ({n: t for n, t in texts.items() if n not in names} for texts in (self.tex, self.markdown))
-        return Pages(tex, pages)
+
+        def kept(texts: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: text for name, text in texts.items() if name not in names}
+
+        return replace(
+            self,
+            tex=kept(self.tex),
+            markdown=kept(self.markdown),
+            entries=kept(self.entries),
+            letters=kept(self.letters),
+        )
 
 
 def export(
@@ -47,15 +78,18 @@ def export(
     notation: str | Notation = "ours",
     math: str = "dollars",
     lang: str = "en",
+    layout: Layout = Layout(),
 ) -> list[Path]:
     r"""Write every result and layer to a folder, and return the files, which the user may use without licence duty.
 
     Result       latex/ID.tex and markdown/ID.md with the derivation, latex/layer-NAME.tex and markdown/layer-NAME.md
-                 with the equations; derivations.tex, a complete document, and derivations.md, all of it on one page
-    Assumes      `math` "fence" is for Markdown only: the LaTeX files then use "equation"
-    Raises       OSError where the folder cannot be written; no file is then left half-written
+                 with the equations, whose formulas fit into the width of the layout; derivations.tex, a book of all,
+                 with references.bib; derivations.md, all of it on one page; with macros derivations.sty
+    Assumes      `math` "fence" is for Markdown only: the LaTeX files then use "dollars"
+    Raises       OSError where the folder cannot be written; no file is then left half-written; ValueError where the
+                 width is not a length such as 12cm
     """
-    return write_pages(folder, pages_of(results, layers, notation, math, lang))
+    return write_pages(folder, pages_of(results, layers, notation, math, lang, layout))
 
 
 def pages_of(
@@ -64,13 +98,33 @@ def pages_of(
     notation: str | Notation = "ours",
     math: str = "dollars",
     lang: str = "en",
+    layout: Layout = Layout(),
 ) -> Pages:
     """Return the pages that `export` writes."""
-    tex_math = "equation" if math == "fence" else math
-    shown = {**results, **{f"layer-{name}": layer for name, layer in layers.items()}}
-    tex = {name: latex(each, notation, steps=True, math=tex_math, lang=lang) for name, each in shown.items()}
-    pages = {name: markdown(each, notation, steps=True, math=math, lang=lang) for name, each in shown.items()}
-    return Pages(tex, pages)
+    width = points(layout.width)
+    language(lang)  # one without a catalogue is refused before any work
+    if layout.label:
+        label_of(layout.label, "result")  # a prefix that no label may have is refused before any work
+    inline = "brackets" if math == "brackets" else "dollars"
+    shown: dict[str, Derivation | Layer] = {**results, **{f"layer-{name}": layer for name, layer in layers.items()}}
+    # the notation fills `macros` while it prints, so the table is complete only at the end
+    letters, macros = with_macros(notation) if layout.macros else (notation, {})
+    parts = {name: statement(each, letters, lang, name) for name, each in shown.items()}
+    with expanding(macros):
+        return Pages(
+            {name: _fragment(each, width, inline, lang, layout) for name, each in parts.items()},
+            {name: markdown(each, notation, steps=True, math=math, lang=lang) for name, each in shown.items()},
+            {name: entry(each, width, lang) for name, each in parts.items()},
+            {name: each.letters for name, each in parts.items()},
+            notation,
+            lang,
+            layout,
+            macros,
+        )
+
+
+def _fragment(parts: Statement, width: float, math: str, lang: str, layout: Layout) -> str:
+    return fragment(parts, width, math=math, lang=lang, numbered=layout.numbered, label=layout.label)
 
 
 def write_pages(folder: Path, pages: Pages) -> list[Path]:
@@ -78,38 +132,46 @@ def write_pages(folder: Path, pages: Pages) -> list[Path]:
 
     Raises       OSError where the folder cannot be written; no file is then left half-written
     """
-    files = {f"latex/{name}.tex": text for name, text in pages.tex.items()}
+    files: dict[str, str | bytes] = {f"latex/{name}.tex": text for name, text in pages.tex.items()}
     files |= {f"markdown/{name}.md": text for name, text in pages.markdown.items()}
-    files["derivations.tex"] = PREAMBLE + "".join(_sections(pages.tex, r"\section*{{{}}}")) + "\\end{document}\n"
-    files["derivations.md"] = "# Derivations\n" + "".join(_sections(pages.markdown, "## {}"))
+    letters = pages.macros
+    files["derivations.tex"] = book(
+        pages.entries, pages.letters, pages.notation, pages.layout.width, pages.lang, macros=bool(letters)
+    )
+    if letters:
+        files["derivations.sty"] = package(letters)
+    files["references.bib"] = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    title = word("Derivations", pages.lang)
+    files["derivations.md"] = f"# {title}\n" + "".join(_sections(pages.markdown, pages.lang))
     return write_files(folder, files)
 
 
-def _sections(texts: Mapping[str, str], heading: str) -> list[str]:
+def _sections(texts: Mapping[str, str], lang: str) -> list[str]:
     parts = []
     for topic, names in groupby(texts, key=lambda name: name.partition(".")[0].partition("-")[0]):
-        title = heading.format(topic.replace("_", " ").capitalize())
+        title = f"## {section_title(topic, lang)}"
         parts.append("\n".join(["", title, "", *(texts[name] for name in names)]))
     return parts
 
 
-def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
     """Write files under a folder: first all of them to a temporary folder inside it, then each is moved.
 
     Raises       OSError, one sentence, where the folder cannot be written
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # inside the folder, because a move is atomic only within one file system
         beside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder))
     except OSError as error:
         raise OSError(
             f"the folder {folder} cannot be written: {error.strerror or error}; choose another one"
         ) from error
     try:
-        for name, text in files.items():
+        for name, content in files.items():
             path = beside / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(content.encode() if isinstance(content, str) else content)  # no newline is translated
         for name in files:  # a move inside one file system is atomic, so no file is ever half-written
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(beside / name, folder / name)

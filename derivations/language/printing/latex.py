@@ -13,19 +13,20 @@ from typing import Any
 from sympy import Id, Integer, Symbol
 
 from derivations.language.arrays.arrangements import Tabulated
-from derivations.language.arrays.binding import fresh_index
+from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.functions import BandMask, Elementwise, Interleave, RowLogSumExp, RowSum
 from derivations.language.arrays.selection import Chosen, Pick, RelativeBuckets
-from derivations.language.arrays.shapes import Pair, total
+from derivations.language.arrays.shapes import Pair, Place, on_axis, total
 from derivations.language.layers.layer import Equation, Repeat
-from derivations.language.printing.arrays import ArrayPrinter
+from derivations.language.printing.arrays import ArrayPrinter, general_places
 from derivations.language.printing.notation import Notation
 
 __all__ = ["LatexPrinter", "Line", "latex_of"]
 
 _BY_ENTRIES = (  # values that are printed for an entry
-    *(Tabulated, RowSum, RowLogSumExp, Pick, BandMask, RelativeBuckets, Chosen),
+    *(Tabulated, RowSum, RowMax, RowLogSumExp, Pick, BandMask, RelativeBuckets, Chosen),
 )
 
 
@@ -49,26 +50,23 @@ class LatexPrinter(ArrayPrinter):
         if isinstance(value, Interleave):
             return self._pairs(equation)
         by_entries = isinstance(value, _BY_ENTRIES) or (isinstance(value, Elementwise) and value.kind != "real")
-        if by_entries and equation.over is None:
+        if (by_entries or value.has(Contraction)) and equation.over is None:
             places = self._entry_places(value)
             left = self.named(equation.variable.name, self._letters(places), member=len(places) == 3)
-            ranges = self.ranges(dict(zip(places, value.shape, strict=True)))
-            return [Line(left, self._print(value.entry(*places)), ranges)]
+            ranges = (own for place, along in zip(places, value.shape, strict=True) for own in on_axis(place, along))
+            return [Line(left, self._print(value.entry(*places)), self.ranges(dict(ranges)))]
         family = self.ranges({equation.over[0]: equation.over[1]}) if equation.over else ""
         return [Line(self._print(equation.target), self._print(value), family)]
 
     @staticmethod
-    def _entry_places(value: Array) -> tuple[Symbol, ...]:
+    def _entry_places(value: Array) -> tuple[Place, ...]:
         if isinstance(value, Tabulated) and value.args[0] != Id:  # SymPy chooses the variable of `Id`
             return tuple(value.args[0].variables)
-        places: list[Symbol] = []
-        for letter in ("i", "j", "k")[: len(value.shape)]:
-            index = Symbol(letter, integer=True)
-            places.append(index if index not in value.free_symbols else fresh_index({*value.free_symbols, *places}))
-        return tuple(places)
+        return general_places(value)
 
     def _pairs(self, equation: Equation) -> list[Line]:
         value = equation.value
+        # the positional encoding counts from 0 and is written with pos and i, as in Vaswani et al. (2017), section 3.5
         names = ("i", "j") if self.first else (*self.notation.zero_based[:1], "i")
         row, block = (Symbol(name, integer=True) for name in names)
         rows, pairs = value.args[0].shape
@@ -86,6 +84,7 @@ class LatexPrinter(ArrayPrinter):
         def after(layers: str) -> str:
             return self.power(target, f"({layers})")
 
+        # each layer has weights of its own, so its name has the number
         layer = self.subscripted(self.notation.function(value.layer.name), number)
         arguments = [after(f"{number}-1"), *map(self._print, value.arguments[1:])]
         return [
@@ -108,6 +107,8 @@ class LatexPrinter(ArrayPrinter):
         return f"{', '.join(letters)} = {first}, {self.dots}, {last}"
 
 
-def latex_of(expr: Any, using: str | Notation = "ours", *, scope: str = "", first: int | None = None) -> str:
+def latex_of(
+    expr: Any, using: str | Notation = "ours", *, scope: str = "", first: int | None = None, lang: str = "en"
+) -> str:
     """Return an array, a scalar or a statement as LaTeX, without delimiters."""
-    return LatexPrinter(using, scope, first).doprint(expr)
+    return LatexPrinter(using, scope, first, lang).doprint(expr)

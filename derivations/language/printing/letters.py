@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["GREEK", "Name", "NotationError", "joined", "parse_name", "spelled", "with_comma"]
+__all__ = ["GREEK", "Name", "NotationError", "is_gradient", "joined", "parse_name", "spelled", "with_comma"]
 
 _SMALL_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon"
 _OTHER_GREEK = "phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
@@ -23,6 +23,7 @@ _ALPHABETS = frozenset(_ALPHABETIC.split())
 _WORDS = frozenset({"text", "operatorname"})
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\[_,;! %&]|[A-Za-z0-9'(),.:;+*=<>|/\[\] #_^{}-]")
 _SCRIPTS = ("_", "^")
+_GRADIENT = re.compile(r"d([2-9]?)([A-Za-z].*)")
 
 
 class NotationError(ValueError):
@@ -65,18 +66,27 @@ def with_comma(left: str, right: str) -> str:
 
 def joined(indices: Sequence[str]) -> str:
     """Return indices side by side: ij when each is one letter or digit, otherwise i,j+1."""
-    simple = all(len(index) == 1 for index in indices)
+    simple = all(len(index) == 1 or re.fullmatch(r"\\dv[A-Za-z]+", index) for index in indices)
     return "".join(indices) if simple else ",".join(indices)
 
 
+def is_gradient(name: str) -> bool:
+    """Return whether a name is that of a gradient, such as dX by X; delta is a letter."""
+    base = name.partition("_")[0]
+    return bool(_GRADIENT.fullmatch(base)) and base not in GREEK
+
+
 def spelled(name: str) -> Name:
-    r"""Return the printed form of a name outside the notation: `mu` is \mu, `d_ff` d_{\mathrm{ff}}, `X_hat` \hat{X}."""
+    r"""Return the printed form of a name outside the notation: `mu` is \mu, `Wq` W_q, `X_hat` \hat{X}."""
     base, *scripts = (part for part in name.split("_") if part)
-    differential = re.fullmatch(r"d([2-9]?)([A-Za-z].*)", base)
-    if differential and base not in GREEK and not base[1:].isdigit():  # dX: the gradient by X
+    differential = _GRADIENT.fullmatch(base)
+    if differential and is_gradient(base) and not base[1:].isdigit():
         order, rest = differential.groups()
         of = spelled("_".join([rest, *scripts]))
         return replace(of, base=rf"\mathrm{{d}}{f'^{{{order}}}' if order else ''}{of.base}", row="")
+    subscripted = re.fullmatch(r"([A-Z])([a-z])", base)
+    if subscripted and base not in GREEK:  # Wq: W_q
+        base, scripts = subscripted[1], [subscripted[2], *scripts]
     numbered = re.fullmatch(r"([A-Za-z]+)([0-9]+)", base)
     if numbered:
         base, scripts = numbered[1], [numbered[2], *scripts]
@@ -100,7 +110,9 @@ def parse_name(latex: str) -> Name:
     """
     tokens = _TOKEN.findall(latex)
     if not latex.strip() or "".join(tokens) != latex:
-        raise NotationError(f"the name {latex!r} is empty or holds a sign that no name has: use letters and scripts")
+        raise NotationError(
+            f"the name {latex!r} is empty or contains a sign that is not allowed: use letters and scripts"
+        )
     if _read(tokens, 0, latex) != len(tokens):
         raise _bad(latex)
     base, scripts, at = "", {}, 0
@@ -122,8 +134,8 @@ def parse_name(latex: str) -> Name:
 
 def _bad(latex: str) -> NotationError:
     return NotationError(
-        f"the name {latex!r} is no LaTeX name: check its braces, that a script follows a letter and occurs once, and "
-        "that its macros are letters, accents or alphabets"
+        f"the name {latex!r} is not a LaTeX name: check its braces, that a script follows a letter and occurs once, "
+        "and that its macros are letters, accents or alphabets"
     )
 
 

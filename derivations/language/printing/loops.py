@@ -33,7 +33,7 @@ def python_source(derivation: Derivation) -> str:
     except NotClosedForm:
         pass
     value = derivation.rhs
-    name = "".join(c if c.isalnum() else "_" for c in derivation.id)
+    name = "".join(c if c.isalnum() else "_" for c in derivation.id or "result")
     if not isinstance(value, Expr | Array) or value.has(Derivative, Expectation, Variance):
         return f'"""{derivation.title}."""\n\n{name} = {srepr(value)!r}\n'
     printer = _Loops({e.variable.name for e in derivation.definitions})
@@ -81,8 +81,10 @@ def _helpers(definitions: tuple[Equation, ...], printer: _Loops) -> dict[str, st
             blocks = isinstance(along, Blocks)
             at.append(Pair(pair[0], pair[1], along.size) if blocks else place)
             if blocks:
+                # callers give one number for a place, and the formula speaks of block and rest
                 split = f"(lambda {pair[0]}, {pair[1]}: %s)(*divmod({place}, {printer.doprint(along.size)}))"
         text = printer.doprint(without_conditions(equation.value_at(*at)))
+        # the places of a helper are its own arguments
         printer.free = {name for name in printer.free if not name.startswith("place_")}
         body = split % text if split else text
         texts[variable.name] = f"    {variable.name} = lambda {', '.join(map(str, places))}: {body}"
@@ -104,6 +106,7 @@ class _Loops(PythonCodePrinter):
         if name in self.defined:
             self.called.add(name)
             return f"{name}()"
+        # a bound index of a sum is no argument of the function
         if name not in self.bound:
             self.free.add(name)
         return name
@@ -119,6 +122,7 @@ class _Loops(PythonCodePrinter):
 
     def _print_Sum(self, expr: Any) -> str:
         loops, names = [], [str(symbol) for symbol, _, _ in expr.limits]
+        # Python nests the loops of a generator from the left, SymPy lists the innermost limit first
         for symbol, low, high in reversed(expr.limits):
             last = self._print(high + 1)
             last = f"int({last})" if "/" in last else last  # `range` takes integers, and n / 2 is a float in Python

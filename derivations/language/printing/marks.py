@@ -15,6 +15,7 @@ from sympy.printing.printer import Printer
 
 from derivations.language.printing.counting import symbols_in
 from derivations.language.printing.notation import Notation, notation
+from derivations.language.printing.words import Kind, language, said, word
 
 __all__ = ["Marks"]
 
@@ -22,18 +23,16 @@ _FUNCTIONS = ("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "max", "min", 
 _WORD = r"\\(?:text|mathrm)\{[^{}]{2,}\}"
 _TALL = (r"\frac", r"\sum", r"\begin", r"\left", r"\lim")
 _TEXT_SIGNS = {sign: f"\\{sign}" for sign in "_&%$#{}"} | {
-    "\\": r"\textbackslash ",
-    "^": r"\textasciicircum ",
-    "~": r"\textasciitilde ",
-    "<": r"\textless ",
-    ">": r"\textgreater ",
+    sign: rf"}}{formula}\text{{"  # a formula between words: MathJax on GitHub has no \textasciicircum and the like
+    for sign, formula in {"\\": r"\backslash ", "^": r"\hat{\;}", "~": r"\sim ", "<": r"<", ">": r">"}.items()
 }
 
 
 class Marks(SympyLatexPrinter):
     """A printer in a notation; `scope` is the layer or topic whose names it uses.
 
-    `first` overrides the number that indices count from, which is otherwise that of the notation.
+    `first` overrides the number that indices count from, which is otherwise that of the notation. `lang` is the
+    language of words in formulas.
     """
 
     relations: ClassVar[dict[str, str]] = {
@@ -44,7 +43,7 @@ class Marks(SympyLatexPrinter):
         ">=": r"\ge",
         ">": ">",
         "->": r"\to",
-        "~": r"\sim",
+        "~": r"\sim ",
         "=>": r"\implies",
         "<=>": r"\iff",
         "implies": r"\implies",
@@ -56,15 +55,20 @@ class Marks(SympyLatexPrinter):
     }
     dots, dot, hadamard, differential = r"\ldots", r"\cdot", r"\odot", r"\partial "
 
-    def __init__(self, using: str | Notation = "ours", scope: str = "", first: int | None = None) -> None:
+    def __init__(
+        self, using: str | Notation = "ours", scope: str = "", first: int | None = None, lang: str = "en"
+    ) -> None:
         super().__init__()
         self.notation = notation(using)
         self.scope = scope
+        self.lang = language(lang).tag
         self._given_first = first
         self.first = self.notation.first_index if first is None else first
+        self.has_families = True  # the first of three indices numbers the members of a family: W_{i,jk}
         self._inline = False
         self._operands: dict[Symbol, tuple[str, int]] = {}  # printed arguments of a formula, with their levels
         self._printed: dict[Any, str] = {}
+        self.rows: dict[str, None] = {}  # the arrays of which a row was printed by a letter of its own
 
     def doprint(self, expr: Any) -> str:
         """Return the printed form."""
@@ -91,6 +95,11 @@ class Marks(SympyLatexPrinter):
         left, right = brackets[0], brackets[1]
         return rf"\left{left}{text}\right{right}" if tall else left + text + right
 
+    def bars(self, text: str) -> str:
+        """Return an absolute value; bars inside bars say which of them open."""
+        # | | a | | is ambiguous, while \left and \right open and close
+        return rf"\left|{text}\right|" if "|" in text else self.wrapped(text, "||")
+
     def power(self, text: str, exponent: str) -> str:
         """Return a power."""
         return f"{self.wrapped(text) if _is_raised(text) else text}^{{{exponent}}}"
@@ -105,29 +114,60 @@ class Marks(SympyLatexPrinter):
 
     def words(self, text: str) -> str:
         """Return words inside a formula."""
-        return rf"\text{{{''.join(_TEXT_SIGNS.get(sign, sign) for sign in text)}}}"
+        return rf"\text{{{''.join(_TEXT_SIGNS.get(sign, sign) for sign in text)}}}".replace(r"\text{}", "")
+
+    def word(self, english: str) -> str:
+        """Return one of the words of the package inside a formula, in the language of the printer."""
+        return self.words(word(english, self.lang))
+
+    def count(self, english: str) -> str:
+        """Return the name of a count, such as "matmul FLOPs", in the language of the printer."""
+        return self.words(said(Kind.COUNTS, english, self.lang))
 
     def function_name(self, name: str) -> str:
         """Return the name of a function that the notation does not list."""
-        return f"\\{name}" if name in _FUNCTIONS else f"\\operatorname{{{name.replace('_', '-')}}}"
+        return f"\\{name}" if name in _FUNCTIONS else f"\\mathrm{{{name.replace('_', '-')}}}"
 
     def named(self, name: str, indices: Sequence[str] = (), *, member: bool = False, row: bool = False) -> str:
         """Return a name with indices; `member` and `row` as in `Name`."""
+        member = member and self.has_families
         printed = self.notation.of(name, self.scope)
+        if row and printed.of_row() != printed:
+            self.rows.setdefault(name)
         return (printed.of_row() if row else printed).latex(indices, member=member)
 
     def juxtaposed(self, texts: Sequence[str]) -> str:
-        """Return factors side by side, with a dot before a number and a space beside a word."""
+        """Return factors side by side, with a space beside a word, and a dot before a number or before (x)^2.
+
+        A letter in front of (x)^2 would be read as a function of x.
+        """
         product = texts[0]
         for text in texts[1:]:
-            word = re.search(_WORD + "$", product) or re.match(_WORD, text)
-            product += (r" \cdot " if text[:1].isdigit() else r" \, " if word else " ") + text
+            worded = re.search(_WORD + "$", product) or re.match(_WORD, text)
+            dotted = text[:1].isdigit() or _is_power_of_one(text)
+            product += (r" \cdot " if dotted else r" \, " if worded else " ") + text
         return product
 
     def cases(self, cases: Sequence[tuple[str, str]]) -> str:
         """Return values by condition; an empty condition means "otherwise"."""
-        rows = (rf"{value} & " + (rf"\text{{if }} {when}" if when else r"\text{otherwise}") for value, when in cases)
+        lead, rest = self.words(word("if", self.lang) + " "), self.word("otherwise")
+        rows = (rf"{value} & " + (f"{lead} {when}" if when else rest) for value, when in cases)
         return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+
+def _is_power_of_one(text: str) -> bool:
+    """Return whether a text begins with one term in parentheses and a number: (X)^2, not (1 - y)^2."""
+    inside = re.match(r"(?:\\left)?\(", text)
+    if not inside:
+        return False
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign in "({") - (sign in ")}")
+        if not depth and sign == ")":
+            return bool(re.match(r"\^\{?-?\d", text[place + 1 :]))
+        if depth == 1 and sign in "+-" and text[place - 1] == " ":
+            return False
+    return False
 
 
 def _is_raised(text: str) -> bool:
@@ -135,6 +175,7 @@ def _is_raised(text: str) -> bool:
     if not text.endswith("}"):
         return "'" in text
     depth, place = 1, len(text) - 1
+    # back to the brace that opens the last group, and the sign before it
     while depth:
         place -= 1
         depth += (text[place] == "}") - (text[place] == "{")

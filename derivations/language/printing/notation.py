@@ -1,13 +1,15 @@
 r"""Notations: the printed forms of our names, functions and layers, and the style of transposes and indices."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from derivations.language.printing.letters import Name, NotationError, parse_name, spelled, with_comma
+from derivations.language.printing.letters import Name, NotationError, is_gradient, parse_name, spelled, with_comma
 
 __all__ = ["NOTATIONS", "Notation", "NotationError", "notation"]
 
+_DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")  # macros have letters alone
 _TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topic -> its layer
 
 
@@ -29,12 +31,15 @@ class Notation:
     columns: bool = False
     first_index: int = 1
     zero_based: tuple[str, ...] = ("pos",)
+    macros: dict[str, str] | None = field(
+        default=None, compare=False
+    )  # of letters, filled in print; None prints letters
 
     def of(self, name: str, scope: str = "") -> Name:
         """Return the printed name of our symbol or array `name` in the layer or topic `scope`."""
         own = self.scoped.get(_TOPICS.get(scope, scope.removeprefix("masked_")), {})
         if name in own or name in self.names:
-            return own.get(name) or self.names[name]
+            return self._letter(name, own[name], scope) if name in own else self._letter(name, self.names[name])
         *path, last = name.split(".")
         stem, _, number = name.rpartition("_")
         listed = {*own, *self.names}
@@ -44,22 +49,37 @@ class Notation:
         if not path and number.isdigit() and stem in listed:  # angle_2: the second variable named angle
             of = self.of(stem, scope)
             return replace(of, sub=with_comma(of.sub, number))
+        if not path and self.macros is not None and is_gradient(name):
+            of = self.of(name[1:], scope)
+            return replace(of, base=rf"\mathrm{{d}}{of.base}", row="")
         if not path:
-            return spelled(name)
+            return self._letter(name, spelled(name))
+        # a weight of a part: the letter of the weight, and the path of parts as a superscript
         printed = self.of(last)
         part = r"\,".join(map(self._part, path))
         return replace(printed, sup=rf"{printed.sup}\,({part})" if printed.sup else f"({part})")
+
+    def _letter(self, name: str, printed: Name, scope: str = "") -> Name:
+        """Return a printed name, its base as a macro if letters are macros."""
+        if self.macros is None:
+            return printed
+        words = re.sub(r"[0-9]", lambda digit: _DIGITS[int(digit[0])], f"{scope}_{name}").split("_")
+        macro = "\\dv" + "".join(re.sub(r"[^A-Za-z]", "", word) for word in words)
+        self.macros[macro] = printed.base
+        return replace(printed, base=macro, row="")
 
     def _part(self, part: str) -> str:
         return str(int(part) + self.first_index) if part.isdigit() else f"\\text{{{part.replace('_', ' ')}}}"
 
     def function(self, name: str) -> str:
-        r"""Return the LaTeX of a function or layer, such as \operatorname{FFN}; empty if the formula is printed."""
+        r"""Return the LaTeX of a function or layer, such as \mathrm{FFN}; empty if the formula is printed."""
         plain = name.removeprefix("masked_")
         for known in (name, plain, plain.removesuffix("_with_biases")):
             if known in self.functions:
                 return self.functions[known]
-        return "\\operatorname{" + "".join(word[:1].upper() + word[1:] for word in plain.split("_")) + "}"
+        if name in self.names:  # a function or layer of the user's own, named in a notation of the user's own
+            return self.names[name].latex()
+        return "\\mathrm{" + "".join(word[:1].upper() + word[1:] for word in plain.split("_")) + "}"
 
     def changed(
         self,
@@ -107,53 +127,53 @@ _OURS = Notation(
         "T_inverse": Name("T", sup="-1"),
     },
     functions={
-        "relu": r"\operatorname{ReLU}",
-        "gelu": r"\operatorname{GELU}",
-        "gelu_tanh": r"\operatorname{GELU}_{\tanh}",
-        "gelu_sigmoid": r"\operatorname{GELU}_{\sigma}",
+        "relu": r"\mathrm{ReLU}",
+        "gelu": r"\mathrm{GELU}",
+        "gelu_tanh": r"\mathrm{GELU}_{\tanh}",
+        "gelu_sigmoid": r"\mathrm{GELU}_{\sigma}",
         "sigmoid": r"\sigma",
-        "silu": r"\operatorname{SiLU}",
-        "softplus": r"\operatorname{softplus}",
+        "silu": r"\mathrm{SiLU}",
+        "softplus": r"\mathrm{softplus}",
         "standardise": "",  # printed as its formula
         "square": "",
         "exp": "",
         "sin": "",
         "cos": "",
         "tanh": "",
-        "softmax": r"\operatorname{softmax}",
-        "concat": r"\operatorname{Concat}",
-        "linear": r"\operatorname{Linear}",
-        "scaled_dot_product_attention": r"\operatorname{Attention}",
-        "multi_head_attention": r"\operatorname{MultiHead}",
-        "feed_forward": r"\operatorname{FFN}",
-        "feed_forward_gelu": r"\operatorname{FFN}",
-        "gated_feed_forward": r"\operatorname{GatedFFN}",
-        "mixture_of_experts": r"\operatorname{MoE}",
-        "mixture_with_shared_experts": r"\operatorname{MoE}_{\mathrm{shared}}",
-        "mixture_with_gated_shared_experts": r"\operatorname{MoE}_{\mathrm{gated}}",
-        "mixture_at_one_position": r"\operatorname{MoE}_{n=1}",
-        "low_rank_adaptation": r"\operatorname{LoRA}",
-        "multi_head_attention_with_g_r_heads": r"\operatorname{MultiHead}_{g r}",
-        "grouped_query_attention": r"\operatorname{GroupedQuery}",
-        "grouped_query_attention_with_groups_of_one": r"\operatorname{GroupedQuery}_{r=1}",
-        "multi_query_attention": r"\operatorname{MultiQuery}",
-        "latent_attention": r"\operatorname{Latent}",
-        "absorbed_latent_attention": r"\operatorname{Latent}_{\text{absorbed}}",
-        "latent_attention_with_full_queries": r"\operatorname{Latent}_{\text{full}}",
-        "alibi_attention": r"\operatorname{ALiBi}",
-        "recurrent_step": r"\operatorname{Recurrent}",
-        "layer_norm": r"\operatorname{LayerNorm}",
-        "rms_norm": r"\operatorname{RMSNorm}",
-        "rotary_embedding": r"\operatorname{RoPE}",
-        "rotary_embedding_halves": r"\operatorname{RoPE}_{\text{halves}}",
-        "positional_encoding": r"\operatorname{PE}",
-        "embedding": r"\operatorname{Embedding}",
-        "dropout": r"\operatorname{Dropout}",
-        "encoder_layer": r"\operatorname{EncoderLayer}",
-        "encoder": r"\operatorname{Encoder}",
-        "decoder_layer": r"\operatorname{DecoderLayer}",
-        "decoder": r"\operatorname{Decoder}",
-        "transformer": r"\operatorname{Transformer}",
+        "softmax": r"\mathrm{softmax}",
+        "concat": r"\mathrm{Concat}",
+        "linear": r"\mathrm{Linear}",
+        "scaled_dot_product_attention": r"\mathrm{Attention}",
+        "multi_head_attention": r"\mathrm{MultiHead}",
+        "feed_forward": r"\mathrm{FFN}",
+        "feed_forward_gelu": r"\mathrm{FFN}",
+        "gated_feed_forward": r"\mathrm{GatedFFN}",
+        "mixture_of_experts": r"\mathrm{MoE}",
+        "mixture_with_shared_experts": r"\mathrm{MoE}_{\mathrm{shared}}",
+        "mixture_with_gated_shared_experts": r"\mathrm{MoE}_{\mathrm{gated}}",
+        "mixture_at_one_position": r"\mathrm{MoE}_{n=1}",
+        "low_rank_adaptation": r"\mathrm{LoRA}",
+        "multi_head_attention_with_g_r_heads": r"\mathrm{MultiHead}_{g r}",
+        "grouped_query_attention": r"\mathrm{GroupedQuery}",
+        "grouped_query_attention_with_groups_of_one": r"\mathrm{GroupedQuery}_{r=1}",
+        "multi_query_attention": r"\mathrm{MultiQuery}",
+        "latent_attention": r"\mathrm{Latent}",
+        "absorbed_latent_attention": r"\mathrm{Latent}_{\text{absorbed}}",
+        "latent_attention_with_full_queries": r"\mathrm{Latent}_{\text{full}}",
+        "alibi_attention": r"\mathrm{ALiBi}",
+        "recurrent_step": r"\mathrm{Recurrent}",
+        "layer_norm": r"\mathrm{LayerNorm}",
+        "rms_norm": r"\mathrm{RMSNorm}",
+        "rotary_embedding": r"\mathrm{RoPE}",
+        "rotary_embedding_halves": r"\mathrm{RoPE}_{\text{halves}}",
+        "positional_encoding": r"\mathrm{PE}",
+        "embedding": r"\mathrm{Embedding}",
+        "dropout": r"\mathrm{Dropout}",
+        "encoder_layer": r"\mathrm{EncoderLayer}",
+        "encoder": r"\mathrm{Encoder}",
+        "decoder_layer": r"\mathrm{DecoderLayer}",
+        "decoder": r"\mathrm{Decoder}",
+        "transformer": r"\mathrm{Transformer}",
     },
 )
 

@@ -4,6 +4,9 @@ r"""User-defined notations, read from a TOML file.
 W_Q = "W_Q^{(#)}"                # the # is replaced by the index of the head
 n = "L"
 
+[own]                            # names, functions and layers of your own modules, which are not checked
+squareplus = "S_+"
+
 [layers.feed_forward]            # names that hold in one layer only
 H = "z_1"
 
@@ -53,7 +56,7 @@ def read_notation(path: Path | str) -> Notation:
     except (OSError, UnicodeDecodeError) as error:
         raise NotationError(f"the notation file {path} cannot be read as UTF-8 text: {error}") from error
     except tomllib.TOMLDecodeError as error:
-        raise NotationError(f"the notation file {path} is no TOML: {error}") from error
+        raise NotationError(f"the notation file {path} is not TOML: {error}") from error
     except NotationError as error:
         raise NotationError(f"the notation file {path}: {error}") from error
 
@@ -67,20 +70,21 @@ def notation_called(name: str) -> Notation:
 
 
 def _notation(name: str, table: Mapping[str, Any]) -> Notation:
-    _only("section", table, ("names", "layers", "options"))
+    _only("section", table, ("names", "own", "layers", "options"))
     for section in table:
         _typed(section, table[section], dict)
-    names, layers, options = (dict(table.get(section, {})) for section in ("names", "layers", "options"))
+    names, own, layers, options = (dict(table.get(each, {})) for each in ("names", "own", "layers", "options"))
     for layer in layers:
         _typed(layer, layers[layer], dict)
         _known("layer", layer, NOTATIONS["ours"].functions)
-    for own in (names, *layers.values()):
-        for ours, latex in own.items():
-            _typed(ours, latex, str)
-            _known("name", ours, KNOWN_NAMES | set(NOTATIONS["ours"].functions))
+    for letters in (names, own, *layers.values()):
+        for name_of_ours, latex in letters.items():
+            _typed(name_of_ours, latex, str)
+            if letters is not own:
+                _known("name", name_of_ours, KNOWN_NAMES | set(NOTATIONS["ours"].functions))
     _options(options)
     base = NOTATIONS[options.pop("base", "ours")]
-    return base.changed(name, names, layers, **options)
+    return base.changed(name, names | own, layers, **options)
 
 
 def _options(options: Mapping[str, Any]) -> None:
@@ -96,6 +100,7 @@ def _options(options: Mapping[str, Any]) -> None:
 
 
 def _typed(entry: str, value: Any, kind: type) -> None:
+    # Python counts true as the integer 1
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise NotationError(f"{entry} must be {_IN_WORDS[kind]}, not {value!r}")
 
@@ -112,4 +117,6 @@ def _known(what: str, name: str, known: Iterable[str]) -> None:
         return
     near = get_close_matches(name, candidates, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(candidates)}"
-    raise NotationError(f"we have no {what} {name!r}; {advice}")
+    if what == "name":
+        advice += "; names of your own modules stand in [own]"
+    raise NotationError(f"there is no {what} called {name!r}; {advice}")

@@ -38,6 +38,7 @@ def factors(expr: Expr, text: Print) -> tuple[Expr, ...]:
     given = Mul.make_args(expr)
     if Mul(*given).args != given:
         return given  # not in SymPy's order: the author left the product unevaluated, and chose this order
+    # by the printed text at last, so that the order is that of the letters the reader sees
     return tuple(sorted(given, key=lambda f: (*_factor_rank(f), natural(text(f).replace("-", "")))))
 
 
@@ -66,12 +67,14 @@ def _is_letter(symbol: Symbol) -> bool:
 
 def _entry_rank(name: str) -> tuple[int, int]:
     """Return the rank of an entry: queries and gains first, right factors (values, weights, embeddings) last."""
+    # Q K^T and A V: entries print in the order of the matrix products that they come from
     return (6, 1) if name[0] in "WVvE" else (5, 0 if name in ("Q", "q", "gamma") else 1)
 
 
 def terms(expr: Expr, text: Print) -> tuple[Expr, ...]:
     """Return the terms of a sum in the order in which they are written."""
     given = Add.make_args(expr)
+    # as for factors: the author left the sum unevaluated, and chose this order
     if Add(*given).args != given:
         return given
     polynomial = all(term.is_number or _is_polynomial(term) for term in given)

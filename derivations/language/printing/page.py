@@ -6,26 +6,51 @@ arrays and indices, the assumptions, and the source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from sympy import Basic, Expr, Rational, true
+from sympy import Basic, Rational, true
 
-from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.scalars import Rounded
 from derivations.language.arrays.shapes import total
-from derivations.language.layers.layer import Layer
+from derivations.language.layers.layer import Equation, Layer
 from derivations.language.printing.latex import LatexPrinter
-from derivations.language.printing.letters import Name
 from derivations.language.printing.notation import Notation
+from derivations.language.printing.references import source_in
+from derivations.language.printing.titles import printed_title
+from derivations.language.printing.where import membership, numbers, shape, where
+from derivations.language.printing.words import Kind, said, word
 from derivations.language.results.derivation import Assumption, Claim, Derivation
+from derivations.language.results.titles import plain_title
 
-__all__ = ["Note", "Page", "Row", "TableRow", "claim_page", "display_ranges", "layer_page", "page", "table"]
+__all__ = [
+    "Note",
+    "Page",
+    "Printers",
+    "Row",
+    "TableRow",
+    "assumptions_of",
+    "claim_page",
+    "definitions_of",
+    "display_ranges",
+    "equation_rows",
+    "layer_page",
+    "layer_title",
+    "members_of",
+    "page",
+    "printer_for",
+    "rows_of",
+    "table",
+]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a display: an equation or relation, with a formula and words beside it (a range, a rule's name)."""
+    """One line of a display: an equation or relation, and what is beside it.
+
+    Words without a formula are the name of a rule; words with a formula introduce it, such as "if".
+    """
 
     left: str
     relation: str
@@ -44,12 +69,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, an id, the display, and the notes below it."""
+    """A title, an id, the display, and the notes below it; `heading` is the title with its formulas, in turns."""
 
     title: str
     id: str
     rows: tuple[Row, ...]
     notes: tuple[Note, ...] = ()
+    heading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,52 +89,78 @@ class TableRow:
     what: str
 
 
-Printers = type[LatexPrinter]
+Printers = Callable[..., LatexPrinter]  # a class of printers, or one with its language given
 
 
 def page(derivation: Derivation, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
     """Return the page of a result; with `steps`, every step of its claims with the name of its rule."""
-    printer = _printer(derivation, printers, using)
-    rows = tuple(row for claim in derivation.claims for row in _rows(claim, printer, steps))
-    where = [(f"{line.left} = {line.right}", line.ranges) for e in derivation.definitions for line in printer.lines(e)]
+    printer = printer_for(derivation, printers, using)
+    rows = tuple(row for claim in derivation.claims for row in rows_of(claim, printer, steps))
+    assuming = tuple(assumptions_of(derivation.assumptions, printer))
     ranges = printer.ranges(dict(derivation.ranges))
-    items = [(_with(formula, beside), "") for formula, beside in where] + [(ranges, "")] * bool(ranges)
-    notes = [Note("where", tuple(items)), Note("assuming", tuple(_assumptions(derivation.assumptions, printer)))]
-    source = Note("source", (("", derivation.source),) if derivation.source else ())
-    return Page(derivation.title, derivation.id, rows, tuple(note for note in (*notes, source) if note.items))
+    items = [(_with(formula, beside), "") for formula, beside in definitions_of(derivation, printer, steps)]
+    notes = [Note("where", (*items, *[(ranges, "")] * bool(ranges))), Note("assuming", assuming)]
+    source = Note("Source", (("", source_in(derivation.source, printer.lang)),) if derivation.source else ())
+    found = tuple(note for note in (*notes, source) if note.items)
+    typed = said(Kind.TITLES, derivation.headline, printer.lang)
+    heading = printed_title(typed, printers(using, derivation.topic))
+    return Page(plain_title(typed), derivation.id, rows, found, heading)
+
+
+def definitions_of(derivation: Derivation, printer: LatexPrinter, steps: bool) -> Iterator[tuple[str, str]]:
+    """Yield what the letters of a result are, with the ranges of their indices, except what it assumes."""
+    said = {formula for formula, _ in assumptions_of(derivation.assumptions, printer)}
+    sizes = derivation.ranges.values()
+    parts = where(_shown(derivation, steps), derivation.definitions, printer, derivation.bijections, sizes)
+    yield from ((formula, beside) for formula, beside in parts if formula not in said)
 
 
 def claim_page(claim: Claim, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
     """Return the page of a single claim."""
     printer = printers(using, "", printers(using).counting(claim.lhs, *(s.expression for s in claim.steps)))
-    return Page("", "", tuple(_rows(claim, printer, steps)))
+    return Page("", "", tuple(rows_of(claim, printer, steps)))
 
 
 def display_ranges(derivation: Derivation, printers: Printers, using: str | Notation) -> str:
     """Return the ranges of the indices of a result, for a display without notes."""
-    return _printer(derivation, printers, using).ranges(dict(derivation.ranges))
+    return printer_for(derivation, printers, using).ranges(dict(derivation.ranges))
 
 
-def _printer(derivation: Derivation, printers: Printers, using: str | Notation) -> LatexPrinter:
+def _shown(derivation: Derivation, steps: bool) -> Iterator[Basic]:
+    """Yield the expressions that a page shows: both ends of the claims, or every step, and what is assumed."""
+    for claim in derivation.claims:
+        yield from (claim.lhs, *(s.expression for s in (claim.steps if steps else claim.steps[-1:])))
+    for assumption in (*derivation.assumptions, *(a for claim in derivation.claims for a in claim.given)):
+        yield assumption.statement
+
+
+def printer_for(derivation: Derivation, printers: Printers, using: str | Notation) -> LatexPrinter:
+    """Return the printer of a result, which counts indices from the same number in all of its expressions."""
     exprs: list[Basic] = [*derivation.definitions, *derivation.ranges]
     exprs += [e for c in derivation.claims for e in (c.lhs, *(s.expression for s in c.steps))]
     return printers(using, derivation.topic, printers(using).counting(*exprs))
 
 
-def _rows(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
-    parts = [(formula, printer.words(words) if words else "") for formula, words in _assumptions(claim.given, printer)]
+def rows_of(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
+    """Yield the row of a claim or, with `steps`, a row for each step with the name of its rule."""
+    parts = [
+        (formula, printer.words(words) if words else "") for formula, words in assumptions_of(claim.given, printer)
+    ]
     given = ", ".join(_with(formula, words) for formula, words in parts)
     decimals = int(claim.lhs.args[1]) if isinstance(claim.lhs, Rounded) else None
     left = printer.doprint(claim.lhs if decimals is None else claim.lhs.args[0])
-    chain = [(s.relation, s.expression, s.rule) for s in claim.steps]
+    chain = [(s.relation, s.expression, said(Kind.RULES, s.rule, printer.lang)) for s in claim.steps]
+    condition = word("if", printer.lang)
     for relation, expression, rule in chain if steps else [(claim.relation, claim.rhs, "")]:
+        # a rounded number prints as x ~= 1.76, with all of its decimals
         rounded = decimals is not None and isinstance(expression, Rational)
         right = _decimal(expression, decimals or 0) if rounded else printer.doprint(expression)
         sign = printer.relations.get("approx" if rounded and relation == "=" else relation, relation)
-        yield Row(left, sign, right, "" if steps else given, rule or ("if" if given else ""))
+        yield Row(left, sign, right, "" if steps else given, rule or (condition if given else ""))
+        # further steps continue the chain: their left side is the line before
         left = ""
     if steps and given:
-        yield Row("", "", "", given, "if")
+        yield Row("", "", "", given, condition)
 
 
 def _decimal(number: Rational, decimals: int) -> str:
@@ -120,10 +172,14 @@ def _decimal(number: Rational, decimals: int) -> str:
     return f"-{text}" if number < 0 else text
 
 
-def _assumptions(assumptions: Iterable[Assumption], printer: LatexPrinter) -> Iterator[tuple[str, str]]:
+def assumptions_of(assumptions: Iterable[Assumption], printer: LatexPrinter) -> Iterator[tuple[str, str]]:
+    """Yield each assumption: its formula with the ranges of its indices, and its words."""
     for assumption in assumptions:
         formula = "" if assumption.statement in (true, None) else printer.doprint(assumption.statement)
-        yield _with(formula, printer.ranges(dict(assumption.ranges))), assumption.text
+        yield (
+            _with(formula, printer.ranges(dict(assumption.ranges))),
+            said(Kind.ASSUMPTIONS, assumption.text, printer.lang),
+        )
 
 
 def _with(formula: str, beside: str) -> str:
@@ -132,27 +188,44 @@ def _with(formula: str, beside: str) -> str:
 
 def layer_page(layer: Layer, printers: Printers, using: str | Notation) -> Page:
     """Return the page of a layer: its equations, and the domains of its inputs and parameters."""
+    printer = _layer_printer(layer, printers, using)
+    rows = tuple(row for equation in layer.equations for row in _rows(equation, printer))
+    members = tuple((domain, "") for domain in members_of(layer, printer))
+    title = layer_title(layer.name, printer.lang)
+    return Page(title, layer.name, rows, (Note("where", members),) if members else (), (title,))
+
+
+def equation_rows(
+    layer: Layer, printers: Printers, using: str | Notation
+) -> Iterator[tuple[Equation, tuple[Row, ...]]]:
+    """Yield each equation of a layer with the rows that it is printed as."""
+    printer = _layer_printer(layer, printers, using)
+    yield from ((equation, _rows(equation, printer)) for equation in layer.equations)
+
+
+def _layer_printer(layer: Layer, printers: Printers, using: str | Notation) -> LatexPrinter:
     printer = printers(using, layer.name, printers(using).counting(*layer.equations))
-    lines = [line for equation in layer.equations for line in printer.lines(equation)]
-    rows = tuple(Row(line.left, "=", line.right, line.ranges) for line in lines)
-    members = tuple((_membership(v, printer), "") for v in (*layer.inputs, *layer.parameters))
-    title = layer.name.replace("_", " ")
-    return Page(title[:1].upper() + title[1:], layer.name, rows, (Note("where", members),) if members else ())
+    # A contraction has axes of equal standing, and no axis of members.
+    printer.has_families = not any(equation.value.has(Contraction) for equation in layer.equations)
+    return printer
 
 
-def _membership(variable: Variable, printer: LatexPrinter) -> str:
-    r"""Return the domain of an array, such as X \in \mathbb{R}^{n \times d_{k}}."""
-    domain = {"real": r"\mathbb{R}", "boolean": r"\{0, 1\}", "integer": r"\mathbb{N}"}[variable.kind]
-    name = Name(printer.notation.of(variable.name, printer.scope).latex())
-    shape = _shape(variable, printer)
-    return rf"{name.base} \in {domain}" + (f"^{{{shape}}}" if shape else "")
+def _rows(equation: Equation, printer: LatexPrinter) -> tuple[Row, ...]:
+    return tuple(Row(line.left, "=", line.right, line.ranges) for line in printer.lines(equation))
 
 
-def _shape(variable: Variable, printer: LatexPrinter) -> str:
-    sizes: list[Expr] = [total(along) for along in variable.shape]
-    if printer.notation.columns and len(sizes) > 1:
-        sizes[-2:] = sizes[:-3:-1]
-    return r" \times ".join(printer.doprint(size) for size in sizes)
+def members_of(layer: Layer, printer: LatexPrinter) -> list[str]:
+    """Return the domains of the inputs, parameters and numbers of a layer."""
+    given = (*layer.inputs, *layer.parameters)
+    return [*(membership(variable, printer) for variable in given), *numbers(layer, printer)]
+
+
+def layer_title(name: str, lang: str = "en") -> str:
+    """Return the name of a layer or of a topic in words."""
+    if name.endswith("_gradient"):
+        return word("{} gradient", lang).format(layer_title(name.removesuffix("_gradient"), lang))
+    title = name.replace("_", " ")
+    return said(Kind.NAMES, title[:1].upper() + title[1:], lang)
 
 
 def table(layer: Layer, using: str | Notation = "ours") -> tuple[TableRow, ...]:
@@ -164,6 +237,6 @@ def table(layer: Layer, using: str | Notation = "ours") -> tuple[TableRow, ...]:
     named = [(v, "input") for v in layer.inputs] + [(v, "parameter") for v in layer.parameters]
     named += [(e.variable, "output" if e.variable in layer.outputs else "intermediate") for e in layer.equations]
     return tuple(
-        TableRow(v.name, printer.doprint(v), _shape(v, printer), " x ".join(str(total(a)) for a in v.shape), what)
+        TableRow(v.name, printer.doprint(v), shape(v, printer), " x ".join(str(total(a)) for a in v.shape), what)
         for v, what in named
     )

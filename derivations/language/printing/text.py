@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.words import word
 
 __all__ = ["TextPrinter", "plain"]
 
@@ -24,37 +25,63 @@ _SIGNS: Mapping[str, str] = {
     r"\le": "<=",
     r"\ge": ">=",
     r"\to": "->",
+    r"\leftrightarrow": "<->",
     r"\mapsto": "->",
     r"\sim": "~",
     r"\approx": "~=",
     r"\in": "in",
     r"\times": "x",
+    r"\bmod": "mod",
     r"\implies": "=>",
     r"\iff": "<=>",
     r"\infty": "oo",
     r"\partial": "d",
     r"\lim": "lim",
     r"\sum": "sum",
+    r"\backslash": "\\",
 }
-_TEXT_SIGNS = {"backslash": "\\", "asciicircum": "^", "asciitilde": "~", "less": "<", "greater": ">"}
 _ACCENT = re.compile(r"\\(hat|bar|tilde|dot)\{([^{}]*)\}")
 _ALPHABET = re.compile(
     r"\\(?:mathrm|mathbf|mathcal|mathsf|mathit|mathbb|boldsymbol|text|operatorname)\{((?:\\.|[^{}\\])*)\}"
 )
-_SCRIPT = re.compile(r"([_^])\{(-?[A-Za-z0-9]+|\([^(){}]*\))\}")
+_SIMPLE = re.compile(r"-?[A-Za-z0-9]+")
 
 
 def plain(latex: str) -> str:
     """Return LaTeX of one line as ASCII: letters and signs by name, scripts without braces."""
-    text = re.sub(r"\\text(\w+) ", lambda macro: _TEXT_SIGNS.get(macro[1], macro[0]), latex)
-    text = re.sub(r"\\[,;!]\s*", "", text).replace("\\ ", " ")
+    text = re.sub(r"\\[,;!]\s*", "", latex.replace(r"\hat{\;}", "^")).replace("\\ ", " ")
+    # from the inside out: \mathbf{\hat{x}} takes two rounds
     while _ALPHABET.search(text) or _ACCENT.search(text):
         text = _ACCENT.sub(r"\2_\1", _ALPHABET.sub(r"\1", text))
     text = re.sub(r"\\[A-Za-z]+", lambda macro: _SIGNS.get(macro[0], macro[0][1:]), text)
-    text = re.sub(r"\\([_&%$#{}])", r"\1", text)
-    while _SCRIPT.search(text):  # the innermost scripts first
-        text = _SCRIPT.sub(r"\1\2", text)
-    return text
+    return re.sub(r"\\([_&%$#{}])", r"\1", _scripts(text))
+
+
+def _scripts(text: str) -> str:
+    """Return a text without the braces of scripts that are one word, one number or one group in parentheses."""
+    done, at = "", 0
+    while at < len(text):
+        if text[at] in "_^" and text[at + 1 : at + 2] == "{" and text[at - 1 : at] != "\\":
+            end = _end(text, at + 1, "{}")
+            inner = _scripts(text[at + 2 : end])
+            whole = _SIMPLE.fullmatch(inner) or (inner[:1] == "(" and _end(inner, 0, "()") == len(inner) - 1)
+            done += text[at] + (inner if whole else f"{{{inner}}}")
+            at = end + 1
+        else:
+            done += text[at]
+            at += 1
+    return done
+
+
+def _end(text: str, start: int, brackets: str) -> int:
+    """Return the place of the bracket that closes the one at `start`; a bracket after a backslash is a sign."""
+    depth = 0
+    for place in range(start, len(text)):
+        if text[place] in brackets and text[place - 1 : place] != "\\":
+            depth += 1 if text[place] == brackets[0] else -1
+            if not depth:
+                return place
+    raise ValueError(f"a bracket is not closed in {text!r}")
 
 
 class TextPrinter(LatexPrinter):
@@ -82,6 +109,10 @@ class TextPrinter(LatexPrinter):
         """Return a text in brackets."""
         return brackets[0] + text + brackets[1]
 
+    def bars(self, text: str) -> str:
+        """Return an absolute value."""
+        return f"abs({text})" if "|" in text else f"|{text}|"
+
     def power(self, text: str, exponent: str) -> str:
         """Return a power, with its exponent in parentheses unless it is a single name or number."""
         return super().power(text, exponent if re.fullmatch(r"\\?\w+", exponent) else self._once(exponent))
@@ -91,7 +122,8 @@ class TextPrinter(LatexPrinter):
 
     def cases(self, cases: Sequence[tuple[str, str]]) -> str:
         """Return values by condition."""
-        return "{" + "; ".join(f"{value} if {when}" if when else f"{value} otherwise" for value, when in cases) + "}"
+        lead, rest = word("if", self.lang), word("otherwise", self.lang)
+        return "{" + "; ".join(f"{value} {lead} {when}" if when else f"{value} {rest}" for value, when in cases) + "}"
 
     def _print_Explicit(self, expr: Any) -> str:
         return self._print(expr.args[0])

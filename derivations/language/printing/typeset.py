@@ -32,6 +32,7 @@ class ScalarPrinter(Marks):
         """Return the precedence level of the printed form of an expression."""
         if expr in self._operands:
             return self._operands[expr][1]
+        # an index prints as j - first, which is a sum
         if self.first and is_index(expr):
             return SUM
         if isinstance(expr, Add):
@@ -39,7 +40,7 @@ class ScalarPrinter(Marks):
             return SUM if isinstance(folded, Add) else self.level(folded)
         if isinstance(expr, Mul | Rational) or self._is_quotient(expr):
             return self._product_level(expr)
-        if expr.func.__name__ in ("Sum", "Limit", "Derivative"):
+        if expr.func.__name__ in ("Sum", "Limit", "Derivative", "largest"):
             return ATOM if self._is_partial(expr) and not self.slashed() else PRODUCT
         if getattr(expr, "is_Relational", False) or expr.func.__name__ in ("And", "Or", "Not", "Implies", "Equivalent"):
             return STATEMENT
@@ -105,15 +106,17 @@ class ScalarPrinter(Marks):
         negative, top, bottom = self._split(expr)
         apart = self._sum_apart(top, bottom)
         rest = [factor for factor in top if factor not in apart]
-        texts = [self.quotient(rest, bottom)] if bottom else self._operand_texts(rest)
-        if apart and self.slashed():
-            texts = [self.wrapped(texts[0])]
-        return ("-" if negative else "") + self.juxtaposed([*texts, *self._operand_texts(apart)])
+        if not apart:
+            return ("-" if negative else "") + (self.quotient(rest, bottom) if bottom else self.product(rest))
+        text = self.quotient(rest, bottom)
+        return ("-" if negative else "") + self.juxtaposed(
+            [self.wrapped(text) if self.slashed() else text, *self._operand_texts(apart)]
+        )
 
     def quotient(self, top: Sequence[Expr], bottom: Sequence[Expr]) -> str:
         """Return the quotient of two products."""
         if self.slashed():
-            return self.over(self.juxtaposed([self.operand(part, ATOM) for part in top] or ["1"]), bottom)
+            return self.over(self.product(top, ATOM), bottom)
         return self.over(self._print(top[0]) if len(top) == 1 else self.product(top), bottom)
 
     def over(self, above: str, bottom: Sequence[Expr]) -> str:
@@ -127,20 +130,22 @@ class ScalarPrinter(Marks):
         """Return whether quotients are written on one line, as in exponents."""
         return self._inline
 
-    def product(self, parts: Sequence[Expr]) -> str:
-        """Return factors side by side, in the order given."""
-        return self.juxtaposed(self._operand_texts(parts)) if parts else "1"
+    def product(self, parts: Sequence[Expr], last: int = PRODUCT) -> str:
+        """Return factors side by side, in the order given; the last one may be of a lower level."""
+        return self.juxtaposed(self._operand_texts(parts, last)) if parts else "1"
 
-    def _operand_texts(self, parts: Sequence[Expr]) -> list[str]:
-        return [self.operand(part, PRODUCT if place == len(parts) - 1 else ATOM) for place, part in enumerate(parts)]
+    def _operand_texts(self, parts: Sequence[Expr], last: int = PRODUCT) -> list[str]:
+        return [self.operand(part, last if place == len(parts) - 1 else ATOM) for place, part in enumerate(parts)]
 
     def _split(self, expr: Expr) -> tuple[bool, list[Expr], list[Expr]]:
         """Return the sign of a product and the factors above and below its fraction line."""
         negative, top, bottom = False, [], []
         for factor in factors(expr, self._print):
+            # (-a - b) c prints as -(a + b) c
             if isinstance(factor, Add) and all(term.as_coeff_Mul()[0] < 0 for term in factor.args):
                 negative, factor = not negative, -factor
             if isinstance(factor, Rational):
+                # the sign goes in front of the whole product
                 negative ^= factor < 0
                 top += [Integer(abs(factor.p))] * (abs(factor.p) != 1)
                 bottom += [Integer(factor.q)] * (factor.q != 1)
@@ -152,6 +157,12 @@ class ScalarPrinter(Marks):
         for root in [factor for factor in top if factor**2 in bottom and isinstance(factor**2, Integer)]:
             top.remove(root)  # sqrt(2) / 2 is written 1 / sqrt(2)
             bottom[bottom.index(root**2)] = root
+        for side in (top, bottom):  # SymPy writes sqrt(2 pi) as sqrt(2) sqrt(pi)
+            roots = [f for f in side if isinstance(f, Pow) and f.exp == Rational(1, 2) and f.base.is_number]
+            if len(roots) > 1:
+                side[side.index(roots[0])] = Pow(Mul(*(f.base for f in roots)), Rational(1, 2), evaluate=False)
+                for root in roots[1:]:
+                    side.remove(root)
         return negative, top or ([] if bottom else [Integer(1)]), bottom
 
     @staticmethod
@@ -176,6 +187,7 @@ class ScalarPrinter(Marks):
         if isinstance(exponent, Rational) and exponent.p == 1 and exponent.q > 1:
             return self.root(self._print(base), "" if exponent.q == 2 else str(exponent.q))
         if isinstance(base, sin | cos) and exponent.is_Integer:
+            # sin^2(x), as in textbooks
             function = self.power(self.function_name(base.func.__name__), str(exponent))
             return self.applied(function, [self._print(base.args[0])])
         plain = isinstance(base, _PLAIN_BASES) and base not in self._operands and self.level(base) == ATOM
@@ -290,8 +302,7 @@ class ScalarPrinter(Marks):
         return self.applied(function, [self._print(arg) for arg in expr.args])
 
     def _undefined(self, expr: Any) -> str:
-        printed = self.named(expr.func.__name__) if isinstance(expr, AppliedUndef) else ""
-        return printed.replace(r"\mathrm", r"\operatorname")
+        return self.named(expr.func.__name__) if isinstance(expr, AppliedUndef) else ""
 
     _print_log = _print_erf = _print_sin = _print_cos = _print_tanh = _print_Function
 
@@ -303,7 +314,7 @@ class ScalarPrinter(Marks):
     _print_Min = _print_Max
 
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
-        return self.wrapped(self._print(expr.args[0]), "||")
+        return self.bars(self._print(expr.args[0]))
 
     def _print_Piecewise(self, expr: Any) -> str:
         cases = [(self._print(value), self._print(when) if when != true else "") for value, when in expr.args]
@@ -313,7 +324,7 @@ class ScalarPrinter(Marks):
         return r"\mathbb{E}" + self.wrapped(self._print(expr.args[0]), "[]")
 
     def _print_Variance(self, expr: Any, exp: Any = None) -> str:
-        return self.applied(r"\operatorname{Var}", [self._print(expr.args[0])])
+        return self.applied(r"\mathrm{Var}", [self._print(expr.args[0])])
 
     def _print_Rounded(self, expr: Any, exp: Any = None) -> str:
-        return self.applied(rf"\operatorname{{round}}_{{{expr.args[1]}}}", [self._print(expr.args[0])])
+        return self.applied(rf"\mathrm{{round}}_{{{expr.args[1]}}}", [self._print(expr.args[0])])

@@ -12,20 +12,35 @@ display, and sentences with the definitions, the assumptions and the source. `ma
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from derivations.language.arrays.shown import view
 from derivations.language.layers.layer import Equation, Layer
+from derivations.language.printing.github import for_github
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.notation import Notation
-from derivations.language.printing.page import Note, Page, Row, claim_page, display_ranges, layer_page, page, table
+from derivations.language.printing.page import (
+    Note,
+    Page,
+    Printers,
+    Row,
+    claim_page,
+    display_ranges,
+    layer_page,
+    page,
+    table,
+)
 from derivations.language.printing.text import TextPrinter, plain
-from derivations.language.printing.words import word
+from derivations.language.printing.titles import marked
+from derivations.language.printing.words import language, word
 from derivations.language.results.derivation import Claim, Derivation
 
-__all__ = ["MATH", "latex", "markdown", "table", "text"]
+__all__ = ["MATH", "delimiters", "escaped_latex", "latex", "markdown", "table", "text"]
 
 Printable: TypeAlias = Any  # a Derivation, a Claim, a Layer or an expression
+
+Delimit: TypeAlias = Callable[[str], str]  # a formula between its delimiters
 
 MATH = {  # display and inline delimiters
     "dollars": ("$$\n{}\n$$", "${}$"),
@@ -33,8 +48,6 @@ MATH = {  # display and inline delimiters
     "equation": ("\\begin{{equation}}\n{}\n\\end{{equation}}", "${}$"),
     "fence": ("```math\n{}\n```", "$`{}`$"),
 }
-# the comma, the full stop and the space after the first word, by language
-_STOPS = {"en": (", ", ".", " "), "zh-Hant": ("，", "。", ""), "zh-Hans": ("，", "。", "")}
 
 
 @view("latex")
@@ -47,10 +60,12 @@ def latex(
     """
     if math is None:
         return _formula(shown, using, steps, lang)
-    display, inline = _delimiters(math, ("dollars", "brackets", "equation"))
+    display, inline = delimiters(math, ("dollars", "brackets", "equation"))
     if isinstance(shown, Derivation | Layer):
-        return _fragment(_page(shown, LatexPrinter, using, steps), r"\paragraph{{{}.}}", display, inline, _tex, lang)
-    return display.format(_formula(shown, using, steps, lang)) + "\n"
+        heading = r"\paragraph{{{}" + language(lang).stop + "}}"
+        printed = _page(shown, partial(LatexPrinter, lang=lang), using, steps)
+        return _fragment(printed, heading, display, inline, escaped_latex, lang)
+    return display(_formula(shown, using, steps, lang)) + "\n"
 
 
 @view("markdown")
@@ -61,25 +76,27 @@ def markdown(
 
     Raises `ValueError` for unknown delimiters.
     """
-    display, inline = _delimiters(math, tuple(MATH))
+    display, inline = delimiters(math)
     if isinstance(shown, Derivation | Layer):
-        return _fragment(_page(shown, LatexPrinter, using, steps), "### {}", display, inline, _md, lang)
-    return display.format(_formula(shown, using, steps, lang)) + "\n"
+        return _fragment(
+            _page(shown, partial(LatexPrinter, lang=lang), using, steps), "### {}", display, inline, _md, lang
+        )
+    return display(_formula(shown, using, steps, lang)) + "\n"
 
 
 @view("text")
 def text(shown: Printable, using: str | Notation = "ours", *, steps: bool = False, lang: str = "en") -> str:
     """Return plain ASCII text (except titles and words), with indices counted as in LaTeX."""
     if not isinstance(shown, Derivation | Claim | Layer):
-        return TextPrinter(using).doprint(shown)
-    printed = _page(shown, TextPrinter, using, steps)
-    lines = [f"{printed.title} ({printed.id})"] if printed.title else []
+        return TextPrinter(using, lang=lang).doprint(shown)
+    printed = _page(shown, partial(TextPrinter, lang=lang), using, steps)
+    lines = [f"{printed.title} ({printed.id})" if printed.id else printed.title] if printed.title else []
     lines += [_text_row(row) for row in printed.rows]
     lines += [_sentence(note, plain, str, lang) for note in printed.notes]
     return "\n".join(lines) + "\n"
 
 
-def _page(shown: Printable, printers: type[LatexPrinter], using: str | Notation, steps: bool) -> Page:
+def _page(shown: Printable, printers: Printers, using: str | Notation, steps: bool) -> Page:
     if isinstance(shown, Derivation):
         return page(shown, printers, using, steps=steps)
     if isinstance(shown, Layer):
@@ -89,15 +106,15 @@ def _page(shown: Printable, printers: type[LatexPrinter], using: str | Notation,
 
 def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) -> str:
     if isinstance(shown, Equation):
-        lines = LatexPrinter(using).lines(shown)
-        return _display([Row(line.left, "=", line.right, line.ranges) for line in lines], "", lang)
+        lines = LatexPrinter(using, lang=lang).lines(shown)
+        return _display([Row(line.left, "=", line.right, line.ranges) for line in lines], "")
     if not isinstance(shown, Derivation | Claim | Layer):
-        return latex_of(shown, using)
+        return latex_of(shown, using, lang=lang)
     ranges = display_ranges(shown, LatexPrinter, using) if isinstance(shown, Derivation) else ""
-    return _display(_page(shown, LatexPrinter, using, steps).rows, ranges, lang)
+    return _display(_page(shown, partial(LatexPrinter, lang=lang), using, steps).rows, ranges)
 
 
-def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
+def _display(rows: Sequence[Row], ranges: str) -> str:
     """Return rows as one formula; several rows are aligned at their relations, with remarks to the right."""
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:
@@ -106,7 +123,7 @@ def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
         return f"{row.left} {row.relation} {row.right}{beside}"
     lines = []
     for row in rows:
-        words = printer.words(word("if", lang) if row.words == "if" else row.words) if row.words else ""
+        words = printer.words(row.words) if row.words else ""
         remark = rf"{words}\ {row.beside}" if words and row.beside else words or row.beside
         lines.append(f"{row.left} &{row.relation} {row.right}".rstrip() + (f" && {remark}" if remark else ""))
     if ranges:
@@ -114,38 +131,49 @@ def _display(rows: Sequence[Row], ranges: str, lang: str) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
-def _fragment(printed: Page, heading: str, display: str, inline: str, escape: Callable[[str], str], lang: str) -> str:
+def _fragment(
+    printed: Page, heading: str, display: Delimit, inline: Delimit, escape: Callable[[str], str], lang: str
+) -> str:
     """Return heading, display and notes, separated by blank lines."""
-    parts = [heading.format(escape(printed.title)), display.format(_display(printed.rows, "", lang))]
-    parts += [_sentence(note, inline.format, escape, lang) for note in printed.notes]
+    parts = [heading.format(marked(printed.heading, inline, escape)), display(_display(printed.rows, ""))]
+    parts += [_sentence(note, inline, escape, lang) for note in printed.notes]
     return "\n\n".join(parts) + "\n"
 
 
 def _sentence(note: Note, inline: Callable[[str], str], escape: Callable[[str], str], lang: str) -> str:
-    lead, (comma, stop, space) = word(note.lead, lang), _STOPS[lang]
+    lead, signs = word(note.lead, lang), language(lang)
     items = [
         f"{inline(formula)} ({escape(words)})" if formula and words else inline(formula) if formula else escape(words)
         for formula, words in note.items
     ]
-    colon = (": " if lang == "en" else "：") if note.lead == "source" else space
-    body = comma.join(items)
-    return lead[:1].upper() + lead[1:] + colon + body + ("" if body.endswith(stop) else stop)
+    between = signs.colon if note.lead == "Source" else signs.space
+    body = signs.comma.join(items)
+    return lead[:1].upper() + lead[1:] + between + body + ("" if body.endswith(signs.stop) else signs.stop)
 
 
 def _text_row(row: Row) -> str:
     formula = plain(f"{row.left} {row.relation} {row.right}".rstrip())
-    words = row.words if row.words in ("", "if") else f"[{row.words}]"
+    # words alone are the name of a rule; words before a formula, such as "if", need no brackets
+    words = f"[{row.words}]" if row.words and not row.beside else row.words
     remark = f"{words} {plain(row.beside)}".strip()
     return f"    {formula if row.left else '  ' + formula.lstrip()}" + (f"    {remark}" if remark else "")
 
 
-def _delimiters(math: str, allowed: tuple[str, ...]) -> tuple[str, str]:
+def delimiters(math: str, allowed: Sequence[str] = tuple(MATH)) -> tuple[Delimit, Delimit]:
+    """Return what puts a display, and what puts a formula in a line, between its delimiters.
+
+    Raises `ValueError` for unknown delimiters, or ones that are not allowed here.
+    """
     if math not in allowed:
         raise ValueError(f"formulas cannot be marked with {math!r} here; choose one of {', '.join(allowed)}")
-    return MATH[math]
+    display, inline = MATH[math]
+    if math == "fence":
+        return lambda formula: display.format(for_github(formula)), lambda formula: inline.format(for_github(formula))
+    return display.format, inline.format
 
 
-def _tex(words: str) -> str:
+def escaped_latex(words: str) -> str:
+    """Return words as LaTeX writes them."""
     signs = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$"}
     return "".join(signs.get(c, f"\\{c}" if c in "_&%$#{}" else c) for c in words)
 

@@ -10,22 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from sympy import Basic, Expr, Limit, Symbol, false, true
 
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.shown import VIEWS, Shown
 from derivations.language.layers.layer import Equation, Layer
+from derivations.language.results.titles import plain_title
 from derivations.language.results.written import Ranges, as_relation, as_side, as_sides, as_size, as_value, shown
 
 __all__ = [
     "RESULTS",
     "Assumption",
     "Claim",
+    "Decided",
     "Derivation",
     "FalseStepError",
     "Step",
+    "accepted",
     "chained",
     "claim",
     "derivation",
@@ -33,6 +36,7 @@ __all__ = [
     "registered",
     "result",
     "step",
+    "topic_of",
 ]
 
 
@@ -103,6 +107,7 @@ class Claim:
 def chained(steps: Sequence[Step]) -> str | None:
     """Return the relation that a chain of steps implies between its ends, or None if their directions differ."""
     relations = [s.relation for s in steps if s.relation != "="]
+    # a single step may also be "iff", which joins no chain
     if len(steps) == len(relations) == 1:
         return relations[0]
     for order in (("<", "<="), (">", ">=")):
@@ -114,6 +119,22 @@ def chained(steps: Sequence[Step]) -> str | None:
 def no_relation(steps: Sequence[Step]) -> str:
     """Return the error message for a chain whose relations do not combine into one."""
     return f"a claim needs steps whose relations point one way, not {[s.relation for s in steps]}"
+
+
+class Decided(Protocol):
+    """The part of the judge's evidence that a derivation reads; the judge imports this module and defines the class."""
+
+    @property
+    def level(self) -> str:
+        """The level of the weakest step, such as "proved"."""
+
+    @property
+    def claims(self) -> tuple[tuple[Any, ...], ...]:
+        """The evidence for each step, by claim: its level, rule and reason."""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One sentence for each step that is not proved."""
 
 
 @dataclass(frozen=True)
@@ -132,17 +153,30 @@ class Derivation(Shown):
     assumptions: tuple[Assumption, ...] = ()
     source: str = ""
     bijections: tuple[tuple[str, str, Expr], ...] = ()  # name, inverse and number of places of each permutation
+    headline: str = ""  # the title as typed, with formulas between dollar signs; `title` is its plain text
 
     def __post_init__(self) -> None:
         """Convert the parts to SymPy and to tuples; raise `TypeError` for a part of a wrong type."""
+        kept = isinstance(self.title, str) and "$" not in self.title and plain_title(self.headline) == self.title
+        typed = self.headline if kept else self.title
         _set(
             self,
+            headline=typed,
+            title=plain_title(typed),
             claims=_all(Claim, self.claims),
             definitions=_all(Equation, self.definitions),
             ranges=Ranges(self.ranges),
             assumptions=_all(Assumption, self.assumptions),
             bijections=_as_bijections(self.bijections),
         )
+
+    def __repr__(self) -> str:
+        return f"<derivation {self.called}: {len(self.claims)} claim{'s' * (len(self.claims) != 1)}>"
+
+    @property
+    def called(self) -> str:
+        """The id, or the title in quotation marks if there is none: for messages."""
+        return self.id or repr(self.title)
 
     @property
     def topic(self) -> str:
@@ -170,9 +204,10 @@ class Derivation(Shown):
         return self.claims[0].steps
 
     @property
-    def evidence(self) -> Any:
+    def evidence(self) -> Decided:
         """The judge's evidence for the claims, decided at the first use, for this object only."""
-        return VIEWS["evidence"](self)
+        found: Decided = VIEWS["evidence"](self)
+        return found
 
     def at(self, **sizes: int) -> Derivation:
         """Return the result with some sizes or scalars replaced by numbers, such as `at(d_k=64)`.
@@ -183,7 +218,7 @@ class Derivation(Shown):
         symbols = {s.name: s for part in parts for s in part.free_symbols if isinstance(s, Symbol)}
         unknown = sorted(set(sizes) - set(symbols))
         if unknown:
-            raise ValueError(f"{self.id} has no {unknown[0]}; it has {', '.join(sorted(symbols)) or 'no symbols'}")
+            raise ValueError(f"{self.called} has no {unknown[0]}; it has {', '.join(sorted(symbols)) or 'no symbols'}")
         values = {symbols[name]: as_value(value, symbols[name]) for name, value in sizes.items()}
 
         def put(part: Any) -> Any:
@@ -192,7 +227,7 @@ class Derivation(Shown):
         def assumed(assumptions: tuple[Assumption, ...]) -> tuple[Assumption, ...]:
             kept = [replace(a, statement=put(a.statement), ranges=_each(put, a.ranges)) for a in assumptions]
             if any(a.statement == false for a in kept):
-                raise ValueError(f"{self.id} does not hold at these numbers: an assumption of it fails")
+                raise ValueError(f"{self.called} does not hold at these numbers: an assumption of it fails")
             return tuple(a for a in kept if a.statement != true)
 
         def moved(s: Step) -> Step:
@@ -270,9 +305,9 @@ class FalseStepError(ValueError):
     `evidence` is the judge's verdict on all steps.
     """
 
-    def __init__(self, derivation: Derivation, evidence: Any) -> None:
+    def __init__(self, derivation: Derivation, evidence: Decided) -> None:
         self.evidence = evidence
-        what = f"{derivation.id or derivation.title!r} cannot be registered"
+        what = f"{derivation.id or derivation.title!r} is not proved"
         for c, (claim, decided) in enumerate(zip(derivation.claims, evidence.claims, strict=True), 1):
             before = [claim.lhs, *(step.expression for step in claim.steps)]
             for s, (left, step, found) in enumerate(zip(before, claim.steps, decided, strict=False), 1):
@@ -289,7 +324,7 @@ class FalseStepError(ValueError):
         return (_restored, (str(self), self.evidence))
 
 
-def _restored(message: str, evidence: Any) -> FalseStepError:
+def _restored(message: str, evidence: Decided) -> FalseStepError:
     error = FalseStepError.__new__(FalseStepError, message)
     error.args, error.evidence = (message,), evidence
     return error
@@ -309,9 +344,11 @@ def register(derivation: Derivation, name: str = "") -> Derivation:
         raise TypeError(f"a derivation is registered under an id, not {shown(derivation)} under {shown(name)}")
     name = name or derivation.id
     topic, _, rest = name.partition(".")
-    if not (topic.isidentifier() and rest.isidentifier()) or name in RESULTS:
-        raise ValueError(f"{name!r} is taken or no id: an id is a topic, a dot and a name, and new to the catalogue")
-    entered = _proved(replace(derivation, id=name))
+    if not (topic.isidentifier() and rest.isidentifier()):
+        raise ValueError(f"{name!r} is not an id: give a topic, a dot and a name: register(derivation, 'mine.slope')")
+    if name in RESULTS:
+        raise ValueError(f"the id {name!r} is taken: choose one that is new to the catalogue")
+    entered = accepted(replace(derivation, id=name))
     RESULTS[name] = lambda: entered
     return entered
 
@@ -321,10 +358,10 @@ def registered(name: str) -> Derivation:
 
     Raises `FalseStepError` if a step is refuted or not decided.
     """
-    return _proved(RESULTS[name]())
+    return accepted(RESULTS[name]())
 
 
-def _proved(derivation: Derivation) -> Derivation:
+def accepted(derivation: Derivation) -> Derivation:
     """Return the derivation after judging it; raise `FalseStepError` if a step is refuted or not decided."""
     if derivation.evidence.level in ("refuted", "unknown"):
         raise FalseStepError(derivation, derivation.evidence)
@@ -354,8 +391,13 @@ def result(
     return _enter(build, topic, name)
 
 
+def topic_of(module: Mapping[str, Any]) -> str:
+    """Return the topic of a module, given by its names: its `TOPIC`, else the last part of the module's name."""
+    return str(module.get("TOPIC") or module["__name__"].rpartition(".")[2])
+
+
 def _enter(build: Build, topic: str | None, called: str | None) -> Build:
-    topic = topic or build.__globals__.get("TOPIC") or build.__module__.rpartition(".")[2]
+    topic = topic or topic_of(build.__globals__)
     name = f"{topic}.{called or build.__name__}"
 
     @cache  # built at the first use, so that an import neither builds nor proves results
@@ -380,6 +422,8 @@ def derivation(
     `ranges` gives the number of values of each free index; `bijections` gives the name, the inverse's name and the
     size of each permutation.
     """
+    if not isinstance(title, str):
+        raise TypeError(f"the title of a derivation is text, and its claims follow, not {shown(title)}")
     definitions = about.equations if isinstance(about, Layer) else _all(Equation, about)
     stated = assuming if isinstance(assuming, Iterable) and not isinstance(assuming, str) else (assuming,)
     assumptions = tuple(a if isinstance(a, Assumption) else Assumption(a) for a in stated)

@@ -40,6 +40,7 @@ class Ranges(dict[Symbol, Expr]):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> Any:
+        # a dict subclass would be filled by `__setitem__`, which is fixed
         return Ranges, (dict(self),)
 
 

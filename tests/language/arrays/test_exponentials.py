@@ -38,8 +38,8 @@ def test_shapes_and_texts() -> None:
     assert (shape_text(powers.shape), str(powers)) == ("(n, m)", "exponentials(S, M, base=2)")
     assert (powers.mask, powers.base, row_exponentials(S).mask, row_exponentials(S).base) == (M, 2, None, E)
     assert powers.func(*powers.args) == powers
-    assert LatexPrinter().doprint(powers) == r"\operatorname{rowpow}_{2}(S, M)"
-    assert LatexPrinter().doprint(Normalised(V, array("l", m))) == r"\operatorname{diag}(l)^{-1} V"
+    assert LatexPrinter().doprint(powers) == r"\mathrm{rowpow}_{2}(S, M)"
+    assert LatexPrinter().doprint(Normalised(V, array("l", m))) == r"\mathrm{diag}(l)^{-1} V"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from sympy import Add, Function, Integer, KroneckerDelta, Lambda, Mul, Sum, Symbol, exp, sqrt
+from sympy import Add, Function, Integer, KroneckerDelta, Lambda, Mul, Sum, Symbol, exp, sqrt, tanh
 from sympy.utilities.exceptions import SymPyDeprecationWarning
 
 from derivations.language.arrays.arrangements import Concatenate, Explicit, Tabulated, column_block
@@ -32,6 +32,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import Blocks, ShapeError
+from derivations.language.layers.layer import Equations
 from derivations.symbols import d_k, d_v, h, i, j, k, m, n, scalar
 
 Q, K, V, X = array("Q", n, d_k), array("K", m, d_k), array("V", m, d_v), array("X", n, d_k)
@@ -179,3 +180,53 @@ def test_text_is_python_syntax():
     assert str(phi(Q @ K.T / sqrt(d_k) + array("B", n, m))) == "phi(1/sqrt(d_k) * (Q @ K.T) + B)"
     assert str(Member(array("W", h, n, m), i)) == "W[i]"
     assert str(CausalMask(n)) == "causal(n)"
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: Q * K, "write Hadamard(Q, K) for the product entry by entry, or Q @ K for the product of matrices"),
+        (lambda: array("g") * Q, "g * Q: write Hadamard(g, Q)"),
+        (lambda: Q * array("g"), "Q * g: write Hadamard(Q, g)"),
+        (lambda: Q / K, "name the quotient of entries"),
+        (lambda: 1 / Q, "name the quotient of entries"),
+        (lambda: Q**2, "write square(...)"),
+        (lambda: Q**3, 'named("power", x**(3), x)'),
+        (lambda: Q + 1, 'named("shifted", x + 1, x), and apply it to Q'),
+        (lambda: 1 - Q, "an array and a number are not added"),
+        (lambda: exp(Q) @ K, "exp takes numbers; for every entry of an array write exponential(...)"),
+        (lambda: K @ exp(Q), "write exponential(...)"),
+        (lambda: K * exp(Q), "write exponential(...)"),
+        (lambda: exp(Q) + K, "write exponential(...)"),
+        (lambda: Equations()("E")(Function("f")(Q)), 'for every entry of an array write named("f", f(x), x)'),
+        (lambda: tanh(Q), 'name it, as named("tanh", tanh(x), x)(Q)'),
+    ],
+)
+def test_an_operation_on_numbers_names_the_one_on_arrays(build, words):
+    with pytest.raises(TypeError) as error:
+        build()
+    assert words in str(error.value)
+
+
+def test_a_vector_beside_a_matrix_is_told_how_to_repeat():
+    """The broadcast that fits is named; where none fits, none is."""
+    rows, columns, other = array("r", n), array("c", d_k), array("o", d_v)
+    for build, words in (
+        (lambda: Q + rows, "ColumnBroadcast(r, d_k) has r as every column"),
+        (lambda: Hadamard(rows, Q), "ColumnBroadcast(r, d_k) has r as every column"),
+        (lambda: Hadamard(Q, columns), "RowBroadcast(c, n) has c as every row"),
+    ):
+        with pytest.raises(ShapeError) as error:
+            build()
+        assert str(error.value).endswith(f"differ; {words}")
+    with pytest.raises(ShapeError, match=r"differ$"):
+        Hadamard(Q, other)
+
+
+def test_a_function_of_ones_own_needs_its_variables_and_a_formula():
+    x = Symbol("x", real=True)
+    with pytest.raises(TypeError, match=r"has no variable: write it behind the formula, named\('f', ..., x\)"):
+        named("f", x**2)
+    for formula in ("x**2", lambda t: t):
+        with pytest.raises(TypeError, match="a function has a name, a formula and its variables"):
+            named("f", formula, x)

@@ -150,7 +150,7 @@ def test_the_rules_of_differentiation() -> None:
 
 def test_how_they_print() -> None:
     text = TextPrinter("ours", "", None).doprint
-    assert latex_of(TopK(S, K)) == r"\operatorname{top}_{K}(S)"
+    assert latex_of(TopK(S, K)) == r"\mathrm{top}_{K}(S)"
     assert text(RoutedProduct(X, W, numbers)) == "X W_numbers"
     assert text(RoutedProduct(G + G, BatchTranspose(W), numbers)) == "(G + G) W_numbers^T"
     assert text(RoutedOuter(X, G, numbers, E)) == "outer_numbers(X, G)"

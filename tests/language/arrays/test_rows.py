@@ -355,14 +355,14 @@ def test_moving_rows_takes_no_operation_and_adding_up_takes_one_each() -> None:
     [
         (RowRange(Z, 0, n), "[Z]_{1:n}", "[Z]_{1:n}"),
         (RowRange(array("U", 2 * n, d), 0, n, 2), r"[U]_{1,3,\ldots,2 n - 1}", "[U]_{1,3,...,2 n - 1}"),
-        (PlacedRows(X, 2, n + 5), r"\operatorname{place}_{3:n + 2}(X)", "place_{3:n + 2}(X)"),
+        (PlacedRows(X, 2, n + 5), r"\mathrm{place}_{3:n + 2}(X)", "place_{3:n + 2}(X)"),
         (Stacked(X, Y), r"\begin{bmatrix} X \\ Y \end{bmatrix}", "[X; Y]"),
         (Chosen(T, N), "[T]_{N}", "[T]_N"),
-        (AddedEntries(G, N, d), r"\operatorname{add}_{N}(G)", "add_N(G)"),
-        (WindowMask(n, w), r"\operatorname{Window}(n, w)", "Window(n, w)"),
+        (AddedEntries(G, N, d), r"\mathrm{add}_{N}(G)", "add_N(G)"),
+        (WindowMask(n, w), r"\mathrm{Window}(n, w)", "Window(n, w)"),
         (
             RelativeBuckets(n, m, 8, 20, True),
-            r"[\operatorname{bucket}(j - i)]_{i,j}",
+            r"[\mathrm{bucket}(j - i)]_{i,j}",
             "[bucket(j - i)]_{i,j}",
         ),
     ],

@@ -469,5 +469,5 @@ def test_a_count_follows_its_sizes_and_hides_its_indices():
 
 
 def test_a_count_of_nothing_known_is_refused():
-    with pytest.raises(ValueError, match=r"nothing is called 'flops' here: the counts are parameters, FLOPs, "):
+    with pytest.raises(ValueError, match=r"there is no count called 'flops'; the counts are parameters, FLOPs, "):
         Count("flops", linear())

@@ -296,7 +296,7 @@ def test_a_count_stays_as_written() -> None:
 
 
 def test_a_count_of_another_name_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing is called 'bytes' here"):
+    with pytest.raises(ValueError, match="there is no count called 'bytes'"):
         SavedResidualCount("bytes", linear())
 
 

@@ -3,11 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Integer, Lambda, Max, Rational, exp, log, sqrt, tanh
+from sympy import Integer, Lambda, Max, Min, Rational, Symbol, exp, log, sqrt, tanh
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
-from derivations.language.arrays.functions import Hadamard, gelu, named, relu, row_softmax
+from derivations.language.arrays.functions import (
+    Hadamard,
+    Named,
+    gelu,
+    named,
+    relu,
+    row_softmax,
+    uninterpreted_function,
+)
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.differentiation.adjoints import GradientError, adjoints, derivative_of
@@ -16,6 +24,7 @@ from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Equations, Layer, part
+from derivations.language.printing.where import letters
 from derivations.language.results.derivation import Claim, Derivation, step
 from derivations.linear.linear import linear
 from derivations.symbols import d, i, k, m, n, scalar
@@ -94,6 +103,37 @@ def test_slopes_of_elementwise_functions(function, slope) -> None:
         assert abs(found.formula(at).subs(Iverson(True), 1).doit().evalf(30) - difference.evalf(30)) < 1e-20
 
 
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [
+        (named("logistic", 1 / (1 + exp(-x)), x), "Y (1 - Y)"),
+        (named("tangent", tanh(x), x), "1 - Y^2"),
+        (named("power", exp(x), x), "Y"),
+        (named("twice", exp(2 * x), x), "2 Y"),
+    ],
+    ids=["sigmoid", "tanh", "exp", "exp(2 x)"],
+)
+def test_a_slope_of_the_value_alone_takes_the_value_and_is_proved(function: Named, slope: str) -> None:
+    layer = _layer(function(A), (A,))
+    given = gradient(layer)
+    assert {v.name for v in letters(given.equations[-1].value)} == {"dY", "Y"}
+    right = local_claims(layer)
+    assert judge(right).level == "proved"
+    g = gradient(layer).inputs[-1]
+    evidence = judge(with_rhs(right, 0, Hadamard(g, function(A)) * 3)).claims[0][0]
+    assert is_refused(evidence), evidence
+
+
+@pytest.mark.parametrize(
+    "function",
+    [uninterpreted_function("f"), gelu, relu, named("sum", x + exp(x), x), named("product", x * exp(x), x)],
+    ids=["unknown", "gelu", "relu", "x + e^x", "x e^x"],
+)
+def test_a_slope_that_needs_the_argument_keeps_it(function: Named) -> None:
+    equation = gradient(_layer(function(A), (A,))).equations[-1]
+    assert "A" in {v.name for v in letters(equation.value)}
+
+
 def test_the_slope_of_relu_at_0_is_0() -> None:
     assert derivative_of(relu).formula(Integer(0)) in (0, Iverson(Integer(0) > 0))
 
@@ -104,9 +144,28 @@ def test_a_second_derivative_has_a_name_of_its_own() -> None:
     assert derivative_of(derivative_of(relu)).formula.expr == 0
 
 
-def test_a_maximum_of_three_is_refused_with_what_to_do() -> None:
-    with pytest.raises(GradientError, match="nest them"):
-        derivative_of(named("three", Max(x, 1 + 2 * x, 3 - x, evaluate=False), x))
+a, b, c = (Symbol(name, real=True) for name in "abc")
+
+
+@pytest.mark.parametrize("choice", [Max, Min])
+@pytest.mark.parametrize("values", [(2, 3, 5), (3, 2, 5), (5, 3, 2), (3, 3, 2), (2, 3, 3), (3, 2, 3), (3, 3, 3)])
+def test_one_argument_of_a_maximum_has_all_of_the_slope(choice, values) -> None:
+    """At a tie it is the first one by name: the slopes sum to 1, as those of a subgradient do."""
+    function = named("chosen", choice(a, b, c), a, b, c)
+    slopes = [
+        int(derivative_of(function, k).formula(*map(Integer, values)).replace(Iverson, bracket)) for k in range(3)
+    ]
+    assert slopes == [int(k == values.index(choice(*values))) for k in range(3)]
+
+
+def bracket(condition) -> Integer:
+    """Return a bracket of numbers as a number."""
+    return Integer(bool(condition))
+
+
+def test_a_maximum_with_a_number_has_slope_0_at_a_tie() -> None:
+    slope = derivative_of(named("clipped", Max(c, 3), c)).formula(Integer(3))
+    assert slope.replace(Iverson, bracket) == 0
 
 
 def test_a_node_without_a_rule_is_named() -> None:

@@ -1,6 +1,7 @@
 """The rules of the normal form where they must say no: near-misses of each, and conditions that nothing covers."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -28,9 +29,10 @@ from derivations.language.arrays.expression import array, mask_array
 from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.judge.normal_form.context import Context, Undecided
+from derivations.language.judge.normal_form.integers import order_indicator
 from derivations.language.judge.normal_form.reading import read, symbol_atom
 from derivations.language.judge.normal_form.signs import is_positive
-from derivations.language.judge.normal_form.terms import ONE, ZERO, add, subtract
+from derivations.language.judge.normal_form.terms import ONE, ZERO, add, scale, single, subtract
 from derivations.language.judge.normal_form.zero import vanishes
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import Assumption, claim, derivation, step
@@ -197,3 +199,13 @@ def test_a_fact_is_matched_at_a_place_in_its_range():
     assert says(log(x[0] * g), log(x[0]) + log(g), "exponent", **assumed) == "proved"
     assert says(log(x[n - 1] * g), log(x[n - 1]) + log(g), "exponent", **assumed) == "proved"
     assert says(log(w[0] * g), log(w[0]) + log(g), "exponent", **assumed) == "unknown"
+
+
+def test_a_bracket_of_halves_keeps_its_form():
+    """[(i - 1)/2 >= 0] is not 1 - [-(i + 1)/2 >= 0]: at i = 0 neither number is at least 0."""
+    context = Context()
+    half = scale(subtract(single(symbol_atom(i)), ONE), Fraction(1, 2))
+    assert order_indicator(half, context) == single(("ge", half))
+    place = single(symbol_atom(i))
+    negative = order_indicator(subtract(ZERO, place), context)
+    assert order_indicator(subtract(place, ONE), context) == subtract(ONE, negative)

@@ -153,7 +153,7 @@ def test_a_formula_that_reads_entries_of_an_array_is_refused(case):
     }[case]
     let = Equations()
     output = let("y")(value)
-    with pytest.raises(ShapeError, match="write the equation with whole arrays"):
+    with pytest.raises(ShapeError, match=r"write the equation with whole arrays, such as Member\([xs], i\)"):
         Layer("hidden", (x, s), (), let, output)
 
 
@@ -170,3 +170,29 @@ def test_an_equation_defines_every_entry_of_its_variable_once():
             Equation(target, value[i], i, over)
     with pytest.raises(ShapeError, match="what is defined must be a variable"):
         Equation(Y[0], value[0])
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda let: let("S", Q @ K.T), "takes the right-hand side in a second pair of brackets"),
+        (lambda let: let("S", over=i), "over=(i, h), an index and its number of values, not i"),
+        (
+            lambda let: Layer("a", (Q,), (), let, let("S")(Q @ K.T)),
+            "K is unknown; put it among the inputs or parameters",
+        ),
+        (lambda let: Layer("a", (Q, K), (), let, let("S")(Q @ K.T) / 2), "which is what let('Y')(...) returns"),
+        (lambda let: Layer("a", (Q, K), (), let, let("Q")(Q @ K.T)), "Q is there already"),
+        (lambda let: Layer("a", (Q, K), (), let, (let("S")(Q @ K.T), let("S")(2 * Q))), "S is there already"),
+        (lambda let: part(Q, let), "a part has a name such as 'norm', not Q"),
+    ],
+)
+def test_a_slip_in_a_layer_of_ones_own_is_answered_by_what_to_write(build, words):
+    with pytest.raises(ShapeError) as error:
+        build(Equations())
+    assert words in str(error.value)
+
+
+def test_a_part_is_a_layer():
+    with pytest.raises(TypeError, match="a layer is needed"):
+        part("inner", "feed_forward")

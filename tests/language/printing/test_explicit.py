@@ -466,7 +466,7 @@ def test_sizes_of_an_expression_are_given_by_name():
         (lambda: explicit(X, p=2), "X has no size p"),
         (lambda: explicit(X, {"X": [[1, 2], [3, 4]]}), r"X has shape \(2, 3\), which"),
         (lambda: explicit(F[3], {"F": [[[1, 2, 3]] * 2] * 3}), r"F has shape \(5, 2, 3\), which"),
-        (lambda: explicit(X, {"x": [[1, 2, 3]] * 2}), "X has nothing called x"),
+        (lambda: explicit(X, {"x": [[1, 2, 3]] * 2}), "X has no array or symbol called x"),
         (lambda: explicit(F[i]), "give a number for i"),
     ],
 )

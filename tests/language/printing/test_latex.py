@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sympy import Add, Dummy, Integer, KroneckerDelta, Mul, Symbol, exp, srepr
 
 from derivations.catalogue import layers
+from derivations.language import ColumnBroadcast, Hadamard, RowBroadcast, array
 from derivations.language.arrays.expression import Array
 from derivations.language.printing.counting import Letter, printed_sum
 from derivations.language.printing.latex import LatexPrinter, latex_of
@@ -99,7 +100,7 @@ def test_an_unknown_node_prints_as_a_function_of_its_operands():
         def _infer(self):
             return ()
 
-    assert latex_of(Trace(Q @ K.T)) == r"\operatorname{Trace}(Q K^{\top})"
+    assert latex_of(Trace(Q @ K.T)) == r"\mathrm{Trace}(Q K^{\top})"
 
 
 def test_minus_signs_and_parentheses_survive_nesting():
@@ -171,3 +172,13 @@ def test_deep_expressions_are_printed_part_by_part_once():
     printer = Counting()
     assert printer.doprint(deep).count(r"\frac") == 20
     assert printer.count <= 60
+
+
+def test_a_column_times_a_row_is_an_outer_product():
+    """Broadcasts are not printed, so that u o v^T would be an entrywise product of vectors of two lengths."""
+    column, row = ColumnBroadcast(array("u", n), d_k), RowBroadcast(array("v", d_k), n)
+    for product in (Hadamard(column, row), Hadamard(row, column)):
+        assert latex_of(product) == r"u v^{\top}"
+        assert latex_of(product, "columns") == r"v u^{\top}"
+    assert latex_of(Hadamard(array("A", n, d_k), Hadamard(column, row))) == r"A \odot (u v^{\top})"
+    assert latex_of(Hadamard(column, column)) == r"u \odot u"

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 import pytest
+from sympy import Symbol, exp
 
 from derivations.catalogue import layers
+from derivations.language import Equations, Layer, array, named, part
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.letters import GREEK, Name, NotationError, joined, parse_name, spelled
 from derivations.language.printing.notation import NOTATIONS, notation
 from derivations.language.printing.notation_file import KNOWN_NAMES, read_notation
 from derivations.language.printing.views import latex
+from derivations.symbols import n
 from tests.language.printing.printed import W_Q, Q, X, b_1, i, j, sigma2
 
 
@@ -113,7 +116,7 @@ def test_a_notation_prints_the_feed_forward_network_of_its_document():
         r"z_{2} &= a W_{2} + b_{2}",
     ]
     assert latex(feed_forward, "vaswani").splitlines()[2] == r"G &= \max(0, H) \\"
-    assert r"\text{hidden} &= \operatorname{ReLU}(h)" in latex(feed_forward, "ffn-notes")
+    assert r"\text{hidden} &= \mathrm{ReLU}(h)" in latex(feed_forward, "ffn-notes")
     assert r"\mathbf{h}' &= \max(0, \mathbf{h})" in latex(feed_forward, "close-reading")
 
 
@@ -140,7 +143,7 @@ def test_a_notation_of_ones_own(tmp_path):
 [names]
 n = "L"
 W_Q = "W_Q^{(#)}"
-relu = "\\\\operatorname{max0}"
+relu = "\\\\mathrm{max0}"
 [layers.feed_forward]
 H = "z_1"
 [options]
@@ -156,7 +159,7 @@ first_index = 0
     assert latex_of(W_Q[i], mine) == "W_{Q}^{(i)}"
     assert latex(layers()["feed_forward"], mine).splitlines()[1:3] == [
         r"z_{1} &= W_{1} X + b_{1} \\",
-        r"G &= \operatorname{max0}(z_{1}) \\",
+        r"G &= \mathrm{max0}(z_{1}) \\",
     ]
     assert r"X \in \mathbb{R}^{d_{\mathrm{model}} \times L}" in latex(layers()["feed_forward"], mine, math="dollars")
 
@@ -164,14 +167,17 @@ first_index = 0
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[names", "no TOML"),
-        ("[nmes]\n", "no section 'nmes'; there are names, layers, options"),
+        ("[names", "not TOML"),
+        ("[nmes]\n", "no section 'nmes'; there are names, own, layers, options"),
         ("[names]\nd_modell = 'd'", "did you mean d_model"),
+        ("[names]\nsquareplus = 'S'", "names of your own modules stand in [own]"),
+        ("[own]\nsquareplus = 3", "squareplus must be a text in quotation marks, not 3"),
+        ("[own]\nsquareplus = '$S$'", "contains a sign that is not allowed"),
         ("[names]\nn = 3", "n must be a text in quotation marks, not 3"),
-        ("[names]\nn = '$L$'", "holds a sign that no name has"),
-        ("[names]\nn = '\\input{secret}'", "is no LaTeX name"),
+        ("[names]\nn = '$L$'", "contains a sign that is not allowed"),
+        ("[names]\nn = '\\input{secret}'", "is not a LaTeX name"),
         ("names = 3", "names must be a table"),
-        ("[layers.feedforward]\nH = 'h'", "we have no layer 'feedforward'; did you mean feed_forward"),
+        ("[layers.feedforward]\nH = 'h'", "there is no layer called 'feedforward'; did you mean feed_forward"),
         ("[layers]\nfeed_forward = 2", "feed_forward must be a table"),
         ("[options]\ntransposed = 'T'", "no option 'transposed'"),
         ("[options]\ncolumns = 1", "columns must be true or false, not 1"),
@@ -179,7 +185,7 @@ first_index = 0
         ("[options]\nfirst_index = true", "first_index must be a number"),
         ("[options]\nbase = 'mine'", "base must be one of ours, vaswani"),
         ("[options]\ntranspose = 'T_2'", "transpose must be one letter or sign"),
-        ("[options]\ntranspose = '\\\\'", "holds a sign that no name has"),
+        ("[options]\ntranspose = '\\\\'", "contains a sign that is not allowed"),
     ],
 )
 def test_a_bad_file_is_refused_in_one_sentence(tmp_path, text, complaint):
@@ -188,6 +194,16 @@ def test_a_bad_file_is_refused_in_one_sentence(tmp_path, text, complaint):
     assert complaint in str(refused.value)
     assert "mine.toml" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_names_functions_and_layers_of_ones_own_have_letters_in_a_notation_of_ones_own(tmp_path):
+    t, tau, let = Symbol("t", real=True), array("tau_rows", n), Equations()
+    gauss = named("gauss", exp(-(t**2)), t)
+    inner = Layer("bumps", (tau,), (), let, let("warm")(gauss(tau)))
+    mine = read_notation(write(tmp_path, r"own = {gauss = '\gamma', tau_rows = '\tau', warm = 'u', bumps = 'B'}"))
+    assert latex(inner, mine) == r"u = \gamma(\tau)"
+    assert latex(part("b", inner)(tau), mine) == r"B(\tau)"
+    assert latex(inner) == r"\mathrm{warm} = e^{-(\tau_{\mathrm{rows}})^{2}}"
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

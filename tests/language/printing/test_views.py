@@ -1,15 +1,18 @@
 """The views of results and layers: LaTeX, Markdown, text, tables."""
 
 import pytest
-from sympy import Derivative, Ge, Integer, KroneckerDelta, Lt, Rational, exp, true
+from sympy import Derivative, Ge, Integer, KroneckerDelta, Lt, Rational, Symbol, exp, sqrt, true
 
 from derivations.catalogue import layers
+from derivations.language import Equations, array, named
 from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.scalars import Rounded
 from derivations.language.layers.layer import Equation
+from derivations.language.printing.exchange import NotClosedForm
+from derivations.language.printing.loops import python_source
 from derivations.language.printing.views import latex, markdown, table, text
-from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, step
-from tests.language.printing.printed import _total, i, k, n, x, y
+from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, step
+from tests.language.printing.printed import _total, i, j, k, n, x, y
 
 SOFTMAX = Equation(y, row_softmax(x))
 JACOBIAN = Derivation(
@@ -70,7 +73,7 @@ def test_text_view():
         "Jacobian of softmax (softmax.jacobian)",
         "    dy_i/dx_k = d/dx_k (e^(x_i) / (sum_{j=1}^n e^(x_i)))    [definition]",
         "      = y_i (delta_ik - y_k)    [quotient rule]",
-        "Where y = softmax(x), i, k = 1, ..., n.",
+        "Where y = softmax(x), x in R^n, i, k = 1, ..., n.",
         "Assuming n >= 2 (two_entries & more), x is real.",
         "Source: Bridle (1990).",
     ]
@@ -85,7 +88,7 @@ def test_markdown_view_escapes_words_and_marks_formulas():
     assert page.endswith("Source: Bridle (1990).\n")
     assert "$$\n" in markdown(JACOBIAN)
     assert "\\[\n" in markdown(JACOBIAN, math="brackets")
-    assert "其中$`y = " in markdown(JACOBIAN, math="fence", lang="zh-Hans")
+    assert "其中 $`y = " in markdown(JACOBIAN, math="fence", lang="zh-Hans")
 
 
 def test_latex_fragment_is_ready_to_input():
@@ -102,7 +105,7 @@ def test_delimiters_that_do_not_exist_are_refused(view, math):
 
 
 def test_an_unknown_language_is_refused():
-    with pytest.raises(ValueError, match="no language 'de'; choose one of en, zh-Hant, zh-Hans"):
+    with pytest.raises(ValueError, match="no language 'de'; choose one of en, zh-Hans, zh-Hant"):
         markdown(JACOBIAN, lang="de")
 
 
@@ -128,8 +131,8 @@ def test_layers_print_their_equations_and_spaces():
         r"Q_{i} &= X_{Q} W_{i}^{Q} && i = 1, \ldots, h \\",
         r"K_{i} &= X_{K} W_{i}^{K} && i = 1, \ldots, h \\",
         r"V_{i} &= X_{V} W_{i}^{V} && i = 1, \ldots, h \\",
-        r"\mathrm{head}_{i} &= \operatorname{Attention}(Q_{i}, K_{i}, V_{i}) && i = 1, \ldots, h \\",
-        r"Z &= \operatorname{Concat}(\mathrm{head}_{1}, \ldots, \mathrm{head}_{h}) \\",
+        r"\mathrm{head}_{i} &= \mathrm{Attention}(Q_{i}, K_{i}, V_{i}) && i = 1, \ldots, h \\",
+        r"Z &= \mathrm{Concat}(\mathrm{head}_{1}, \ldots, \mathrm{head}_{h}) \\",
         r"Y &= Z W^{O}",
         r"\end{aligned}",
     ]
@@ -149,13 +152,13 @@ def test_layers_print_their_equations_and_spaces():
         ("layer_norm", r"Y &= \gamma \odot \hat{X} + \beta"),
         ("positional_encoding", r"\mathrm{PE}_{\mathrm{pos},2 i} &= \sin(\theta_{\mathrm{pos},i})"),
         ("positional_encoding", r"i = 0, \ldots, d_{\mathrm{model}} / 2 - 1"),
-        ("encoder", r"Z^{(l)} &= \operatorname{EncoderLayer}_{l}(Z^{(l-1)}) && l = 1, \ldots, N"),
-        ("encoder_layer", r"A &= \operatorname{MultiHead}(X, X, X)"),
-        ("decoder_layer", r"A &= \operatorname{MultiHead}(X, X, X, M)"),
+        ("encoder", r"Z^{(l)} &= \mathrm{EncoderLayer}_{l}(Z^{(l-1)}) && l = 1, \ldots, N"),
+        ("encoder_layer", r"A &= \mathrm{MultiHead}(X, X, X)"),
+        ("decoder_layer", r"A &= \mathrm{MultiHead}(X, X, X, M)"),
         ("transformer", r"M_{ij} &= [j \le i] && i, j = 1, \ldots, n"),
         ("dropout", r"Y = \frac{X \odot D}{1 - p}"),
         ("embedding", r"E_{\mathrm{tokens}}"),
-        ("masked_scaled_dot_product_attention", r"A &= \operatorname{softmax}(S; M)"),
+        ("masked_scaled_dot_product_attention", r"A &= \mathrm{softmax}(S; M)"),
     ],
 )
 def test_equations_of_layers(layer, line):
@@ -181,6 +184,48 @@ def test_the_table_of_shapes():
 
 def test_words_among_the_assumptions_of_a_claim_stay_words():
     stated = claim(y[i], step("shape", 1, "iff"), given=(Assumption(Ge(n, 2), {}, "a_b^T < {c}"),))
-    words = r"\text{a\_b\textasciicircum T \textless  \{c\}}"
+    words = r"\text{a\_b}\hat{\;}\text{T }<\text{ \{c\}}"
     assert latex(stated).splitlines()[1] == rf"y_{{i}} &\iff 1 && \text{{if}}\ n \ge 2 \; ({words})"
     assert text(stated) == "    y_i <=> 1    if n >= 2 (a_b^T < {c})\n"
+
+
+def test_a_result_without_an_id_is_titled_by_its_title_alone():
+    found = derivation("Rows add up to 1", claim(_total(y[i]), step("algebra", 1)), ranges={i: n})
+    assert text(found).splitlines()[0] == "Rows add up to 1"
+    with pytest.raises(ValueError, match="'Rows add up to 1' has no q"):
+        found.at(q=3)
+
+
+def test_a_result_without_an_id_is_python_all_the_same():
+    found = derivation("Twice", claim(x[i] + x[i], step("algebra", 2 * x[i])), ranges={i: n})
+    assert "def result(i, x):" in python_source(found)
+    constant = derivation("Four", claim(Integer(2) + 2, step("algebra", 4)))
+    assert "def result():" in constant.python()
+    with pytest.raises(TypeError, match="'Twice': no value for i; give it by name"):
+        found.function()(x=[1])
+    with pytest.raises(NotClosedForm, match="'Twice': "):
+        found.python()
+
+
+def test_a_function_takes_its_sizes_from_the_arrays():
+    let = Equations()
+    v = let("v")(2 * array("u", n))
+    value = derivation("Twice", claim(_total(v[j]), step("definition", _total(v[j]))), about=let).function()
+    assert value(u=[1, 2, 5]) == value(u=[1, 2, 5, 7], n=3) == 16
+    both = derivation("Both", claim(_total(x[j]), step("algebra", _total(x[j] * array("w", n)[j])))).function()
+    assert both(x=[1, 2], w=[3, 5]) == 13
+    with pytest.raises(TypeError, match="n is 2 by w, and 1 by an array before it"):
+        both(x=[1], w=[2, 3])
+
+
+def test_what_a_notebook_shows_of_ones_own():
+    """A function with its formula, equations by their text; a result by one line where no formula can be set."""
+    x_, let = Symbol("x", real=True), Equations()
+    plus = named("squareplus", (x_ + sqrt(x_**2 + 4)) / 2, x_)
+    let("Y")(plus(array("v", n)))
+    shown = r"\frac{\sqrt{x^{2} + 4}}{2} + \frac{x}{2}"
+    assert plus._repr_latex_() == rf"$\displaystyle {latex(plus)}$"
+    assert latex(plus).endswith(rf"{{squareplus}}(x) = {shown}")
+    assert repr(let) == "Equations(Y = squareplus(v))"
+    assert repr(JACOBIAN) == "<derivation softmax.jacobian: 1 claim>"
+    assert repr(derivation("Two", *JACOBIAN.claims, *JACOBIAN.claims)) == "<derivation 'Two': 2 claims>"

@@ -21,7 +21,7 @@ from derivations.language.results.derivation import (
     result,
     step,
 )
-from derivations.symbols import j, n, scalar
+from derivations.symbols import i, j, n, scalar
 
 x, a = array("x", n), scalar("a")
 total = Sum(x[j], (j, 0, n - 1))
@@ -70,9 +70,21 @@ def test_what_is_not_decided_does_not_enter_either() -> None:
         register(derivation("no rule", claim(total, step("magic", total))), "example.magic")
 
 
+def test_a_rule_that_is_misspelt_is_answered_with_the_nearest() -> None:
+    with pytest.raises(FalseStepError, match=r"no rule called 'linearity of sum'; did you mean 'linearity of sums'\?"):
+        register(derivation("misspelt", claim(total, step("linearity of sum", total))), "example.misspelt")
+
+
+@pytest.mark.parametrize(("ranges", "words"), [({}, "ranges={i: n}"), ({i: n}, "")])
+def test_an_index_without_a_range_is_told_which_one(ranges: dict, words: str) -> None:
+    failures = derivation("rows", claim(x[i], step("algebra", x[i])), ranges=ranges).evidence.failures
+    assert bool(failures) == bool(words)
+    assert all(words in failure for failure in failures)
+
+
 @pytest.mark.parametrize("name", ["", "nodot", "two.dots.here", "a.", ".b", "a.b c"])
 def test_an_id_is_a_topic_and_a_name(name: str) -> None:
-    with pytest.raises(ValueError, match="no id"):
+    with pytest.raises(ValueError, match="not an id"):
         register(right, name)
 
 
@@ -119,7 +131,7 @@ def test_a_decorated_result_is_judged_when_it_is_used() -> None:
         return right
 
     assert not built
-    with pytest.raises(FalseStepError, match=r"'example.lost' cannot be registered: claim 1, step 1"):
+    with pytest.raises(FalseStepError, match=r"'example.lost' is not proved: claim 1, step 1"):
         registered("example.lost")
     assert lost().evidence.level == "refuted"
     assert registered("example.kept") is kept()
@@ -129,3 +141,8 @@ def test_a_decorated_result_is_judged_when_it_is_used() -> None:
 def test_a_claim_without_steps_does_not_enter() -> None:
     with pytest.raises(FalseStepError, match="a claim of it has no steps"):
         register(replace(right, claims=(*right.claims, Claim(a, ()))), "example.empty")
+
+
+def test_a_derivation_begins_with_its_title() -> None:
+    with pytest.raises(TypeError, match="the title of a derivation is text"):
+        derivation(claim(total, step("algebra", total)))

@@ -101,6 +101,7 @@ def collect(exponents: dict[Atom, Number], coefficient: Number, context: Context
     extra: list[Poly] = []
     for atom, e in list(powers.items()):
         kind = atom[0]
+        # also [c]^-1 = [c]: whoever divided by [c] kept the condition [c] != 0, so it is 1
         if kind in INDICATORS:
             powers[atom] = 1
         elif kind == "I":
@@ -142,12 +143,14 @@ def power(p: Poly, exponent: Number, context: Context) -> Poly:
     whole = isinstance(exponent, int)
     if whole and exponent > 0 and len(p) > 1:
         return _expand(p, int(exponent), context)
+    # 1 / p needs p != 0, but 1 / sqrt(p) needs p > 0
     if exponent < 0:
         require("nonzero" if whole else "positive", p, context)
     elif not whole:
         require("nonnegative", p, context)
     if len(p) == 1:
         return _power_of_term(p[0][0], p[0][1], exponent, context)
+    # the common factor goes outside, so that 1 / (2 a + 2 b) and (1/2) / (a + b) have one form
     coefficient, mono, rest = _content(p, whole, context)
     if exponent < 0 and not whole:
         context.derived.append(Condition("positive", rest))  # as p is, by the condition just kept, and its content
@@ -161,6 +164,7 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
     for atom, e in mono:
         if not whole and atom[0] == "I":
             raise Undecided("a root of an imaginary number")
+        # sqrt(a b) = sqrt(a) sqrt(b) fails for a = b = -1
         if not whole and not is_positive(single(atom), context):
             require("nonnegative", single(atom), context)
         value = e * exponent
@@ -179,6 +183,7 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
 
 
 def _factors(number: int) -> list[tuple[int, int]]:
+    # trial division then takes at most a million steps
     if number > 10**12:
         raise Undecided(f"a root of {number}, which is too large to factor")
     found, divisor = [], 2
@@ -201,9 +206,11 @@ def _content(p: Poly, whole: bool, context: Context) -> tuple[Number, Mono, Poly
             common.denominator * number.denominator
         )
     common = abs(common)
+    # one sign is chosen, so that 1 / (a - b) and -1 / (b - a) have one form
     if whole and not is_positive(p, context) and (is_positive(negate(p), context) or prefers_negative(p)):
         common = -common
     powers = [dict(mono) for mono, _ in p]
+    # an indicator may be 0, so it is not divided out
     atoms = sorted({atom for own in powers for atom in own if atom[0] not in INDICATORS})
     shared = {atom: min(own.get(atom, 0) for own in powers) for atom in atoms}
     shared = {atom: e for atom, e in shared.items() if e and (whole or is_positive(single(atom), context))}
@@ -260,6 +267,7 @@ def exponential(p: Poly, context: Context) -> Poly:
     """Return exp(p), one factor for each term."""
     result = ONE
     for mono, c in p:
+        # exp(c log p) = p^c
         if len(mono) == 1 and mono[0][0][0] == "log" and mono[0][1] == 1:
             result = multiply(result, power(mono[0][0][1], c, context), context)
         elif mono == tuple(sorted(((IMAGINARY, 1), (PI, 1)))) and (2 * Fraction(c)).denominator == 1:
@@ -292,6 +300,7 @@ def _log_of_term(mono: Mono, coefficient: Number, context: Context) -> Poly:
         if is_positive(single(atom), context):
             terms.append(monomial(atom[1], e) if atom[0] == "exp" else scale(_log_of_atom(atom), e))
         elif isinstance(e, int) and is_real(atom):
+            # x^3 = x^2 x: for x < 0 log(x^2) is defined and log(x) is not
             terms.append(scale(single(("log", single(atom, 2))), e // 2))
             left |= {atom: 1} if e % 2 else {}
         else:
@@ -341,6 +350,7 @@ def positive_part(p: Poly, context: Context) -> Poly:
         return p
     if is_nonnegative(negate(p), context):
         return ()
+    # relu(c p) = c relu(p) for c > 0; a negative factor would turn the positive part into the negative one
     coefficient, mono, rest = _content(p, False, context)
     part = single(("relu", rest))
     if prefers_negative(rest):  # relu(q) = relu(-q) + q

@@ -32,6 +32,7 @@ def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
     for p in polys:
         own = walk(p)
         variables = {atom for atom in own if atom[0] == "sym"}
+        # an integer variable runs through no open set
         real = all(atom[2] in ("real", "positive", "nonnegative") for atom in variables)
         inside = [mono for atom in own if atom[0] == "exp" for mono in (atom[1],)]
         whole = all(isinstance(e, int) for mono, _ in p for _, e in mono)

@@ -23,6 +23,7 @@ ALLOWANCE: ContextVar[int] = ContextVar("allowance", default=200_000)  # terms t
 def _proportional(p: Poly, q: Poly) -> bool:
     if len(p) != len(q) or not p:
         return False
+    # equal ratios of coefficients, multiplied out: proportional polynomials have the same zeros
     return all(m == o and c * q[0][1] == e * p[0][1] for (m, c), (o, e) in zip(p, q, strict=True))
 
 
@@ -60,6 +61,8 @@ class Context:
     scalar_definitions: dict[Any, Callable[..., Any]] = field(default_factory=dict)
     booleans: set[str] = field(default_factory=set)  # defined arrays whose entries are 0 or 1
     features: frozenset[str] = frozenset()
+    inner: Poly | None = None  # the size of the blocks that ranges are cut into, in the second look only
+    inners: list[Poly] = field(default_factory=list)  # sizes of blocks that ranges seen so far could be cut into
     budget: int = field(default_factory=ALLOWANCE.get)  # terms that may still be written before "undecided"
     serial: int = 0
     symbols: dict[Any, Atom] = field(default_factory=dict)
@@ -101,6 +104,7 @@ class Context:
         if kind == "nonzero" and self.generic is not None:
             if self.almost:
                 self.generic.append(p)
+            # the step is proved where p != 0 and extended to p = 0 by continuity (`almost`), so no condition is left
             if self.almost or self.is_generic(p):
                 return
         condition = Condition(kind, p)
@@ -129,6 +133,7 @@ class Context:
         """Drop the conditions that are kept inside the block: the expressions are read again elsewhere."""
         before, memory = self.conditions, self.remembered()
         self.conditions = list(before)
+        # a copy: a form read inside must not be found later without its conditions
         self.memory, self.owner = dict(memory), self.conditions
         try:
             yield
@@ -169,6 +174,7 @@ class Context:
 
     def remembered(self) -> dict[Any, Poly]:
         """Return the normal forms read before; the table starts empty after conditions were dropped or moved."""
+        # a form found in the table must have its side conditions among those kept now
         if self.owner is not self.conditions or len(self.conditions) < self.kept:
             self.memory, self.owner = {}, self.conditions
         self.kept = len(self.conditions)

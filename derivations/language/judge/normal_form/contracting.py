@@ -51,6 +51,7 @@ def _parts(pattern: Mono, mono: Mono, free: Free, binding: Binding) -> Iterator[
         return
     (atom, exponent), *rest = pattern
     for number, (other, power) in enumerate(mono):
+        # (A B)^2 holds A B once and leaves A B over, but no part of a root is a factor
         left = power - exponent
         if not isinstance(left, int) or left < 0 or not isinstance(exponent, int):
             continue

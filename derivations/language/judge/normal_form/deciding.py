@@ -96,6 +96,7 @@ def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
         return True
     if not hypotheses(p, context):
         return False
+    # p >= 0 and p <= 0
     return all(has_sign(q, False, context, 0) for q in (p, negate(p)))
 
 
@@ -105,6 +106,7 @@ def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) 
     if (is_positive if strict else is_nonnegative)(p, context):
         return True
     atom = _undecided_part(p, context)
+    # cases double the work, so one cheap attempt comes first
     if atom is not None and cases and not _by_combination(p, strict, context, 0):
         return _in_cases(p, atom, context, lambda other: has_sign(other, strict, context, cases - 1))
     if any(_by_combination(p, strict, context, depth) for depth in range(_DEPTH)):
@@ -160,6 +162,7 @@ def _in_cases(p: Poly, atom: Atom, context: Context, holds: Callable[[Poly], boo
     A case that contradicts the known facts needs no proof.
     """
     q = atom[1]
+    # q = 0 belongs to the second case: max(0, 0) = 0 and [0 > 0] = 0
     for sign, fact in (("positive", q), ("nonnegative", negate(q))):
         value = {"relu": q, "step": ONE}[atom[0]] if sign == "positive" else ()
         with _supposing(Condition(sign, fact), context):
@@ -184,6 +187,7 @@ def _without_positive_factors(p: Poly, context: Context) -> Poly:
         moved = {atom: e for atom, e in least.items() if e and (term_sign(((atom, 1),), 1, context) == "positive")}
         if not moved:
             return p
+        # a cleared denominator may multiply out, and then show further common factors
         p = settle(over(p, moved, context), context)
     return p
 
@@ -223,6 +227,7 @@ def _by_places(p: Poly, strict: bool, context: Context) -> bool:
             seen |= strict and has_sign(body, True, context, 0)
             continue
         index = context.open_index(*limits)
+        # at nesting level 1 the one bound index of every joined body is called ("b", 1, 0)
         body = tuple((rename_mono(mono, {("b", 1, 0): index}), c) for mono, c in body)
         filled = always_nonnegative(add(limits[1], negate(limits[0])), context)  # an empty sum is 0, not > 0
         if not has_sign(from_terms(body), False, context, 3):

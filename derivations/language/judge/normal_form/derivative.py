@@ -47,6 +47,7 @@ def around(variables: list[Atom], context: Context) -> Iterator[None]:
     """Use only facts that hold in a neighbourhood inside the block, and keep the conditions that the function needs."""
 
     def nearby(kind: str, of: Poly) -> bool:
+        # [x > 0] > 0 holds at x = 1 but jumps at 0; for a continuous p the set p > 0 is open
         continuous = not any(_moves(atom) for atom in walk(of) if atom[0] in _JUMPS)
         return not _moves(of) or (kind in _OPEN and continuous)
 
@@ -56,6 +57,7 @@ def around(variables: list[Atom], context: Context) -> Iterator[None]:
     with context.supposing(nearby) as conditions:
         yield
     for condition in conditions:
+        # p >= 0 may hold at this point and fail beside it; p > 0 holds in a neighbourhood
         edge = condition.kind == "nonnegative" and _moves(condition.of)
         context.keep("positive" if edge else condition.kind, condition.of)
 
@@ -95,6 +97,7 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
     if kind == "sum":
         if _may_depend(atom[1], variable):
             raise Undecided("the derivative by a variable on which the range of a sum depends")
+        # a finite sum may be differentiated term by term
         body, indices = open_sum(atom, context)
         return close(derivative(body, variable, context), indices, context)
     if kind == "exp":
@@ -120,6 +123,7 @@ def _of_power(atom: Atom, variable: Atom, context: Context) -> Poly:
     if _may_depend(exponent, variable) or base[0] == "minus":
         raise Undecided("the derivative by a variable on which an integer exponent depends")
     value = base[1] if base[0] == "poly" else single(base)
+    # b^m / b hides the value that b^(m - 1) has at b = 0: a step that may argue by continuity needs no condition
     with context.generically():
         less = power(value, -1, context)
     return times(

@@ -47,6 +47,7 @@ from derivations.language.judge.normal_form.terms import (
 __all__ = ["facts_about", "hypotheses", "stated_equations"]
 
 _MOST = 40  # of each kind
+# ranges and bases add facts about pairs, so the linear program would grow with their square
 _MOST_RANGES = 3
 _MOST_BASES = 6
 Scope = frozenset[Atom]
@@ -88,6 +89,7 @@ def facts_about(p: Poly, context: Context, depth: int = 1) -> list[Fact]:
     assumed = hypotheses(p, context)
     equations = stated_equations(p, context)
     found = list(assumed)
+    # a combination must cancel every monomial of the assumptions, so facts about these are needed as well
     mentioned = add_all([p, *(fact.value for fact in assumed), *equations])
     for kind in (
         _products(assumed, context),
@@ -99,6 +101,7 @@ def facts_about(p: Poly, context: Context, depth: int = 1) -> list[Fact]:
     ):
         found += _unconditional(kind, context)
     found = [fact for fact in dict.fromkeys(found) if fact.value]
+    # m f is of use only if it shares a monomial with p: nothing else can cancel
     found += _unconditional(islice(_multiples(found, p, context), 4 * _MOST), context)
     found += _unconditional(_equal_to_0(equations, p, context), context)
     monos = {mono for fact in found for mono, _ in fact.value} | {mono for mono, _ in p}
@@ -113,12 +116,14 @@ def _unconditional(found: Iterator[Fact], context: Context) -> list[Fact]:
     while True:
         try:
             fact = next(found, None)
+        # the generator ends with its exception; what it found before holds
         except Undecided:
             if context.budget < 0:
                 raise
             fact = None
         if fact is None:
             return kept
+        # its condition would become one of the whole step, only because the fact was tried
         if len(context.conditions) == before:
             kept.append(fact)
         del context.conditions[before:], context.derived[derived:]
@@ -134,12 +139,14 @@ def _equal_to_0(equations: list[Poly], p: Poly, context: Context) -> Iterator[Fa
 
 def add_all(polys: list[Poly]) -> Poly:
     """Return one polynomial that holds every monomial of several."""
+    # all coefficients are 1, so no monomial cancels another
     return tuple((mono, 1) for mono in sorted({mono for p in polys for mono, _ in p}))
 
 
 def _products(assumed: list[Fact], context: Context) -> Iterator[Fact]:
     for f, g in islice(combinations(assumed, 2), _MOST):
         if len(f.value) * len(g.value) <= 16:
+            # a product is > 0 only if both factors are
             yield Fact(times(f.value, g.value, context), f.strict and g.strict)
 
 
@@ -173,6 +180,7 @@ def _multiples(found: list[Fact], p: Poly, context: Context) -> Iterator[Fact]:
 def _of_atoms(p: Poly, context: Context) -> Iterator[Fact]:
     for atom in sorted({atom for mono, _ in p for atom, _ in mono}):
         here = single(atom)
+        # relu(q) >= 0 is not listed here: it is the sign of the atom, which `facts_about` adds for every monomial
         if atom[0] == "relu":
             yield Fact(subtract(here, atom[1]))
         elif atom[0] in INDICATORS:
@@ -201,6 +209,7 @@ def _of_exponentials(p: Poly, assumed: list[Fact], context: Context) -> Iterator
         for high, low in ((v, w), (w, v)):
             gap = subtract(high, low)
             above, below = exponential(high, context), exponential(low, context)
+            # exp(t) >= 1 + t, the tangent at 0, for t = v - w, times exp(w) > 0
             yield Fact(subtract(above, times(below, add(ONE, gap), context)))
             if assumed and follows(gap, False, _relevant(gap, assumed, context), context):
                 strict = follows(gap, True, _relevant(gap, assumed, context), context)
@@ -209,6 +218,7 @@ def _of_exponentials(p: Poly, assumed: list[Fact], context: Context) -> Iterator
 
 def _body_exponent(atom: Atom) -> Poly:
     exponent = _exponents(atom[2])
+    # a bound index has no meaning outside its sum
     return () if any(inner[0] == "b" for inner in walk(exponent)) else exponent
 
 
@@ -220,11 +230,13 @@ def _relevant(p: Poly, assumed: list[Fact], context: Context) -> list[Fact]:
 def _of_logarithms(p: Poly, assumed: list[Fact], context: Context) -> Iterator[Fact]:
     """Yield v (log u - log v) <= u - v for pairs of arguments, 1 among them, and log u <= log v where u <= v."""
     logs = sorted({atom for mono, _ in p for atom, _ in mono if atom[0] == "log" and is_real(atom)})
+    # a log(u) says that u > 0, but this must not settle the very condition u > 0 that the log keeps
     logs = [atom for atom in logs if context.deriving or is_positive(atom[1], context)]
     arguments = [(ONE, ())] + [(atom[1], single(atom)) for atom in logs]
     for first, second in islice(combinations(arguments, 2), _MOST):
         for (u, log_u), (v, log_v) in ((first, second), (second, first)):
             gap = subtract(log_v, log_u)
+            # log(t) <= t - 1 for t = u / v, times v > 0
             yield Fact(subtract(add(u, times(gap, v, context)), v)) if v == ONE or _plain(v) else Fact(())
             if follows(subtract(v, u), False, _relevant(subtract(v, u), assumed, context), context):
                 yield Fact(gap)
@@ -289,6 +301,7 @@ def _reduced(bases: list[Mono], p: Poly, context: Context) -> Iterator[Fact]:
     while left:
         u = left.pop(0)
         pivot = form[u, u]
+        # minus a square is no lower bound; the rest of the form may still have positive pivots
         if pivot <= 0:
             continue
         row = [(v, form[u, v] / pivot) for v in left]
@@ -308,6 +321,7 @@ def _of_sums(p: Poly, mentioned: Poly, context: Context, depth: int) -> Iterator
 
 def _of_range(ends: tuple[Poly, Poly], sums: list[Atom], p: Poly, context: Context, depth: int) -> Iterator[Fact]:
     index = context.open_index(*ends)
+    # all sums over one range get the same index, so that facts about one body may cancel terms of another
     bodies = [_at(atom, single(index), context) for atom in sums]
     outside = [monomial(_free(mono)) for mono, _ in p]
     body = add_all([*bodies, *outside])
@@ -342,5 +356,6 @@ def _known_places(p: Poly, ends: tuple[Poly, Poly], context: Context) -> list[Po
 def _lagrange(u: Mono, v: Mono, index: Atom, ends: tuple[Poly, Poly], context: Context) -> Poly:
     """Return sum_i sum_j (u_i v_j - u_j v_i)^2 = 2 (sum u^2 sum v^2 - (sum u v)^2)."""
     squares = [close(monomial(_joined(a, b)), [index], context) for a, b in ((u, u), (v, v), (u, v))]
+    # Lagrange's identity; that its left side is >= 0 is the Cauchy-Schwarz inequality
     both = multiply(squares[0], squares[1], context)
     return scale(settle(subtract(both, multiply(squares[2], squares[2], context)), context), 2)

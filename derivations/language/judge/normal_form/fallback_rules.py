@@ -76,6 +76,7 @@ def _ends_of_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
     for index in indices:
         if not _free_of_others(index, indices, context):
             continue
+        # x_{j-1} and x_{j+1} under two sums compare only if both start at the same entry
         shift = constant(_least_offset(body, index))
         low, high = (add(limit, shift) for limit in context.ranges[index])
         if not shift and not low and not _number_in(add(high, ONE)):
@@ -90,6 +91,7 @@ def _ends_of_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
         length = subtract(add(high, ONE), constant(tail))
         if not isinstance(first, int) or not isinstance(tail, int) or abs(first) + abs(tail) > _MOST_ENDS:
             return None
+        # the identity needs b >= a - 1: a range that ends earlier is empty, but the difference of its parts is not 0
         if not always_nonnegative(length, context) or (first < 0 and not always_nonnegative(add(high, ONE), context)):
             return None
         others = [other for other in indices if other != index]
@@ -125,8 +127,10 @@ def _parts_of_sum(body: Poly, indices: list[Atom], context: Context, order: int)
     for index in indices:
         low, high = context.ranges[index]
         lengths = [monomial(mono, c) for mono, c in add(high, ONE)][::order]
+        # `ends` has moved ranges to start at 0 before this rule is tried
         if low or len(lengths) < 2 or not _free_of_others(index, indices, context):
             continue
+        # each part must be a range: with a negative length among them the parts do not add up to the whole
         if not all(always_nonnegative(length, context) for length in lengths):
             continue
         terms, before = [], constant(0)
@@ -150,12 +154,14 @@ def _reindexed_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | 
         if not _free_of_others(index, indices, context):
             continue
         low, high = context.ranges[index]
+        # j -> a + b - j runs through the range backwards
         images = [subtract(add(low, high), single(index))]
         for name in sorted(context.inverses):
             if context.ranges.get(("fun", name)) == (low, high):
                 images.append(function(name, 0, (single(index),), context))
         for image in images:
             candidate = substitute(best, {index: image}, context)
+            # the key must fall, so that repeated use of the rule ends
             if _simplicity(candidate) < _simplicity(best):
                 best, changed = candidate, True
     return close(best, indices, context) if changed else None
@@ -180,6 +186,7 @@ def neighbours(p: Poly, context: Context) -> Iterator[Poly]:
 def _neighbour(p: Poly, context: Context) -> Poly | None:
     number = _number_in(p)
     q = subtract(p, constant(number))
+    # [q >= 0] and [-q - 1 >= 0] are complements: with one sign of q both become brackets of the same q
     if q != signed(q):
         other = _neighbour(subtract(negate(p), ONE), context)
         return None if other is None else subtract(ONE, other)
@@ -196,6 +203,7 @@ def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
     def visit(atom: Atom) -> Poly | None:
         return times(atom[1], single(("step", atom[1])), context) if atom[0] == "relu" else None
 
+    # relu(q) alone is shorter; only beside [r > 0] do the two have to cancel
     if atoms_of(p, "relu") and atoms_of(p, "step"):
         yield transform(p, visit, context, identity=True)
 
@@ -242,9 +250,11 @@ def _divided_sum(body: Poly, indices: list[Atom], context: Context) -> Poly | No
 def _divided(mono: Mono, coefficient: Number, indices: list[Atom], context: Context) -> Poly | None:
     """Return M R / (M + r)^k as R / (M + r)^(k-1) - r R / (M + r)^k, for the largest M if it divides the numerator."""
     for atom, _ in _denominators(mono):
+        # a denominator free of the indices is outside the sum already
         moving = [(m, c) for m, c in atom[1] if any(contains(m, index) for index in indices)]
         if not moving:
             continue
+        # the leading term, as in polynomial division, in an order that the names of indices do not change
         lead, c = max(moving, key=lambda term: (sum(e for _, e in term[0]), monomial_key(term[0])))
         own = dict(mono)
         if any(e <= 0 or own.get(factor, 0) < e for factor, e in lead):

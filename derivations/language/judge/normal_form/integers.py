@@ -77,6 +77,7 @@ def always_nonnegative(p: Poly, context: Context) -> bool:
 
 def least_value(p: Poly, context: Context) -> Poly | None:
     """Return a lower bound of p without indices that have a range: p with every such index at an end of its range."""
+    # each round replaces one index by an end of its range
     for _ in range(20):
         indices = [atom for atom in _atoms(p) if context.range_of(atom)]
         if not indices:
@@ -86,6 +87,7 @@ def least_value(p: Poly, context: Context) -> Poly | None:
             others = (context.range_of(other) for other in indices if other != atom)
             if parts is None or any(contains(limits, atom) for limits in others):
                 continue  # the ranges of other indices depend on it: those are replaced first
+            # a function that is linear in the index is least at one end, and the sign of its slope tells at which
             slope, rest = parts
             low, high = context.range_of(atom) or ((), ())
             end = (
@@ -110,6 +112,7 @@ def _sizes_nonnegative(p: Poly, context: Context) -> bool:
         for atom, exponent in mono:
             if atom[0] != "sym" or atom[2] != "size" or not isinstance(exponent, int) or exponent < 0:
                 return False
+            # s = minimum + s': the atom stands for s' >= 0 from here on
             base = add(single(atom), constant(context.minimum.get(atom[1], 1)))
             for _ in range(exponent):
                 term = plain_product(term, base)
@@ -145,6 +148,7 @@ def is_integer(p: Poly, context: Context) -> bool:
     for fact in context.facts:
         leading = dict(fact.of).keys() & dict(p).keys() if fact.kind == "integer" else set()
         for mono in leading:
+            # the multiple that cancels this term; fewer terms in each call, so the recursion ends
             ratio = Fraction(dict(p)[mono]) / Fraction(dict(fact.of)[mono])
             rest = subtract(p, plain_product(constant(ratio), fact.of))
             if ratio.denominator == 1 and len(rest) < len(p) and is_integer(rest, context):
@@ -178,6 +182,7 @@ def _integral(atom: Atom, exponent: Number, context: Context) -> bool:
     if atom[0] in ("delta", "ge", "step", "true"):
         return True
     if atom[0] == "x" or (atom[0] == "fun" and atom[2] in (0, (0,) * len(atom[3]))):
+        # a derivative of a function with integer values is not an integer, so it is not asked here
         return atom[1].endswith(INTEGER) or context.range_of(atom) is not None
     return atom[0] in ("t", "b") or context.range_of(atom) is not None
 
@@ -190,8 +195,10 @@ def difference_indicator(p: Poly, context: Context) -> Poly:
     if always_nonnegative(subtract(p, ONE), context) or always_nonnegative(subtract(negate(p), ONE), context):
         return ()  # p >= 1 or p <= -1
     p = signed(_primitive(p))
+    # the digits below count in whole units
     if any(c.denominator != 1 for _, c in p):
         return single(("delta", p))
+    # a flat index such as d_k i + j is 0 only if both of its digits are
     for unit in _units(p):
         digits = _digits(p, unit, context)
         if digits:
@@ -204,15 +211,20 @@ def difference_indicator(p: Poly, context: Context) -> Poly:
 
 
 def order_indicator(p: Poly, context: Context) -> Poly:
-    """Return [p >= 0] for an integer p, in one form for the equal brackets [p >= 0] and 1 - [-p - 1 >= 0]."""
+    """Return [p >= 0] for an integer p, in one form for the equal brackets [p >= 0] and 1 - [-p - 1 >= 0].
+
+    A p that is not known to be an integer, such as (i - 1)/2, keeps its bracket: it may lie between -1 and 0.
+    """
     if always_nonnegative(p, context) or is_stated("nonnegative", p, context):
         return ONE
+    # for an integer p, not p >= 0 means -p - 1 >= 0
     complement = subtract(negate(p), ONE)
     if always_nonnegative(complement, context) or is_stated("nonnegative", complement, context):
         return ()
-    # p - (-p - 1) = 2 p + 1 has an odd constant if p has integer coefficients, so it is not 0.
+    # p - (-p - 1) = 2 p + 1 has an odd constant if p has integer coefficients, so it is not 0; else it may vanish.
     lead = subtract(_without_indices(p), _without_indices(complement))
-    if lead[-1][1] > 0:
+    whole = all(isinstance(c, int) for _, c in p) or is_integer(p, context)
+    if not (lead and whole) or lead[-1][1] > 0:
         return single(("ge", p))
     return subtract(ONE, single(("ge", complement)))
 
@@ -242,8 +254,10 @@ def _units(p: Poly) -> list[Poly]:
     units = set()
     for mono, c in p:
         sizes = tuple((a, e) for a, e in mono if a[0] == "sym" and a[2] == "size")
+        # d_k in d_k i + j
         if sizes and len(sizes) < len(mono):
             units.add(monomial(sizes))
+        # 2 in 2 i + j
         if sizes == () and mono and not -1 <= c <= 1:
             units.add(constant(c if c > 0 else -c))
     return sorted(units)
@@ -264,6 +278,7 @@ def _digits(p: Poly, unit: Poly, context: Context) -> tuple[Poly, Poly] | None:
     rest = from_terms(low)
     if not high or not rest:
         return None
+    # unit * high is 0 or at least one unit away from 0, and low is nearer than that
     margin = subtract(unit, ONE)
     if always_nonnegative(subtract(margin, rest), context) and always_nonnegative(add(margin, rest), context):
         return from_terms(high), rest

@@ -37,7 +37,9 @@ def follows(p: Poly, strict: bool, facts: Iterable[Fact], context: Context) -> b
 
 def contradictory(facts: Iterable[Fact], context: Context) -> bool:
     """Return whether a nonnegative combination of facts, with a strict fact among them, is 0."""
+    # with 1 > 0 among the facts, a combination that is a negative constant becomes 0 with a strict fact in it
     every = list(dict.fromkeys([*facts, Fact(ONE, True)]))
+    # dropping facts is sound: it can only lose a proof
     kept = _balanced([fact for fact in every if fact.value or fact.strict], context)
     if any(fact.strict and not fact.value for fact in kept):
         return True
@@ -99,11 +101,13 @@ def _simplex(
     This is phase one of the simplex method: row r starts with an artificial unknown in the basis, and the sum of these
     unknowns is minimised to 0. Columns after the first `columns` never enter the basis; they record the row operations.
     """
+    # the multipliers of strict facts sum to 1: this excludes c = 0 and fixes the scale
     right = [Fraction(0)] * (len(rows) - 1) + [Fraction(1)]
     basis = [columns + row for row in range(len(rows))]
     for _ in range(_MOST_PIVOTS):
         if all(not value for value, own in zip(right, basis, strict=True) if own >= columns):
             return True, None
+        # how fast the sum of the artificial unknowns falls when a column enters
         gain: dict[int, Fraction] = {}
         for row, own in zip(rows, basis, strict=True):
             if own >= columns:
@@ -113,6 +117,7 @@ def _simplex(
         entering = min((column for column, c in gain.items() if c > 0 and column < columns), default=None)
         if entering is None:
             return False, gain
+        # the least ratio keeps every unknown of the basis >= 0
         ratios = [(right[r] / row[entering], basis[r], r) for r, row in enumerate(rows) if row.get(entering, 0) > 0]
         _, _, leaving = min(ratios)
         _pivot(rows, right, leaving, entering, context)

@@ -48,6 +48,7 @@ def integer_power(base: Poly, exponent: Poly, context: Context) -> Poly:
     if not base:
         if not always_nonnegative(exponent, context):
             context.keep("nonnegative", exponent)
+        # 0^0 = 1, the empty product, and 0^e = 0 for e > 0
         return difference_indicator(exponent, context)
     if is_positive(base, context):
         return exponential(multiply(exponent, logarithm(base, context), context), context)
@@ -89,6 +90,7 @@ def _raised(atom: Atom, exponent: Poly, context: Context) -> Poly:
     sign = 1
     for mono, c in exponent:
         if Fraction(c).denominator != 1:
+            # n (n + 1) / 2 is an integer, but its two terms alone give roots of b
             raise Undecided("a power whose exponent has a fraction in it")
         if mono:
             exponents[("ipow", atom, mono)] = int(c)

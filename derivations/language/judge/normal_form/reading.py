@@ -55,6 +55,7 @@ from derivations.language.judge.normal_form.integers import (
     order_indicator,
 )
 from derivations.language.judge.normal_form.powers import integer_power
+from derivations.language.judge.normal_form.relations import RELATIONS, gap
 from derivations.language.judge.normal_form.sums import (
     close,
     expectation_of,
@@ -84,6 +85,7 @@ def read(expression: Basic, context: Context) -> Poly:
 
     Raises `Undecided` for a node that the table does not list.
     """
+    # facts that follow from kept conditions may be used here: the conditions themselves are settled without them
     if not context.deriving:
         with context.derivation():
             return read(expression, context)
@@ -173,28 +175,21 @@ def _power(expression: Any, context: Context) -> Poly:
     base, exponent = expression.args
     if exponent.is_Rational:
         value = read(base, context)
+        # only these powers have a side condition that the sign of the base settles
         if exponent.is_negative or not exponent.is_Integer:
             _note_sign(base, value, context)
         return settle(power(value, sympy_number(exponent), context), context)
     raised, value = read(exponent, context), read(base, context)
     if is_integer(raised, context):
         return settle(integer_power(value, raised, context), context)
+    # b^e = exp(e log b) for any real e; the logarithm keeps b > 0 as a condition
     return exponential(times(raised, logarithm(value, context), context), context)
 
 
 def _product(expression: Product, context: Context) -> Poly:
-    names: dict[Any, Atom] = {}
-    for symbol, low, high in reversed(expression.limits):
-        with context.naming(names):
-            index = context.open_index(limit(low, context), limit(high, context))
-        least = _least_declared(symbol)
-        if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
-            raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
-        names = names | {symbol: index}
-    with context.naming(names):
-        body = read(expression.function, context)
-    for symbol, _, _ in expression.limits:
-        body = product_over(body, names[symbol], context)
+    body, indices = _opened(expression, context)
+    for index in reversed(indices):
+        body = product_over(body, index, context)
     return body
 
 
@@ -222,6 +217,7 @@ def structurally_positive(expression: Expr, context: Context) -> bool:
     if isinstance(expression, sympy.Pow) and not isinstance(expression.base, sympy.exp):
         return bool(expression.exp.is_Rational) and structurally_positive(expression.base, context)
     if isinstance(expression, Symbol):
+        # a symbol that is bound here is an index: its range counts, not its declaration
         return symbol_atom(expression)[2] in ("size", "positive") and expression not in context.symbols
     if isinstance(expression, sympy.exp):
         return declared_real(expression)
@@ -293,19 +289,26 @@ def _indexed(expression: Indexed, context: Context) -> Poly:
 
 
 def _sum(expression: Sum, context: Context) -> Poly:
+    body, indices = _opened(expression, context)
+    return close(body, indices, context)
+
+
+def _opened(expression: Sum | Product, context: Context) -> tuple[Poly, list[Atom]]:
+    """Return what is summed or multiplied, and the new indices, the outermost first."""
     names: dict[Any, Atom] = {}
     indices: list[Atom] = []
+    # SymPy lists the innermost limit first
     for symbol, low, high in reversed(expression.limits):
         with context.naming(names):
             index = context.open_index(limit(low, context), limit(high, context))
+        # SymPy used the declaration when it built the term, as in |j| = j: the range must not go below it
         least = _least_declared(symbol)
         if least is not None and not always_nonnegative(subtract(context.ranges[index][0], constant(least)), context):
             raise Undecided(f"the index {symbol} was declared to be at least {least}, and takes smaller values")
         names = names | {symbol: index}
         indices.append(index)
     with context.naming(names):
-        body = read(expression.function, context)
-    return close(body, indices, context)
+        return read(expression.function, context), indices
 
 
 @lru_cache(maxsize=1 << 10)
@@ -314,6 +317,7 @@ def _least_declared(symbol: Symbol) -> int | None:
     for least, declared in _INDICES:
         if symbol.assumptions0 == declared.assumptions0:
             return least
+    # an even j, for example, made 1 of (-1)^j when the term was built, but the sum runs over odd j as well
     raise Undecided(f"the index {symbol} must be declared an integer, maybe nonnegative or positive, and nothing more")
 
 
@@ -329,6 +333,7 @@ def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
     seen = (place, size)
     if seen in context.remembered():
         return
+    # `remembered` empties the table when conditions are dropped, so what is listed is proved or kept
     context.memory[seen] = place
     for bound in (place, subtract(subtract(size, ONE), place)):
         if not always_nonnegative(bound, context):
@@ -349,7 +354,7 @@ def _delta(expression: KroneckerDelta, context: Context) -> Poly:
     first, second = (read(place, context) for place in expression.args)
     for place in (first, second):
         if not is_integer(place, context):
-            raise Undecided(f"a delta of something that is no integer: {expression}")
+            raise Undecided(f"a delta of something that is not an integer: {expression}")
     return difference_indicator(subtract(first, second), context)
 
 
@@ -365,22 +370,14 @@ def _iverson(expression: Iverson, context: Context) -> Poly:
     if isinstance(condition, (sympy.Eq, Ne)) and integer:
         equal = difference_indicator(subtract(a, b), context)
         return equal if isinstance(condition, sympy.Eq) else subtract(ONE, equal)
-    if type(condition) not in _ORDERS or not (declared_real(left) and declared_real(right)):
+    kind, _ = RELATIONS.get(type(condition), ("", 0))
+    if kind not in (">", ">=") or not (declared_real(left) and declared_real(right)):
         raise Undecided(f"a bracket of something other than an order of reals or a relation of integers: {expression}")
-    low, high, strict = _ORDERS[type(condition)](a, b)
-    gap = subtract(high, low)
-    if integer:  # [low < high] = [high - low - 1 >= 0] for integers
-        return order_indicator(subtract(gap, ONE) if strict else gap, context)
+    above = gap(type(condition), a, b)
+    if integer:  # [g > 0] = [g - 1 >= 0] for integers
+        return order_indicator(subtract(above, ONE) if kind == ">" else above, context)
     # [g >= 0] = 1 - [-g > 0]
-    return unit_step(gap, context) if strict else subtract(ONE, unit_step(negate(gap), context))
-
-
-_ORDERS: dict[Any, Callable[[Poly, Poly], tuple[Poly, Poly, bool]]] = {
-    sympy.Le: lambda a, b: (a, b, False),
-    sympy.Lt: lambda a, b: (a, b, True),
-    sympy.Ge: lambda a, b: (b, a, False),
-    sympy.Gt: lambda a, b: (b, a, True),
-}
+    return unit_step(above, context) if kind == ">" else subtract(ONE, unit_step(negate(above), context))
 
 
 def _within(expression: Within, context: Context) -> Poly:
@@ -409,10 +406,11 @@ def _shown(entry: Indexed, context: Context) -> Poly:
     if define is not None and name in context.booleans:
         return read(define(*entry.indices), context)
     label = entry.base.label
+    # an integer array that is not declared as a mask: [a != 0] = 1 - [a = 0]
     if label.is_integer and not label.is_nonnegative:
         return subtract(ONE, difference_indicator(read(entry, context), context))
     if define is not None or not label.is_integer:
-        raise Undecided(f"a bracket of {name}, which is no mask")
+        raise Undecided(f"a bracket of {name}, which is not a mask")
     return single(("true", _plain(name), tuple(read(place, context) for place in entry.indices)))
 
 
@@ -432,7 +430,8 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
     """Return the value of an expression at given values of its variables: SymPy's `Subs`, as in partial derivatives."""
     inner, variables, values = expression.args
     if any(not variable.is_Symbol or variable.is_integer for variable in variables) or not declared_real(values):
-        raise Undecided(f"a value put in for something that is no real scalar: {expression}")
+        raise Undecided(f"a value is substituted for something that is not a real scalar: {expression}")
+    # under a fresh name, because an assumption about a free x does not hold for the bound x of a Subs
     context.serial += 1
     names = {v: Internal(f"argument {context.serial} {number}", real=True) for number, v in enumerate(variables)}
     before = len(context.conditions)
@@ -441,11 +440,12 @@ def _evaluated(expression: Subs, context: Context) -> Poly:
     for variable, point in zip(variables, points.values(), strict=True):
         wanted = demands(variable)
         if wanted is None:
-            raise Undecided(f"a value put in for {variable}, whose declaration no side condition says: {expression}")
+            raise Undecided(f"no side condition states the declaration of {variable}: {expression}")
         for kind in wanted:
             _demand(kind, point, context)
+    # such a condition is about the bound name: it would be compared with assumptions that never mention it
     if any(contains(condition.of, atom) for condition in context.conditions[before:] for atom in points):
-        raise Undecided(f"a side condition on a variable that is put in: {expression}")
+        raise Undecided(f"a side condition on a variable for which a value is substituted: {expression}")
     return substitute(value, points, context)
 
 
@@ -462,7 +462,7 @@ def _variable(variable: Any, context: Context) -> Atom:
             and p[0][0][0][0][0] in ("x", "sym")
         ):
             return p[0][0][0][0]
-    raise Undecided(f"{variable} is no free variable to differentiate by")
+    raise Undecided(f"{variable} is not a free variable to differentiate by")
 
 
 def _expectation(expression: Expectation, context: Context) -> Poly:

@@ -65,7 +65,7 @@ def _rewritten(p: Poly, rules: list[Rewrite], context: Context) -> Poly:
         if changed == p:
             return p
         p = changed
-    raise Undecided("the assumed equations do not come to an end")
+    raise Undecided("rewriting with the assumed equations does not end")
 
 
 def _apply(atom: Atom, rules: list[Rewrite], context: Context) -> Poly | None:

@@ -47,6 +47,7 @@ def is_positive(p: Poly, context: Context) -> bool:
         return True
     if _sign(p, context) == "positive" or _sign_by_cases(p, context) == "positive":
         return True
+    # an integer > 0 is >= 1
     if all(_integer_term(mono) for mono, _ in p) and bool(p) and always_nonnegative(subtract(p, ONE), context):
         return True
     return context.consult is not None and context.consult(p, True, context)
@@ -91,6 +92,7 @@ def _sign_in_cases(p: Poly, filled: bool, context: Context) -> str | None:
     signs = [_sign(case, context) for case in cases]
     if None in signs:
         return None
+    # an empty sum is 0, whatever the sign of its terms
     return "positive" if filled and set(signs) == {"positive"} else "nonnegative"
 
 
@@ -105,6 +107,7 @@ def joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, 
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
         sums = [(atom, e) for atom, e in mono if atom[0] == "sum"]
+        # only here does the bound index have the same name in all bodies, so that they can be added
         if len(sums) == 1 and sums[0][1] == 1 and len(sums[0][0][1]) == 1 and own_level(sums[0][0][2]) == 1:
             _, (limits,), inner = sums[0][0]
             outside = tuple(pair for pair in mono if pair[0] != sums[0][0])
@@ -127,6 +130,7 @@ def is_nonzero(p: Poly, context: Context) -> bool:
 
 def _never_0(atom: Atom, context: Context) -> bool:
     if atom[0] == "ipow":
+        # b^m = 0 only where b = 0
         return atom[1] == ("minus",) or _never_0(atom[1], context)
     known = atom[1] if atom[0] == "poly" else single(atom)
     stated = is_stated("nonzero", known, context) or context.is_generic(known)
@@ -141,6 +145,7 @@ def _stated(kind: str, p: Poly, context: Context) -> bool:
     assumed = [bound for bound in context.bounds if bound.kind == kind and len(bound.value) == len(p) > 1]
     if not alike and not assumed:
         return False
+    # 2 a + 2 b > 0 and a + b > 0 state the same
     wanted = _primitive(p, context)
     if wanted in [_primitive(other, context) for other in alike]:
         return True
@@ -175,6 +180,7 @@ def term_sign(mono: Mono, coefficient: Number, context: Context) -> str | None:
         own = _atom(atom, context)
         if own == "positive" or _even_power_of_nonzero(atom, exponent, context):
             continue
+        # an even power of a real number is >= 0; of a complex number it may be -1
         square = isinstance(exponent, int) and exponent % 2 == 0 and is_real(atom)
         if square or (own == "nonnegative" and exponent > 0):
             sign = "nonnegative"
@@ -265,6 +271,7 @@ def _shown(ranges: tuple[tuple[Poly, Poly], ...], mono: Mono, context: Context) 
         return True
     places: list[list[Poly]] = []
     if all(always_nonnegative(subtract(high, low), context) for low, high in ranges):
+        # in a nonempty range the first and the last term exist
         places += [[low for low, _ in ranges], [high for _, high in ranges]]
     if len(ranges) == 1:
         places += [[single(a)] for a, own in context.ranges.items() if own == ranges[0] and a[0] == "sym"]
@@ -278,6 +285,7 @@ def _all_shown(indicators: Mono, places: dict[Atom, Poly], context: Context) -> 
             return False
         value = atom[1]
         for bound, place in places.items():
+            # the place is put in by hand: `substitute` belongs to `sums`, which is built on this module
             parts = linear_part(value, bound)
             if parts is None:
                 return False

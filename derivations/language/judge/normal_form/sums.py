@@ -6,6 +6,7 @@ count          sum_{j=a}^{b} 1 = b - a + 1, and sums of brackets and powers (`co
 delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
 bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
 numbers        a sum over at most 16 numbers is written out
+blocks         sum_{j=0}^{k p - 1} f(j) = sum_{a=0}^{k-1} sum_{b=0}^{p-1} f(p a + b), for one p that the context names
 nesting        sums inside a sum are joined to it; a product of sums over different indices is split
 naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
 indicator      in a monomial, delta_ij f(j) = delta_ij f(i), and an indicator factor is 1 inside the other factors;
@@ -93,6 +94,7 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
     for atom, _ in mono:
         if atom[0] not in INDICATORS:
             continue
+        # the indicator may be used in the other factors, because the term is 0 where the indicator is 0
         others = [pair for pair in mono if pair[0] != atom]
         key, value = _pivot(atom[1], context) or (None, ()) if atom[0] == "delta" else (atom, ONE)
         if key is not None and any(_may_enter(key, value, other) for other, _ in others):
@@ -107,6 +109,7 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
                 )
             return result
     for atom, _ in mono:
+        # only an indicator inside a function is left, as in exp(x [c]): there the two values need two terms
         inner = None if atom[0] in _PLAIN else _inner_indicator(atom)
         if inner is not None:
             return _two_cases(mono, coefficient, inner, context)
@@ -128,6 +131,7 @@ def _would_enter_expectation(key: Atom, value: Poly, part: Any) -> bool:
 @lru_cache(maxsize=1 << 16)
 def _inner_indicator(atom: Atom) -> Atom | None:
     """Return the first indicator inside an atom, if any, without an index bound there."""
+    # an indicator inside an expectation may be random: it is not 0 or 1 for the whole expectation
     if atom[0] == "E" or atoms_of(atom, "E"):
         return None
     found = (a for a in walk(atom) if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
@@ -141,7 +145,7 @@ def _two_cases(mono: Mono, coefficient: Number, inner: Atom, context: Context) -
         shown, hidden = (
             substitute(monomial(mono, coefficient), {inner: value}, context) for value in (ONE, constant(0))
         )
-    except Undecided:
+    except Undecided:  # one of the cases has no value, such as 1 / [c] at [c] = 0: the term stays as it is
         return None
     indicator = single(inner)
     return add(multiply(indicator, shown, context), multiply(subtract(ONE, indicator), hidden, context))
@@ -153,6 +157,7 @@ def _pivot(p: Poly, context: Context) -> tuple[Atom, Poly] | None:
     for atom in sorted(indices, key=lambda a: (a[0] == "t", a), reverse=True):
         parts = linear_part(p, atom)
         slope = constant_value(parts[0]) if parts else None
+        # 2 i = q does not say i = q / 2: for an odd q no index solves it
         if parts and slope in (1, -1):
             return atom, scale(parts[1], -slope)
     return None
@@ -177,6 +182,7 @@ def transform(p: Poly, visit: Visit, context: Context, identity: bool = False) -
             new = _transform_atom(atom, visit, context, identity)
             if new == single(atom):
                 term = multiply(term, single(atom, exponent), context)
+            # the exponent goes inside: exp(m)^(1/2) is exp(m / 2) also for complex m, where a root would need a sign
             elif atom[0] == "exp" and visit(atom) is None:
                 inner = transform(monomial(atom[1]), visit, context, identity)
                 term = multiply(term, exponential(scale(inner, exponent), context), context)
@@ -257,6 +263,7 @@ def open_sum(atom: Atom, context: Context, change: Callable[[Poly], Poly] | None
     names: dict[Atom, Atom] = {}
     indices = []
     for number, (low, high) in enumerate(ranges):
+        # ranges are listed outermost first, so an end may hold only indices that have a new name by now
         low, high = rename_poly(low, names), rename_poly(high, names)
         if change is not None:
             low, high = change(low), change(high)
@@ -267,10 +274,12 @@ def open_sum(atom: Atom, context: Context, change: Callable[[Poly], Poly] | None
 
 def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
     """Return the sum of p over open indices, outermost first; short ranges of numbers are written out."""
+    p, indices = _in_blocks(p, indices, context)
     for position, index in enumerate(indices):
         inside = indices[position + 1 :]
         dependent = any(contains(context.ranges[other], index) for other in inside)
         number = constant_value(subtract(context.ranges[index][1], context.ranges[index][0]))
+        # sum_{i=0}^{2} sum_{j=0}^{i}: every value of i gives the inner range an end of its own
         if dependent and number is not None and 0 <= number < _WRITTEN_OUT:
             return _written_out(p, indices[:position], index, inside, context)
     for index in reversed(indices):
@@ -287,6 +296,43 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
             p = add(*(substitute(p, {index: place}, context) for place in places))
             indices = [other for other in indices if other != index]
     return _sum(indices, settle(p, context), context) if indices else p
+
+
+def _in_blocks(p: Poly, indices: list[Atom], context: Context) -> tuple[Poly, list[Atom]]:
+    """Return a sum with each range of k q values cut into k blocks of q = `context.inner`: j = low + q a + b.
+
+    A range that depends on an index, or on which another one depends, stays whole.
+    """
+    found: list[Atom] = []
+    for index in indices:
+        low, high = context.ranges[index]
+        # every rule below needs b >= a - 1: at b = a - 2 the rule for counts would find -1 terms
+        length = add(subtract(high, low), ONE)
+        sizes = () if any(contains(context.ranges[other], index) for other in indices) else _inner_sizes(length)
+        context.inners += [size for size in sizes if size not in context.inners]
+        if context.inner is None or context.inner not in sizes:
+            found.append(index)
+            continue
+        count = multiply(length, power(context.inner, -1, context), context)
+        # division with remainder: every j - low below k q is q a + b for exactly one a < k and one b < q
+        block, place = (context.open_index((), subtract(number, ONE)) for number in (count, context.inner))
+        at = add(low, multiply(context.inner, single(block), context), single(place))
+        p = substitute(p, {index: at}, context)
+        if not always_nonnegative(length, context):
+            context.keep("nonnegative", length)
+        found += [block, place]
+    return p, found
+
+
+def _inner_sizes(length: Poly) -> list[Poly]:
+    """Return what a length c s_1 s_2 ..., c an integer and each s a size, is a proper multiple of: each s, and c."""
+    if len(length) != 1:
+        return []
+    ((mono, c),) = length
+    sizes = [single(atom) for atom, e in mono if atom[0] == "sym" and atom[2] == "size" and e == 1]
+    if c < 1 or c != int(c) or len(sizes) < len(mono) or len(sizes) + (c > 1) < 2:
+        return []
+    return [*sizes, *([constant(int(c))] if c > 1 else [])]
 
 
 def product_over(p: Poly, index: Atom, context: Context) -> Poly:
@@ -314,6 +360,7 @@ def product_over(p: Poly, index: Atom, context: Context) -> Poly:
                 result, exponential(scale(close(logarithm(base, context), [index], context), e), context), context
             )
         elif isinstance(e, int):
+            # a product takes the canonical names of a sum: equal products are then equal tuples
             _, ranges, inner = named_sum([index], ((atom, 1),), context)
             result = multiply(result, single(("prod", ranges, inner), e), context)
         else:
@@ -329,6 +376,7 @@ def _made_independent(p: Poly, index: Atom, context: Context) -> Poly:
     low, high = context.ranges[index]
     if not any(context.range_of(atom) for limit in (low, high) for mono, _ in limit for atom, _ in mono):
         return p
+    # the greatest value of `high` is minus the least value of -high
     first, last = least_value(low, context), least_value(negate(high), context)
     if first is None or last is None or not always_nonnegative(subtract(ONE, add(first, last)), context):
         return p  # the widened range must not have negative length, even where the ranges of other indices are empty
@@ -385,6 +433,7 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
         nested = atom[0] == "sum" and isinstance(exponent, int) and exponent > 0
         if nested and any(contains(atom, index) for index in indices):
             body, inner = open_sum(atom, context)
+            # (sum_k f_k)^2 needs two indices: one factor is opened, and the other one in the next call
             rest = collect({**dict(mono), atom: exponent - 1}, coefficient, context)
             return _sum([*indices, *inner], times(rest, body, context), context)
     return _split(indices, mono, coefficient, context)
@@ -405,6 +454,7 @@ def _cut(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Atom] | None:
         for atom, _ in mono
         if atom[0] == "ge"
         and contains(atom, index)
+        # an end at another index would make the ranges depend on one another again
         and not any(other != index and context.range_of(other) for other in walk(atom))
     ]
     limits = shown_part(brackets, index, context) if brackets else None
@@ -428,6 +478,7 @@ def _undo_bijection(mono: Mono, index: Atom, context: Context) -> Mono:
         image: Atom = ("fun", name, 0, (single(index),))
         if not contains(mono, image) or context.range_of(image) != context.ranges[index]:
             continue
+        # serial numbers start at 1, so the marker is no open index
         marker: Atom = ("t", 0)
         hidden = rename_mono(mono, {image: marker})
         if not contains(hidden, index):
@@ -442,6 +493,7 @@ def _sum_with_delta(mono: Mono, index: Atom, context: Context) -> Poly | None:
         if atom[0] != "delta" or not contains(atom, index):
             continue
         place, value = _solution(atom[1], index, context) or ((), None)
+        # delta_{j, sigma(j)} has no solution free of j: it marks the fixed points of sigma
         if value is None or contains(value, index) or _would_enter_expectation(index, value, mono):
             continue
         others = tuple(pair for pair in mono if pair[0] != atom)
@@ -508,6 +560,7 @@ def _expectation(p: Poly, context: Context) -> Poly:
     """Return E[p] by linearity: array entries are random, other atoms are constant; random ranges stay inside."""
     terms: list[Poly] = []
     for mono, c in p:
+        # E[c X] = c E[X] for a constant c
         constants = tuple(pair for pair in mono if not is_random(pair[0]))
         random = tuple(pair for pair in mono if is_random(pair[0]))
         opened = next((pair for pair in random if _opens(*pair)), None)

@@ -53,6 +53,7 @@ def _sum_of(atom: Atom, context: Context) -> Poly | None:
     ((mono, coefficient),) = body
     for index in indices:
         others = [other for other in indices if other != index]
+        # independent ranges only: closing one sum must not move the ends of another
         if any(contains(context.ranges[a], b) for a in indices for b in indices if a != b):
             continue
         value = _antidifference(mono, index, context)
@@ -73,6 +74,7 @@ def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
         return None
     if not all(atom[0] in ("exp", "ipow") and _linear(atom, index) for atom, _ in own):
         return None
+    # r = e_{j+1} / e_j
     moved = substitute(monomial(own), {index: add(single(index), ONE)}, context)
     ratio = multiply(moved, monomial(tuple((atom, -e) for atom, e in own)), context)
     less = subtract(ratio, ONE)

@@ -96,6 +96,7 @@ def from_terms(terms: Iterable[tuple[Mono, Number]]) -> Poly:
     for mono, coefficient in terms:
         before = collected.get(mono)
         collected[mono] = coefficient if before is None else before + coefficient
+    # most coefficients are integers, and this loop is run most often in the judge: they cost no call
     found = [(mono, c if type(c) is int else _tidy(c)) for mono, c in collected.items() if c]
     if len(found) > 1:
         found.sort()
@@ -128,6 +129,7 @@ def subtract(p: Poly, q: Poly) -> Poly:
 
 
 def _tidy(value: Number) -> Number:
+    # Fraction(2) == 2, but the rules ask for an int where they need a whole exponent
     return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
@@ -183,11 +185,13 @@ def level_of(part: Any) -> int:
 @lru_cache(maxsize=1 << 16)
 def own_level(mono: Mono) -> int:
     """Return the nesting level of the indices of a sum with this body: one above the sums inside."""
+    # counted from the inside: a sum keeps its names wherever it stands, so equal sums are equal tuples
     return 1 + max((own_level(atom[2]) for atom in walk(mono) if atom[0] in ("sum", "prod")), default=0)
 
 
 def rename_poly(p: Poly, names: dict[Atom, Atom]) -> Poly:
     """Return the polynomial with index atoms renamed and its terms sorted again."""
+    # new names change the order, and equality of polynomials is equality of sorted tuples
     return tuple(sorted((rename_mono(mono, names), c) for mono, c in p))
 
 
@@ -212,6 +216,7 @@ def _rename_argument(atom: Atom, names: dict[Atom, Atom]) -> Atom:
 
 
 def _rename_difference(atom: Atom, names: dict[Atom, Atom]) -> Atom:
+    # new names change the order of the terms, and with it the sign that `signed` chooses: delta(p) = delta(-p)
     return ("delta", signed(rename_poly(atom[1], names)))
 
 

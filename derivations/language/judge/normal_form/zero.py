@@ -20,6 +20,7 @@ _ROUNDS = 8
 
 def vanishes(p: Poly, context: Context, rounds: int = _ROUNDS) -> bool:
     """Return whether p is proved to be 0 for all values that satisfy the conditions kept in the context."""
+    # what follows from the kept conditions may be used: they are settled elsewhere, without it
     if not context.deriving:
         with context.derivation():
             return vanishes(p, context, rounds)
@@ -42,6 +43,7 @@ def _further(p: Poly, context: Context) -> Iterator[Poly]:
     for rule in FALLBACK_RULES:
         others = [other for other in rule(p, context) if other != p]
         if others:
+            # one rule at a time: the next round reads the result, and may then need another rule
             yield from others
             return
 

@@ -1,0 +1,46 @@
+"""The gradient of a layer, proved: the door to the claims of `claims`.
+
+Definition   `gradient(layer)` is right if each of its outputs dX is the derivative of <dY, Y> by X
+Result       `prove_gradient(layer)` is a derivation that says so, and whose every step is proved
+"""
+
+from __future__ import annotations
+
+from derivations.language.differentiation.claims import local_claims, whole_claims
+from derivations.language.layers.layer import Layer, require_layer
+from derivations.language.results.derivation import Derivation, FalseStepError
+
+__all__ = ["prove_gradient"]
+
+UNFOLDED = 8  # equations; each further matrix product and function doubles the time of the whole
+
+
+def prove_gradient(layer: Layer) -> Derivation:
+    """Return the proof that `gradient(layer)` is the derivative of the layer: a derivation that is proved.
+
+    Result       one claim for each real input and parameter, with everything unfolded; for a layer with parts or of
+                 many equations, claims for each equation, to which the chain rule adds the rest. Parts are proved too,
+                 each by itself; where a layer has no claim beside those of its parts, the last part's are returned
+    Assumes      what the derivation lists, such as that a kink is avoided
+    Raises       FalseStepError, naming the step, where one is refuted or not decided; ValueError for a layer without
+                 real arrays; TypeError for an object that is not a layer
+    """
+    if not _is_real(require_layer(layer)):
+        raise ValueError(f"layer {layer.name} has no real input and no parameter, so it has no gradient")
+    if not layer.parts and len(layer.equations) <= UNFOLDED:
+        whole = whole_claims(layer)
+        if whole.evidence.level in ("proved", "refuted"):
+            return _proved(whole)
+    parts = [prove_gradient(applied.layer) for applied in layer.parts.values() if _is_real(applied.layer)]
+    own = local_claims(layer)
+    return _proved(own) if own.claims or not parts else parts[-1]
+
+
+def _is_real(layer: Layer) -> bool:
+    return bool(layer.parts) or any(v.kind == "real" for v in (*layer.inputs, *layer.parameters))
+
+
+def _proved(found: Derivation) -> Derivation:
+    if found.evidence.level != "proved":
+        raise FalseStepError(found, found.evidence)
+    return found

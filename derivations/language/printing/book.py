@@ -1,0 +1,187 @@
+r"""The book: all results and layers as one LaTeX document that people print.
+
+Definition   a title, the contents, a section for each topic, numbered results with what they define, assume and state,
+             their proofs step by step, the layers, an index of letters, and the references by BibTeX
+Result       LaTeX for pdflatex and lualatex; Chinese is set by lualatex with the package ctex
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from derivations.language.printing.breaking.displays import display
+from derivations.language.printing.fragments import definitions, listed
+from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.letters import Name
+from derivations.language.printing.notation import Notation
+from derivations.language.printing.order import natural
+from derivations.language.printing.page import layer_title
+from derivations.language.printing.references import cited
+from derivations.language.printing.statement import Statement
+from derivations.language.printing.titles import marked
+from derivations.language.printing.views import escaped_latex
+from derivations.language.printing.words import language, word
+
+__all__ = ["book", "entry", "section_title"]
+
+_INLINE = "${}$"
+_SHOWN = 6  # results that the index names for a letter
+# amsmath limits matrices to 10 columns unless MaxMatrixCols is raised.
+_PREAMBLE = r"""\documentclass[10pt]{{article}}
+\usepackage{{iftex}}
+\ifPDFTeX\usepackage[T1]{{fontenc}}\fi
+{fonts}
+\usepackage{{amsmath,amssymb}}
+\usepackage[textwidth={width},textheight=0.8\paperheight]{{geometry}}
+\usepackage[round]{{natbib}}
+\usepackage[hidelinks,bookmarksdepth=1]{{hyperref}}
+\newcommand{{\doi}}[1]{{\href{{https://doi.org/#1}}{{\nolinkurl{{doi:#1}}}}}}
+\makeatletter
+\renewcommand*{{\l@subsection}}{{\@dottedtocline{{2}}{{1.5em}}{{3em}}}}
+\makeatother
+\allowdisplaybreaks
+\setcounter{{MaxMatrixCols}}{{20}}
+\setcounter{{tocdepth}}{{2}}
+\sloppy
+\raggedbottom
+\newcounter{{result}}[section]
+\renewcommand{{\theresult}}{{\thesection.\arabic{{result}}}}
+\setlength{{\parindent}}{{0pt}}
+\setlength{{\parskip}}{{0.3\baselineskip}}
+\newenvironment{{result}}[3]{{\par\addvspace{{1.5\bigskipamount}}\refstepcounter{{result}}\label{{#3}}%
+  \addcontentsline{{toc}}{{subsection}}{{\protect\numberline{{\theresult}}#2}}%
+  \raggedright{{\bfseries #1~\theresult.\enspace #2{stop}}}\nobreak\ignorespaces}}{{\par}}
+\newenvironment{{steps}}[1]{{\par\raggedright\textit{{#1{stop}}}\enspace\ignorespaces}}{{\par}}
+\newenvironment{{assumptions}}{{\begin{{itemize}}\setlength{{\itemsep}}{{0pt}}\setlength{{\parskip}}{{0pt}}}}%
+  {{\end{{itemize}}}}
+\title{{{title}}}
+\author{{}}
+\date{{}}
+{names}
+\begin{{document}}
+\maketitle
+{{\setlength{{\parskip}}{{0pt}}\tableofcontents}}
+\clearpage
+"""
+_END = r"""
+\bibliographystyle{plainnat}
+\bibliography{references}
+\end{document}
+"""
+
+
+def entry(parts: Statement, width: float, lang: str = "en") -> str:
+    """Return a result with its proof, or a layer, as a numbered entry of the book."""
+    kind = word("Result" if parts.proofs else "Layer", lang)
+    title = marked(parts.title, _INLINE.format, escaped_latex)
+    body = [] if parts.proofs else [display(parts.claims, width)]
+    items = [*parts.members, parts.ranges] if parts.ranges else [*parts.members]
+    if parts.definitions or items:
+        lead = "let" if parts.proofs else "where"
+        body.append(definitions(lead, parts.definitions, items, width, _INLINE, lang))
+    if parts.assumptions:
+        body.append(_assumptions(parts.assumptions, width, lang))
+    if parts.proofs:
+        then = word("then", lang)
+        body.append((then[:1].upper() + then[1:] + "\n") * bool(body) + display(parts.claims, width))
+    if parts.source:
+        body.append(_source(parts.source, lang))
+    statement = "\n\n".join(body).replace("\n\n\\begin{alignat", "\n\\begin{alignat")
+    apart = (
+        "" if statement.startswith(r"\begin") else r"\par\nobreak"
+    )  # a display belongs to the paragraph of the title
+    proof = _proof(parts, width, lang) if parts.proofs else ""
+    return f"\\begin{{result}}{{{kind}}}{{{title}}}{{{_label(parts.id)}}}{apart}\n{statement}\n\\end{{result}}\n{proof}"
+
+
+def _label(name: str) -> str:
+    return f"res:{name.replace('.', '-')}"
+
+
+def _assumptions(assumptions: Sequence[tuple[str, str]], width: float, lang: str) -> str:
+    lead = word("assume", lang)
+    items = [rf"  \item {listed(formula, words, 0.8 * width, _INLINE)}" for formula, words in assumptions]
+    return "\n".join([lead[:1].upper() + lead[1:], r"\begin{assumptions}", *items, r"\end{assumptions}"])
+
+
+def _source(source: str, lang: str) -> str:
+    signs = language(lang)
+    return f"{word('Source', lang)}{signs.colon}{cited(source, escaped_latex, lang)}{signs.stop}"
+
+
+def _proof(parts: Statement, width: float, lang: str) -> str:
+    """Return the proof: each chain with more than one step, and the rules of the others in a sentence."""
+    long = [rows for rows in parts.proofs if len(rows) > 1]
+    short = dict.fromkeys(rows[0].beside for rows in parts.proofs if len(rows) == 1)
+    signs = language(lang)
+    by = word("by {}", lang).format(signs.comma.join(rf"${rule}$" for rule in short))
+    texts = [by[:1].upper() + by[1:] + signs.stop] if short else []
+    texts += [display(rows, width) for rows in long]
+    body = "\n".join(texts)
+    return f"\\begin{{steps}}{{{word('Proof', lang)}}}\n{body}\n\\end{{steps}}\n"
+
+
+def book(
+    entries: Mapping[str, str],
+    letters: Mapping[str, Sequence[str]],
+    using: str | Notation,
+    width: str,
+    lang: str = "en",
+    *,
+    macros: bool = False,
+) -> str:
+    """Return the document: entries by name (`layer-NAME` for a layer), and the letters in each of them."""
+    title, chosen = word("The formulas of the Transformer", lang), language(lang)
+    fonts = chosen.fonts
+    if macros:
+        fonts += "\n\\usepackage{derivations} % behind definitions of your own: it leaves these alone"
+    texts = [_PREAMBLE.format(fonts=fonts, stop=chosen.stop, width=width, title=title, names=_names(lang))]
+    # the catalogue lists the results of a topic together; layer-NAME counts as the topic `layer`
+    for topic, names in groupby(entries, key=lambda name: name.partition(".")[0].partition("-")[0]):
+        texts.append(f"\n\\section{{{section_title(topic, lang)}}}\n")
+        texts += [entries[name] for name in names]
+    return "\n".join([*texts, _index(letters, using, lang), _END])
+
+
+def section_title(topic: str, lang: str) -> str:
+    """Return the heading of the results of a topic, or of the layers."""
+    return word("Layers", lang) if topic == "layer" else layer_title(topic, lang)
+
+
+def _names(lang: str) -> str:
+    """Return the words that LaTeX itself prints."""
+    words = {"contentsname": "Contents", "refname": "References"}
+    return "\n".join(rf"\renewcommand{{\{macro}}}{{{word(english, lang)}}}" for macro, english in words.items())
+
+
+def _index(letters: Mapping[str, Sequence[str]], using: str | Notation, lang: str) -> str:
+    """Return the index: each letter with the results and layers in which it stands, the first few of them."""
+    printer = LatexPrinter(using)
+    places: dict[str, list[str]] = {}
+    for name, own in letters.items():
+        for letter in own:
+            # under the printed letter: two of our names that print alike are one entry for the reader
+            places.setdefault(_letter(letter, printer), []).append(_label(name))
+    heading = word("Index of letters", lang)
+    lines = [f"\n\\section*{{{heading}}}", rf"\addcontentsline{{toc}}{{section}}{{{heading}}}"]
+    lines += [_indexed(letter, places[letter], lang) for letter in sorted(places, key=_alphabetical)]
+    return "\n".join(lines)
+
+
+def _letter(name: str, printer: LatexPrinter) -> str:
+    printed: Name = printer.notation.of(name)
+    return printed.latex()
+
+
+def _alphabetical(letter: str) -> tuple[str, object]:
+    bare = letter.replace("\\mathrm", "").replace("\\hat", "").lstrip("\\{")
+    return bare[:1].lower(), natural(bare)
+
+
+def _indexed(letter: str, labels: Iterable[str], lang: str) -> str:
+    found = list(labels)
+    shown = ", ".join(rf"\ref{{{label}}}" for label in found[:_SHOWN])
+    if len(found) > _SHOWN:
+        shown = word("{} and {} more", lang).format(shown, len(found) - _SHOWN)
+    return rf"\noindent\makebox[6em][l]{{${letter}$}}{shown}\par"

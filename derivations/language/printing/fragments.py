@@ -1,0 +1,113 @@
+r"""One result or layer as LaTeX for a paper: a fragment to `\input`, whose formulas fit into a column.
+
+Definition   a paragraph with the title, the steps of each claim with the names of their rules, and sentences with the
+             definitions, the assumptions and the source; formulas that are too wide for a sentence are displayed
+Result       LaTeX for any class with amsmath and amssymb, without overfull lines at the width asked for
+Assumes      a font size of ten points
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from derivations.language.printing.breaking.displays import Row, display, inline_fits
+from derivations.language.printing.breaking.lines import broken
+from derivations.language.printing.labels import label_of
+from derivations.language.printing.references import source_in
+from derivations.language.printing.statement import Statement
+from derivations.language.printing.titles import marked
+from derivations.language.printing.views import MATH, escaped_latex
+from derivations.language.printing.words import language, word
+
+__all__ = ["TEXT_WIDTH", "definitions", "fragment", "listed", "points"]
+
+TEXT_WIDTH = "345pt"  # of LaTeX's article at ten points
+_UNITS = {"pt": 1.0, "in": 72.27, "cm": 72.27 / 2.54, "mm": 7.227 / 2.54}
+_LENGTH = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(pt|in|cm|mm)")
+LEAST = 200.0  # the narrowest column for which formulas can be split
+
+
+def points(length: str) -> float:
+    """Return a length of TeX in points.
+
+    Raises       ValueError for anything but a number with pt, in, cm or mm, and for less than 200 points
+    """
+    found = _LENGTH.fullmatch(length.strip())
+    if not found:
+        raise ValueError(f"the width {length!r} is no length: write a number and a unit, such as 3.3in, 8.4cm or 345pt")
+    width = float(found[1]) * _UNITS[found[2]]
+    if width < LEAST:
+        raise ValueError(f"a width of {length} is too narrow for formulas: give at least {LEAST:.0f}pt, or 2.8in")
+    return width
+
+
+def fragment(
+    parts: Statement, width: float, *, math: str = "dollars", lang: str = "en", numbered: bool = False, label: str = ""
+) -> str:
+    """Return a result or a layer as a fragment; with `numbered` or a `label`, its last lines have numbers."""
+    inline = MATH[math][1]
+    numbered = numbered or bool(label)
+    title = marked(parts.title, inline.format, escaped_latex)
+    texts = [rf"\paragraph{{{title}{language(lang).stop}}}"]
+    # the condition of a claim stands below its last step, because it belongs to the whole chain
+    chains = [(*rows, *_condition(claim)) for rows, claim in zip(parts.proofs, parts.claims, strict=False)]
+    for number, rows in enumerate(chains if parts.proofs else [parts.claims], 1):
+        name = label_of(label, parts.id.removeprefix("layer-"), number) if label else ""
+        texts.append(display([*rows[:-1], replace(rows[-1], label=name)], width, numbered=numbered))
+    body = [*_sentences(parts, width, inline, lang)]
+    texts += ["\n".join(body)] if body else []
+    return "{\\raggedright\\allowdisplaybreaks\n" + "\n\n".join(texts) + "\n\\par}\n"
+
+
+def _condition(claim: Row) -> tuple[Row, ...]:
+    return (Row("", "", "", claim.beside, claim.note),) if claim.beside else ()
+
+
+def _sentences(parts: Statement, width: float, inline: str, lang: str) -> Iterator[str]:
+    items = [*parts.members, parts.ranges] if parts.ranges else [*parts.members]
+    if parts.definitions or items:
+        yield definitions("where", parts.definitions, items, width, inline, lang)
+    if parts.assumptions:
+        lead = word("assuming", lang)
+        signs = language(lang)
+        texts = [listed(formula, words, width, inline) for formula, words in parts.assumptions]
+        yield lead[:1].upper() + lead[1:] + signs.space + signs.comma.join(texts) + signs.stop
+    if parts.source:
+        signs = language(lang)
+        yield f"{word('Source', lang)}{signs.colon}{escaped_latex(source_in(parts.source, lang))}{signs.stop}"
+
+
+def definitions(lead: str, rows: Sequence[Row], items: Sequence[str], width: float, inline: str, lang: str) -> str:
+    """Return definitions and ranges as a sentence, or as a display where one of them is too wide for a sentence."""
+    signs = language(lang)
+    start = word(lead, lang)
+    start = start[:1].upper() + start[1:]
+    formulas = [f"{row.left} {row.relation} {row.right}" + rf" \; {row.beside}" * bool(row.beside) for row in rows]
+    if all(inline_fits(formula, width) for formula in formulas):
+        shown = [each for formula in [*formulas, *items] for each in formula.split(r", \; ")]
+        return start + signs.space + signs.comma.join(map(inline.format, shown)) + signs.stop
+    rest = [each for item in items for each in item.split(r", \; ")]
+    end = "\n" + signs.comma.join(map(inline.format, rest)) + signs.stop if rest else ""
+    return f"{start}\n{display(rows, width)}{end}"
+
+
+def listed(formula: str, words: str, width: float, inline: str) -> str:
+    """Return an assumption: a formula, on lines of its own where it is too wide, the ranges of its indices, and words.
+
+    TeX breaks the line between the parts.
+    """
+    # `page` joins a formula and the ranges of its indices with this space
+    stated, between, ranges = formula.partition(r" \; (")
+    parts = [_part(stated, width, inline)] if stated else []
+    parts += [inline.format(f"({ranges}")] if between else []
+    parts += [f"({escaped_latex(words)})" if parts else escaped_latex(words)] if words else []
+    return " ".join(parts)
+
+
+def _part(formula: str, width: float, inline: str) -> str:
+    if inline_fits(formula, width):
+        return inline.format(formula)
+    lines = broken(formula, width * 0.8)
+    return inline.format(r"\begin{aligned}[t] " + r" \\ ".join(f"& {each.tex}" for each in lines) + r" \end{aligned}")

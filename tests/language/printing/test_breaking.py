@@ -1,0 +1,127 @@
+"""Breaking formulas: what is read is written again, lines fit, nothing is lost, what cannot be read is refused."""
+
+import re
+
+import pytest
+
+from derivations.catalogue import get
+from derivations.language.printing.breaking.atoms import read, written
+from derivations.language.printing.breaking.displays import Row, display
+from derivations.language.printing.breaking.lines import broken
+from derivations.language.printing.breaking.widths import width
+from derivations.language.printing.fragments import fragment, points
+from derivations.language.printing.statement import statement
+
+SUM = (
+    r"\sum_{j=1}^{n} a_{j} + \frac{b}{c} - \sqrt{d_{k}} + e^{-x} + \operatorname{FFN}(X) + \left(\frac{u}{v}\right)^{2}"
+)
+DEEP = r"y = \frac{\operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_{k}}} + B + C + D + E + F + G\right) V}{n + m}"
+MATRIX = r"\left(\begin{bmatrix} \cos(a + b) & -\sin(a + b) \\ \sin(a + b) & \cos(a + b) \end{bmatrix}\right)^{\top} x"
+NAME = r"\text{saved bytes}(\operatorname{ScaledDotProductAttentionWithDropout}, B)"
+LAYOUT = re.compile(
+    r"\\begin\{(?:aligned|gathered)\}|\\end\{(?:aligned|gathered)\}|\\quad|\\\\|\\left|\\right|\{\}|[&\s]"
+)
+
+
+def bare(tex: str) -> str:
+    """The signs of a formula, without what sets it in lines."""
+    return LAYOUT.sub("", tex)
+
+
+@pytest.mark.parametrize("formula", [SUM, DEEP, MATRIX, NAME, r"\{0\}", r"x_{1}^{2}", r"|a| \; (i = 1, \ldots, n)"])
+def test_what_is_read_is_written_again(formula: str):
+    assert written(read(formula)).replace(" ", "") == formula.replace(" ", "")
+
+
+@pytest.mark.parametrize("formula", [r"\frac{1}{", "a}", "x_{1}_{2}", r"\begin{bmatrix} a", r"\left(a"])
+def test_what_does_not_match_is_refused(formula: str):
+    with pytest.raises(ValueError, match="formula"):
+        read(formula)
+
+
+@pytest.mark.parametrize("formula", [SUM, DEEP])
+@pytest.mark.parametrize("room", [120.0, 160.0])
+def test_lines_fit_and_lose_nothing(formula: str, room: float):
+    lines = broken(formula, room)
+    assert len(lines) > 1
+    assert all(line.width <= room for line in lines)
+    assert bare("".join(line.tex for line in lines)) == bare(formula)
+
+
+def test_a_break_is_before_a_relation_then_before_a_sign():
+    lines = [line.tex for line in broken("a_{1} + a_{2} + a_{3} + a_{4} = b_{1} + b_{2} + b_{3} + b_{4}", 90.0)]
+    assert lines[0] == "a_{1} + a_{2} + a_{3} + a_{4}"
+    assert lines[1].startswith(r"\quad = b_{1} + b_{2}")
+    assert all(re.match(r"(?:\\quad )+\{\} \+ ", line) for line in lines[2:])
+
+
+def test_a_formula_that_fits_is_left_alone():
+    (line,) = broken(SUM, 500.0)
+    assert line.tex == written(read(SUM))
+
+
+def test_nothing_is_broken_where_nothing_can_be():
+    """A line that is too wide is seen by its width: breaking does not pretend."""
+    (line,) = broken(r"\mathrm{oneverylongwordwithoutanycapital}", 50.0)
+    assert line.width > 50.0
+
+
+def test_matrices_and_long_names_are_broken_inside():
+    assert r"\begin{smallmatrix}" in broken(MATRIX, 140.0)[0].tex
+    assert "ScaledDotProduct" in (text := " ".join(line.tex for line in broken(NAME, 150.0)))
+    assert r"\text{-}" in text
+
+
+def test_widths_are_those_of_the_font():
+    assert width(read("x = y")) == pytest.approx(5.72 + 2.78 + 7.78 + 2.78 + 5.26, abs=0.05)
+    assert width(read("-x")) < width(read("a - x")) - width(read("a"))  # a sign without a left side is set tight
+    assert width(read(r"\text{若 x}y")) == pytest.approx(
+        10 + 3.33 + 5.28 + 2.5 + 5.26, abs=0.1
+    )  # a gap before a square
+
+
+def test_a_rule_stands_at_the_margin_or_below_the_line():
+    rows = [Row("a", "=", "b", r"\text{algebra}")]
+    assert r"a & = b \tag*{$\text{algebra}$}" in display(rows, 345.0)
+    wide = [Row("a", "=", " + ".join(f"b_{{{n}}}" for n in range(9)), r"\text{linearity of expectation}")]
+    lines = display(wide, 200.0).splitlines()
+    assert lines[-2] == r"& \tag*{$\text{linearity of expectation}$}"
+
+
+def test_a_number_stands_at_the_last_line_of_a_row():
+    rows = [Row("a", "=", "b"), Row("", "=", "c", r"\text{algebra}", label="eq:c")]
+    assert display(rows, 345.0, numbered=True).splitlines() == [
+        r"\begin{alignat}{2}",
+        r"a & = b \notag \\",
+        r"& = c \qquad \text{algebra} \label{eq:c}",
+        r"\end{alignat}",
+    ]
+
+
+def test_fragments_take_numbers_and_labels():
+    parts = statement(get("softmax.jacobian"), "ours")
+    plain, labelled = fragment(parts, 345.0), fragment(parts, 345.0, label="eq")
+    assert r"\begin{alignat*}{2}" in plain
+    assert r"\label" not in plain
+    assert r"\label{eq:softmax-jacobian}" in labelled
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [("345pt", 345.0), ("3.3in", 238.5), ("8.4cm", 239.0), ("84 mm", 239.0)]
+)
+def test_lengths_are_read(length: str, expected: float):
+    assert points(length) == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize("length", ["3.3", "wide", "3em", "-3in", "1in"])
+def test_what_is_no_length_or_too_narrow_is_refused(length: str):
+    with pytest.raises(ValueError, match="width"):
+        points(length)
+
+
+def test_a_wide_relation_is_counted():
+    """Aligned at an equivalence, this line is wider than the text by what the sign is wider than an equals sign."""
+    row = Row(r"\mathrm{" + "w" * 20 + "}", r"\iff", "a b c")
+    needed = width(read(f"{row.left} {row.relation} {row.right}"))
+    assert len(display([row], 1.02 * needed).splitlines()) == 3
+    assert len(display([row], needed - 1).splitlines()) > 3

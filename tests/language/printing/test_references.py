@@ -1,0 +1,37 @@
+"""References: every source of a result names entries of the bibliography, and every entry says where to find it."""
+
+import pytest
+
+from derivations.catalogue import get, names
+from derivations.language.printing.references import cited, entries, references_of
+
+
+@pytest.mark.slow
+def test_every_source_of_a_result_is_in_the_bibliography():
+    sources = {name: get(name).source for name in names() if get(name).source}
+    assert len(sources) > 400
+    used = {each.key for source in sources.values() for each in references_of(source)} - {""}
+    assert used == set(entries())  # an entry that nothing cites is a leftover
+
+
+@pytest.mark.parametrize("key", entries())
+def test_every_entry_can_be_found(key: str):
+    fields = entries()[key]
+    assert {"author", "title", "year"} <= set(fields)
+    assert {"doi", "eprint", "url", "isbn", "journal"} & set(fields)
+
+
+def test_a_source_is_cited_with_its_place():
+    source = "Vaswani et al. (2017), section 3.2.1, footnote 4; DeepSeek-AI (2024), DeepSeek-V2, section 2.1"
+    expected = r"\citet[section 3.2.1, footnote 4]{vaswani2017attention}; \citet[section 2.1]{deepseek2024v2}"
+    assert cited(source, str) == expected
+    assert cited("the rules gradient.*; the equations: Su et al. (2021)", str).endswith(r"\citet{su2021roformer}")
+    assert references_of("PyTorch, torch.nn.Linear")[0].key == "paszke2019pytorch"
+
+
+@pytest.mark.parametrize(
+    "source", ["Vaswani et al. (2018)", "DeepSeek-AI (2024), section 2", "somebody", "He and Sun (2016)"]
+)
+def test_a_source_that_is_no_entry_is_refused(source: str):
+    with pytest.raises(LookupError, match=r"references\.bib"):
+        references_of(source)
