@@ -28,7 +28,7 @@ from derivations.documents.sentences.worded import with_words_read
 from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
 from derivations.documents.tables.judging import table_remarks
-from derivations.documents.verdicts import Claim, Finding
+from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
@@ -167,5 +167,5 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
                 yield claim_of(read.passage, *stretch_of(statement, link), findings), link is None
     if read.stop is not None:
         start = max((statement.chain.end for statement in read.statements), default=0)
-        findings = [Finding("unknown", "not understood", read.stop.reason)]
+        findings = [Finding("unknown", NOT_UNDERSTOOD, read.stop.reason)]
         yield claim_of(read.passage, start, len(read.passage.text), findings), False

@@ -1,11 +1,10 @@
-"""What the commands and the marks in documents let choose: how formulas are marked, languages, numbers for sizes."""
+"""What the commands and the marks in documents let choose: how formulas are marked, numbers for sizes."""
 
 from __future__ import annotations
 
-__all__ = ["LANGUAGES", "MATHS", "size_of"]
+__all__ = ["MATHS", "size_of"]
 
 MATHS = ("dollars", "brackets", "fence", "equation")
-LANGUAGES = ("en", "zh-Hant", "zh-Hans")
 
 
 def size_of(setting: str) -> tuple[str, int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from derivations.documents.budget import TooCostly
+from derivations.documents.budget import TooCostly, budget_of
+from derivations.documents.decisions import DECISIONS
 from derivations.documents.judge import CHECKS
 from derivations.documents.passages import Passage
 from derivations.documents.policy import in_policy, of_its_kind
@@ -20,6 +21,9 @@ from derivations.documents.verdicts import Claim, Finding, settled
 __all__ = ["FAILED", "claim_of", "failed", "findings_of", "stretch_of"]
 
 FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
+
+
+STEPS, SECONDS = 100_000, 0.4  # of one decision
 
 
 def failed(what: str, error: Exception) -> Finding:
@@ -35,6 +39,14 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
             findings.extend(of_its_kind(each, statement, link, scope) for each in check(statement, link, scope))
         except TooCostly:
             return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
+        except Exception as error:
+            findings.append(failed("a check failed on this formula", error))
+    for check in DECISIONS:
+        try:
+            with budget_of(STEPS, SECONDS):  # what one of them costs takes nothing from the others
+                findings.extend(check(statement, link, scope))
+        except TooCostly:
+            continue
         except Exception as error:
             findings.append(failed("a check failed on this formula", error))
     return findings

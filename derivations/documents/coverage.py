@@ -29,9 +29,8 @@ VERDICTS = {
 
 _HEAD = """# What the five documents say, and what holds
 
-Every formula, shape and number of the five documents, and what else in them can be decided, line by line. The last
-column says where it stands here: a result, as `derivations show ID` prints it, or an array of a layer, as
-`layer:array`.
+Every formula, shape and number of the five documents, line by line, with every other statement that can be decided. The
+last column names the result that decides it (`derivations show ID` prints it), or an array of a layer as `layer:array`.
 
 """
 

@@ -19,7 +19,7 @@ from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node
+from derivations.documents.syntax import Call, Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
@@ -42,6 +42,7 @@ _ANOTHER_ARRAY = "a letter stands for arrays of different shapes"
 DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     UNNAMED: _ANOTHER_FORMULA,
     "equation": _ANOTHER_FORMULA,
+    "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
     "shapes.declared": _ANOTHER_ARRAY,
     "shapes.map": _ANOTHER_ARRAY,
@@ -83,6 +84,8 @@ def _names(left: Node, right: Node, scope: Scope) -> bool:
 
     After `y = softmax(x)` the derivative of y is that of softmax.
     """
+    if isinstance(left, Call) and left.function.base == "H" and any(word_of(part) == "log" for part in right.walk()):
+        return True  # the entropy of p, and the cross-entropy of p and q
     letters = [part for part in left.walk() if isinstance(part, Name)]
     wholes = (Name(each.base) for each in letters if each.subscripts)
     made = [each for each in map(scope.definition, (*letters, *wholes)) if each is not None]

@@ -22,12 +22,12 @@ Refused      on purpose, since TeX typesets it as something else than latexify-p
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 import sympy
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Expr, IndexedBase, Integer, Rational, Symbol
 
 __all__ = ["MAX_DEPTH", "MAX_GROWTH", "MAX_LENGTH", "LatexError", "read"]
 
@@ -84,11 +84,12 @@ class Token:
     spaced: bool
 
 
-def read(latex: str, symbols: Mapping[str, Symbol]) -> Expr:
+def read(latex: str, symbols: Mapping[str, Symbol] | None = None) -> Expr:
     r"""Read a scalar formula, with or without the signature `f(x) = ` on its left.
 
     Definition   `symbols` maps names as the Python source spells them to symbols: `d_k` for `\mathrm{d\_k}`, `epsilon`
-                 for `\epsilon` or `\mathrm{epsilon}`, `x[0]` for `x_{0}`
+                 for `\epsilon` or `\mathrm{epsilon}`, `x[0]` for `x_{0}`; without it every name is a symbol without
+                 declarations, and `x_{0}` an entry of the `IndexedBase` x
     Result       the expression; under a signature the names are its arguments (and entries of them) alone;
                  `pi` and `e` are the constants where they are not among the names
     Raises       LatexError, for anything else than one whole formula of the subset within the budget
@@ -98,7 +99,7 @@ def read(latex: str, symbols: Mapping[str, Symbol]) -> Expr:
     """
     if len(latex) > MAX_LENGTH:
         raise LatexError(f"The formula has {len(latex)} characters, over the budget of {MAX_LENGTH}: split it.")
-    reader = _Reader(_tokens(latex), dict(symbols))
+    reader = _Reader(_tokens(latex), None if symbols is None else dict(symbols))
     if any(token.value == "=" for token in reader.tokens):
         reader.signature()
     expression = reader.sum()
@@ -150,7 +151,8 @@ class _Reader:
     """Recursive descent over tokens: a method for each rule of the grammar above, named after it."""
 
     tokens: list[Token]
-    names: dict[str, Symbol]
+    names: dict[str, Symbol] | None  # None: every name, or under a signature its arguments
+    arguments: frozenset[str] | None = None
     place: int = 0
     depth: int = 0
 
@@ -194,6 +196,9 @@ class _Reader:
         arguments = [] if self.at("mark", ")") else self.listed(lambda: self.take("name"))
         self.take("mark", ")")
         self.take("mark", "=")
+        if self.names is None:
+            self.arguments = frozenset(argument.value for argument in arguments)
+            return
         known = {key: key.partition("[")[0] for key in self.names}
         for argument in arguments:
             if argument.value not in known.values():
@@ -262,7 +267,7 @@ class _Reader:
     def call(self) -> Expr:
         """A function written by its name, with its arguments in parentheses."""
         start = self.take("name")
-        if start.value in self.names or start.value not in CALLED_FUNCTIONS:
+        if start.value in (self.names or ()) or start.value not in CALLED_FUNCTIONS:
             _refuse(start, "a name before a bracket is called, and this is no function of the subset")
         function, least, greatest = CALLED_FUNCTIONS[start.value]
         self.take("open", "(")
@@ -297,19 +302,30 @@ class _Reader:
     def name(self) -> Expr:
         """A symbol, an entry of one (`x_{0}` is Python's `x[0]`), or a constant."""
         start = self.take("name")
-        name = start.value
+        labels: list[str] = []
         if self.at("mark", "_"):
             self.take("mark")
             self.take("mark", "{")
-            name += "".join(f"[{label}]" for label in self.listed(self.label))
+            labels = self.listed(self.label)
             self.take("mark", "}")
             if self.at("open"):
                 _refuse(self.token, "an entry directly before a bracket is called, and the subset has no such function")
-        if name in self.names:
-            return self.names[name]
+        name = start.value + "".join(f"[{label}]" for label in labels)
+        if self.names is None and self.is_free(start.value, labels):
+            return _symbol(start.value, labels)
+        given = self.names or {}
+        if name in given:
+            return given[name]
         if name in CONSTANTS:
             return CONSTANTS[name]
-        _refuse(Token("name", name, start.position, start.spaced), "unknown identifier; give it among the symbols")
+        unknown = "give it among the symbols" if self.names is not None else "it is no argument of the function"
+        _refuse(Token("name", name, start.position, start.spaced), f"unknown identifier; {unknown}")
+
+    def is_free(self, name: str, labels: Sequence[str]) -> bool:
+        """Whether a name without a symbol gets one: an argument, or without a signature all but the constants."""
+        if self.arguments is not None:
+            return name in self.arguments
+        return bool(labels) or name not in CONSTANTS
 
     def label(self) -> str:
         """One subscript: a name or a number."""
@@ -333,6 +349,13 @@ class _Reader:
         inside = self.nested(self.sum)
         self.take("mark", "}")
         return inside
+
+
+def _symbol(name: str, labels: Sequence[str]) -> Expr:
+    """Return a symbol without declarations, or the entry of an array at labels."""
+    if not labels:
+        return Symbol(name)
+    return IndexedBase(name)[tuple(Integer(label) if label.isdigit() else Symbol(label) for label in labels)]
 
 
 def _power(base: Expr, exponent: Expr, token: Token) -> Expr:

@@ -7,6 +7,7 @@ Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from derivations.documents.passages import Block, Passage
 from derivations.documents.syntax import Chain, Number
@@ -26,6 +27,11 @@ class Statement:
     block: Block
     section: int = 0
     number: int = 0
+
+    @property
+    def notation(self) -> Literal["latex", "plain"]:
+        """How formulas are written beside it."""
+        return "latex" if self.passage.syntax == "latex" else "plain"
 
     @property
     def links(self) -> range:

@@ -18,11 +18,12 @@ from typing import Literal
 from derivations.documents.passages import Passage, Place
 from derivations.language.judge.proof import StepEvidence
 
-__all__ = ["VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
+__all__ = ["NOT_UNDERSTOOD", "VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
 
 Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
 Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
+NOT_UNDERSTOOD = "not understood"  # the check of a formula that could not be read to its end
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ def no_clock(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "CLOCK", False):
             patch.setattr(budget, "MOST_SECONDS", inf)
+            patch.setattr(claims, "SECONDS", inf)
         yield
 
 

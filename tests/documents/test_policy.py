@@ -86,11 +86,32 @@ def test_a_slip_in_what_the_left_side_does_not_name_differs(text: str) -> None:
     assert (in_a_word(finding), finding.check) == ("differs", UNNAMED)
 
 
+@pytest.mark.parametrize("letters", ["p, q", "p"])
+def test_entropies_are_named_by_their_letter(letters: str) -> None:
+    text = rf"$H({letters}) = %s\sum_x p(x) \log {letters[-1]}(x)$"
+    assert last(text % "").verdict == "wrong"
+    assert last(text % "-").verdict != "wrong"
+
+
+def test_the_order_in_which_a_left_side_lists_its_arguments_is_free() -> None:
+    right = r"softmax(\frac{Q K^T}{\sqrt{d_k}}) V"
+    for left in ("Q, K, V", "K, Q, V", "V, K, Q"):
+        assert last(rf"$Attention({left}) = {right}$").verdict == "holds"
+    assert last(rf"$Attention(Q, K, V) = {right.replace('Q K', 'K Q')}$").verdict == "wrong"
+
+
+def test_a_letter_before_a_number_in_brackets_may_be_a_function() -> None:
+    assert last("$P(1) = P(2) = P(3)$").verdict == "unknown"
+    assert "P is a number, and no function" in last("$P(1) + P(2) = P(3)$").assumptions
+    assert last("$2 a = 3 a$").verdict == "wrong"
+
+
 @pytest.mark.parametrize(
     ("text", "check"),
     [
         (r"Adam: $m_t = \beta_1 m_{t-1} - (1 - \beta_1) g_t$", "equation"),
         (r"With $d_k = d_{model} / h$, $d_{model} = 512$ and $h = 8$ we have $d_k = 32$", "consistency.setting"),
+        (r"So $2 / 3 \approx 0.66$", "arithmetic.truncated"),
         (r"The map $512 \xrightarrow{W \; (512 \times 2048)} 1024$", "shapes.map"),
     ],
 )

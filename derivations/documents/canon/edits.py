@@ -22,7 +22,7 @@ from derivations.documents.canon.operation_slips import factors_changed, functio
 from derivations.documents.canon.places import Edit, places
 from derivations.documents.syntax import Name, Node
 
-__all__ = ["Edit", "edits"]
+__all__ = ["Edit", "edits", "edits_among"]
 
 Rule = Callable[[Node, Sequence[Name]], Iterator[Edit]]
 RULES: tuple[Rule, ...] = (
@@ -48,3 +48,10 @@ def edits(root: Node, letters: Sequence[Name], indices: Sequence[str] = ()) -> I
     for node, put in places(root):
         for new, slip in summands(node, lacking):
             yield put(new), slip
+
+
+def edits_among(root: Node, formulas: Sequence[Node]) -> Iterator[Edit]:
+    """Yield all edits of a formula that use the letters and the indices of some formulas."""
+    letters = list(dict.fromkeys(p for each in formulas for p in each.walk() if isinstance(p, Name) and p.base))
+    below = (part for letter in letters for script in letter.subscripts for part in script.walk())
+    return edits(root, letters, list(dict.fromkeys(part.key for part in below if isinstance(part, Name))))

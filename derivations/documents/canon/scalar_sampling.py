@@ -37,6 +37,7 @@ from sympy.core.function import AppliedUndef
 from derivations.language.arrays.shapes import total
 
 __all__ = [
+    "FUNCTIONS",
     "SIZES",
     "NoNumber",
     "drawn",
@@ -125,24 +126,33 @@ def drawn_entry(name: str, places: Sequence[int]) -> float:
     return drawn(f"{name}{list(places)}", signed=True)
 
 
+FUNCTIONS: tuple[tuple[Any, Callable[[Sequence[float]], float]], ...] = (
+    (Add, sum),
+    (Mul, math.prod),
+    (exp, lambda parts: math.exp(parts[0])),
+    (Pow, lambda parts: power_of(parts[0], parts[1])),
+    (KroneckerDelta, lambda parts: float(len(set(parts)) == 1)),
+    (log, lambda parts: math.log(abs(parts[0]))),
+    (sin, lambda parts: math.sin(parts[0])),
+    (cos, lambda parts: math.cos(parts[0])),
+    (tanh, lambda parts: math.tanh(parts[0])),
+    (erf, lambda parts: math.erf(parts[0])),
+    (Max, max),
+    (Min, min),
+    (type(pi), lambda parts: math.pi),
+    (type(E), lambda parts: math.e),
+)
+
+
+def _of_numbers(function: Callable[[Sequence[float]], float]) -> Callable[[Any, Mapping[Any, float]], float]:
+    return lambda node, bound: function([scalar_number(part, bound) for part in node.args])
+
+
 _SCALARS: tuple[tuple[Any, Callable[[Any, Mapping[Any, float]], float]], ...] = (
     (Symbol, _symbol),
     ((Rational, Integer), lambda node, bound: int(node.p) / int(node.q)),
     (Indexed, _entry),
-    (Add, lambda node, bound: sum(scalar_number(part, bound) for part in node.args)),
-    (Mul, lambda node, bound: math.prod(scalar_number(part, bound) for part in node.args)),
-    (exp, lambda node, bound: math.exp(scalar_number(node.args[0], bound))),
-    (Pow, lambda node, bound: power_of(scalar_number(node.base, bound), scalar_number(node.exp, bound))),
     (Sum, _sum),
-    (KroneckerDelta, lambda node, bound: float(len({scalar_number(part, bound) for part in node.args}) == 1)),
-    (log, lambda node, bound: math.log(abs(scalar_number(node.args[0], bound)))),
-    (sin, lambda node, bound: math.sin(scalar_number(node.args[0], bound))),
-    (cos, lambda node, bound: math.cos(scalar_number(node.args[0], bound))),
-    (tanh, lambda node, bound: math.tanh(scalar_number(node.args[0], bound))),
-    (erf, lambda node, bound: math.erf(scalar_number(node.args[0], bound))),
-    (Max, lambda node, bound: max(scalar_number(part, bound) for part in node.args)),
-    (Min, lambda node, bound: min(scalar_number(part, bound) for part in node.args)),
-    (type(pi), lambda node, bound: math.pi),
-    (type(E), lambda node, bound: math.e),
+    *((kind, _of_numbers(function)) for kind, function in FUNCTIONS),
     (AppliedUndef, lambda node, bound: drawn_unknown(scalar_number(node.args[0], bound))),
 )

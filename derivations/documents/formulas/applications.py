@@ -44,7 +44,8 @@ def read_name(reader: Grammar, token: Token | None = None, forced: bool = False)
     below, above, primes = scripts.read_scripts(reader)
     label = scripts.attached(base, below, above, primes, reader.end)
     function, power = label, None
-    if isinstance(label, Power) and (len(token.text) > 1 or token.text in words.LETTER_FUNCTIONS | reader.functions):
+    word = len(token.text) > 1 and token.text not in words.GREEK
+    if isinstance(label, Power) and (word or token.text in words.LETTER_FUNCTIONS | reader.functions):
         function, power = label.base, label.exponent  # `\sin^2 x` is the square of a value
         if isinstance(function, Name) and isinstance(power, Negative):  # `\sigma^{-1}(p)` is of the inverse function
             function, power = replace(function, superscripts=(power,), end=reader.end), None
@@ -124,6 +125,8 @@ def _applied(reader: Grammar, function: Name, token: Token, arguments: tuple[Nod
     if token.text in reader.functions or len(arguments) != 1:
         return True
     only = arguments[0]
+    if isinstance(only, Name) and only.superscripts and reader.at("^") and token.text not in words.LETTER_FUNCTIONS:
+        return False  # `\delta (W^{(1)})^T`: brackets between two superscripts
     alone = isinstance(only, Name | Words | Dots | Call | Entry | Chain)
     if alone:
         return only != function

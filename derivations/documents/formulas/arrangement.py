@@ -1,7 +1,6 @@
-"""What can be told of tokens before the grammar: groups of scripts, lines that go on, and which way a bar opens.
+"""What can be told of tokens before the grammar: groups of scripts, lines that go on, conditions in brackets.
 
-Definition   a line that begins with a relation or an operator goes on with the line before. A bar opens where a factor
-             may begin, closes what is open, and else is the bar of a condition, `p(x | y)`
+Definition   a line that begins with a relation or an operator goes on with the line before
 Assumes      linear time; every token is kept but the breaks before lines that go on
 """
 
@@ -9,38 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from derivations.documents.formulas.bars import BREAKS, told_bars
 from derivations.documents.formulas.systems import without_brace
-from derivations.documents.formulas.tokens import Token, stop
+from derivations.documents.formulas.tokens import Token
 
 __all__ = ["arranged"]
 
-_ENDS_FACTOR = frozenset(
-    (
-        "number",
-        "letter",
-        "word",
-        "close",
-        "finish",
-        "}",
-        "prime",
-        "transpose",
-        "dots",
-        "text",
-        "factorial",
-        "space",
-        "method",
-        "end",
-        "script",
-    )
-)
-_BREAKS = frozenset(("newline", "quad", "break", "semicolon", "comma", "&", "cond"))
 _ENDS_STATEMENT = frozenset(("newline", "quad", "comma", "period", "semicolon"))
-_NESTED = 200  # brackets inside one another: beyond what the grammar reads, and stopped without a second look
 
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
     """Return the tokens as the grammar reads them, with an end behind them."""
-    ready = list(_bars(list(_groups(_joined(_noted(_set_apart(_remarked(without_brace(tokens)))))))))
+    ready = told_bars(list(_groups(_joined(_noted(_set_apart(_remarked(without_brace(tokens))))))))
     ready.append(Token("end", "", end, end))
     return ready
 
@@ -51,6 +30,9 @@ def _remarked(tokens: list[Token]) -> list[Token]:
         last = place + 1 == len(tokens) or tokens[place + 1].kind in _ENDS_STATEMENT
         if token.kind == "text" and place and last and token.text[:1] in "(（" and token.text[-1:] in ")）":
             tokens[place] = token._replace(kind="cond")
+    kinds = [token.kind for token in tokens[-3:]]
+    if len(tokens) > 3 and kinds == ["open", "text", "close"] and tokens[-3].spaced:  # `σ(z)   (激活)` in plain text
+        tokens = [*tokens[:-3], tokens[-2]._replace(kind="cond")]
     return tokens
 
 
@@ -59,6 +41,8 @@ def _set_apart(tokens: list[Token]) -> list[Token]:
     ready, dropped = list(tokens), set[int]()
     opened: list[tuple[int, set[str]]] = []
     for place, token in enumerate(tokens):
+        if _numbers_formula(tokens, place):
+            dropped |= set(range(place - 1, place + 3))
         if token.kind in ("open", "{", "begin"):
             opened.append((place, set()))
         elif token.kind in ("close", "}", "finish") and opened:
@@ -73,6 +57,18 @@ def _set_apart(tokens: list[Token]) -> list[Token]:
         elif opened:
             opened[-1][1].add(token.kind)
     return [token for place, token in enumerate(ready) if place not in dropped]
+
+
+def _numbers_formula(tokens: list[Token], place: int) -> bool:
+    r"""Say whether the number of an equation begins here, `\qquad (3)`, at the end of a formula that says something."""
+    around = tokens[place - 1 : place + 4] if place else []
+    kinds = [token.kind for token in around]
+    return (
+        kinds[:4] == ["quad", "open", "number", "close"]
+        and kinds[4:] in ([], ["newline"])
+        and around[1].text == "("
+        and any(token.kind == "rel" for token in tokens[:place])
+    )
 
 
 def _noted(tokens: list[Token]) -> Iterator[Token]:
@@ -99,7 +95,8 @@ def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
     kept: Token | None = None
     before: Token | None = None
     matrices = 0
-    for token in tokens:
+    ahead, related = list(tokens), False  # whether this statement has a relation
+    for place, token in enumerate(ahead):
         matrices += (token.kind == "begin") - (token.kind == "finish")
         if matrices and token.kind == "newline":
             yield token
@@ -109,16 +106,31 @@ def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
             continue
         elif kept:
             goes_on = token.kind in ("rel", "arrow") or (
-                token.kind == "op" and (token.text != "-" or kept.kind == "quad")
+                token.kind == "op"
+                and (token.text != "-" or kept.kind == "quad" or (related and _states_nothing(ahead, place)))
             )
-            begun = before is not None and (before.kind in ("rel", "arrow", "op") or before.kind in _BREAKS)
+            begun = before is not None and (before.kind in ("rel", "arrow", "op") or before.kind in BREAKS)
             if before is not None and not (goes_on or begun):
+                related = False
                 yield kept
             kept = None
             yield token
         else:
             yield token
+        related = related or token.kind in ("rel", "arrow")
         before = token
+
+
+def _states_nothing(tokens: list[Token], place: int) -> bool:
+    """Say whether a line that begins here, with a minus sign, goes on with the line before: it has no relation."""
+    depth = 0
+    for token in tokens[place:]:
+        if depth == 0 and token.kind in ("newline", "comma", "quad", "break", "cond"):
+            return token.kind == "newline"
+        if depth == 0 and token.kind in ("rel", "arrow"):
+            return False
+        depth += (token.kind in ("open", "begin", "{")) - (token.kind in ("close", "finish", "}"))
+    return True
 
 
 def _groups(tokens: Iterator[Token]) -> Iterator[Token]:
@@ -153,42 +165,3 @@ def _small(token: Token) -> Token:
     if from_sign.isdigit():
         return token._replace(kind="digit", text=from_sign)
     return token._replace(kind="op" if from_sign in "+-" else "letter", text=from_sign)
-
-
-def _bars(tokens: list[Token]) -> list[Token]:
-    """Tell for every bar whether it opens, closes, or stands for a condition."""
-    groups: list[list[tuple[int, bool]]] = [[]]
-    before = ""
-    for position, token in enumerate(tokens):
-        if token.kind == "bar":
-            groups[-1].append((position, before in _ENDS_FACTOR))
-        elif token.kind in ("open", "{", "begin"):
-            groups.append([])
-            if len(groups) > _NESTED:
-                stop(token.start, "too many brackets inside one another")
-        elif token.kind in ("close", "}", "finish"):
-            _tell(tokens, groups.pop())
-            if not groups:
-                groups = [[]]
-        elif token.kind in _BREAKS:
-            _tell(tokens, groups[-1])
-            groups[-1] = []
-        before = token.kind
-    for group in groups:
-        _tell(tokens, group)
-    return tokens
-
-
-def _tell(tokens: list[Token], bars: list[tuple[int, bool]]) -> None:
-    opened: list[str] = []
-    for number, (position, after_factor) in enumerate(bars):
-        token = tokens[position]
-        if after_factor and opened and opened[-1] == token.text:
-            kind = "close"
-            opened.pop()
-        elif (after_factor and (len(bars) - number) % 2) or (after_factor and opened):
-            kind = "mid"
-        else:
-            kind = "open"
-            opened.append(token.text)
-        tokens[position] = token._replace(kind=kind)

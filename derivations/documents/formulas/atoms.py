@@ -31,6 +31,7 @@ _STARTS = frozenset(
      "begin")
 )  # fmt: skip
 _PLACE = frozenset(("close", "comma", "}", "letter", "mid", "semicolon"))  # behind a sign for an argument
+_PLACEHOLDERS = {"dot": "·", ".": "·", "star": "*"}  # `f(\cdot)`, and sizes that are left open, `(*, d)`
 _STRUCTURES = frozenset(("frac", "binom", "sqrt", "root", "underbrace", "overbrace", "overset", "underset", "stackrel"))
 
 
@@ -122,12 +123,9 @@ class Atoms(Grammar):
                 return derivatives.read_differential(self)
             case "nabla":
                 return derivatives.read_gradient(self)
-            case "op" if token.text == "dot" and self.placeholder():
+            case "op" | "period" if token.text in _PLACEHOLDERS and self.placeholder():
                 self.take()
-                return Name("·", start=token.start, end=token.end)
-            case "period" if self.placeholder():
-                self.take()
-                return Name("·", start=token.start, end=token.end)
+                return Name(_PLACEHOLDERS[token.text], start=token.start, end=token.end)
         stop(token.start, f"{token.text or 'the end'!r} stands where a factor is expected")
 
     def placeholder(self) -> bool:
@@ -160,7 +158,7 @@ class Atoms(Grammar):
     def brackets(self) -> Node:
         """Read a pair of brackets."""
         opening = self.take()
-        items, separators = self.items()
+        items, separators = self.printed_numbers() or self.items()
         closing = self.expect("close", f"the bracket {opening.text} to be closed")
         if opening.text == ".":
             if closing.text != "|" or not self.at("_") or len(items) != 1:
@@ -171,6 +169,26 @@ class Atoms(Grammar):
         if self.syntax != "latex" and opening.text == "[" and len(items) == 1:
             return List(tuple(items), "[", start=opening.start, end=closing.end)
         return building.bracketed(opening.text, closing.text, items, separators, opening.start, closing.end)
+
+    def printed_numbers(self) -> tuple[list[Node], list[str]] | None:
+        """Read numbers between spaces as code prints them, `[0.9 -0.1]`; None where something else stands there."""
+        ahead, count = self.position, 0
+        while self.tokens[ahead].kind == "number" or self.tokens[ahead].text == "-":
+            token, before = self.tokens[ahead], self.tokens[ahead - 1]
+            if (before.text == "-" and token.spaced) or (before.kind == "number" and not token.spaced):
+                return None  # a difference
+            count += token.kind == "number"
+            ahead += 1
+        if self.syntax != "code" or count < 2 or self.tokens[ahead].text != "]":
+            return None
+        return [self.signed_factor() for _ in range(count)], ["comma"] * (count - 1)
+
+    def skip_empty(self) -> None:
+        """Pass braces with nothing in them, which keep signs apart, `{} + x`; with a script they mean something."""
+        while self.at("{") and not self.token.detail and self.tokens[self.position + 1].kind == "}":
+            if self.tokens[self.position + 2].kind in ("^", "_"):
+                break
+            self.position += 2
 
     def group(self) -> Node:
         """Read braces that only group; a sum inside them must stand alone."""

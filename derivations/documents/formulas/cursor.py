@@ -119,6 +119,10 @@ class Grammar(Cursor, ABC):
         """Read an atom with what is attached to it."""
 
     @abstractmethod
+    def skip_empty(self) -> None:
+        """Pass braces with nothing in them."""
+
+    @abstractmethod
     def postfix(self, node: Node) -> Node:
         """Read scripts, indices, factorials and transposes behind something that is no name."""
 

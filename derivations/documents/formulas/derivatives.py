@@ -109,9 +109,15 @@ def read_differential(reader: Grammar) -> Node:
 def read_gradient(reader: Grammar) -> Node:
     r"""Read `\nabla_x y`."""
     token = reader.take()
-    by = scripts.read_subscript(reader) if reader.accept("_") else ()
-    if reader.at("^"):
-        stop(reader.token.start, "a power of a gradient is not known")
+    by, above, primes = scripts.read_scripts(reader)
+    if above is not None or primes:
+        if not isinstance(above, Number) or primes:
+            stop(token.start, "what stands over a gradient is not known")
+        # Hessian or Laplacian: which one is meant only the author knows, so that it is one function of its own
+        function = Name("∇", by, (above,), start=token.start, end=reader.end)
+        if not reader.factor_next() or reader.at("text"):
+            return function
+        return Call(function, (building.unfenced(read_operand(reader)),), start=token.start, end=reader.end)
     if not reader.factor_next() or reader.at("text"):
         return Name("∇", by, start=token.start, end=reader.end)
     return Derivative(building.unfenced(read_operand(reader)), by, start=token.start, end=reader.end)

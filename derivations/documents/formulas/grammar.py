@@ -21,6 +21,7 @@ from derivations.documents.syntax import (
     Arrow,
     Chain,
     Dots,
+    Entry,
     Fence,
     List,
     Name,
@@ -29,11 +30,13 @@ from derivations.documents.syntax import (
     Number,
     Power,
     Product,
+    Quotient,
     Sum,
 )
 
 __all__ = ["Reader"]
 
+_UPDATES = ("+", "-", "star", "/", "at")  # `x += y`
 _ENDS_SIDE = frozenset(("end", "comma", "semicolon", "period", "newline", "quad", "break", "cond", "text"))
 
 
@@ -48,7 +51,13 @@ class Reader(Atoms):
         else:
             sides = [self.side()]
         signs: list[str | Arrow] = []
+        if self.updates() and isinstance(sides[0], Name | Entry):
+            sides.append(self.updated(sides[0]))
+            signs.append("←")
         while relations.relation_next(self):
+            if self.syntax != "latex" and not self.depth and "=" in signs and self.at("rel", "←"):
+                self.position = len(self.tokens) - 1  # a note behind an equation: `Q = X W   ← queries`
+                break
             signs.append(relations.read_relation(self))
             if signs[-1] in (":", "<", ">") and not self.side_next():
                 sides.append(Name("", start=self.end, end=self.end))
@@ -60,20 +69,41 @@ class Reader(Atoms):
             return sides[0]
         return Chain(tuple(sides), tuple(signs), start=start, end=self.end)
 
+    def updates(self) -> bool:
+        """Say whether an operator and an equals sign come next that are one sign, `+=`."""
+        token, following = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        known = token.kind == "op" and token.text in _UPDATES
+        return known and following.kind == "rel" and following.text == "=" and not following.spaced
+
+    def updated(self, old: Node) -> Node:
+        """Read what is behind `x +=`, and return the new x, `x + (...)`; it is all that the clause says."""
+        operator = self.take()
+        self.take()
+        behind = self.side()
+        if relations.relation_next(self):
+            stop(self.token.start, "a relation behind an update")
+        behind = (
+            Fence("(", behind, start=behind.start, end=behind.end) if isinstance(behind, Sum | Negative) else behind
+        )
+        if operator.text in ("+", "-"):
+            return Sum((old, behind), (1, 1 if operator.text == "+" else -1), start=operator.start, end=self.end)
+        if operator.text == "/":
+            return Quotient(old, behind, slashed=True, start=operator.start, end=self.end)
+        return Product((old, behind), (operator.text,), start=operator.start, end=self.end)
+
     def side_next(self) -> bool:
         """Say whether a side may begin here."""
         return self.factor_next() or self.at("op", "-") or self.at("op", "+") or self.at("op", "±")
 
     def side(self, space: bool = False) -> Node:
         """Read a sum; `space` says that R is the real numbers here."""
-        start = self.token.start
-        sign, written = self.sign(), self.end > start
-        if space and self.at("letter") and self.token.text in "RNZC" and not written:
-            letter = self.take()
-            return structures.read_space(self, letter)
+        start, here = self.token.start, self.position
+        sign, written = self.sign(), self.position > here
+        if space and not written and structures.space_next(self):
+            return structures.read_space(self, self.take())
         terms = [self.product()]
         signs = [sign]
-        while self.at("op", "+") or self.at("op", "-") or self.at("op", "±"):
+        while (self.at("op", "+") or self.at("op", "-") or self.at("op", "±")) and not self.updates():
             if len(terms) == 1 and self.is_range():
                 stop(self.token.start, "whether this is a range or a difference cannot be told")
             signs.append(self.sign())
@@ -104,62 +134,100 @@ class Reader(Atoms):
 
     def product(self, sizes: bool = False) -> Node:
         r"""Read factors in order; `sizes` says that `\times` ends one size of an array."""
+        self.skip_empty()
         factors, operators, run = [self.signed_factor()], list[str](), 0
-        while True:
-            token = self.token
-            if self.waiting:
-                operators.append("")
-                factors.append(self.factor())
-            elif self.syntax == "plain" and self.at("word", "mod") and _begins_factor(self.tokens[self.position + 1]):
-                self.take()
-                operators.append("mod")
-                factors.append(self.signed_factor())
-            elif token.kind == "op" and token.text in words.OPERATORS and not (sizes and token.text == "times"):
-                self.take()
-                if not self.factor_next() and not self.at("op", "-"):
-                    stop(self.token.start, "a factor is missing")
-                run = len(factors) if token.text == "times" else run
-                operators.append(token.text)
-                factors.append(self.signed_factor())
-            elif token.kind == "op" and token.text in ("/", "//"):
-                self.take()
-                below = self.denominator()
-                if derivatives.is_derivative(factors[-1], below):  # `A ∂L/∂Y`
-                    run = len(factors) - 1
-                above = building.product(factors[run:], operators[run:])
-                slashed = derivatives.fraction(above, below, above.start, self.end, slashed=True)
-                if token.text == "//":
-                    slashed = Fence("⌊", slashed, start=above.start, end=self.end)
-                factors[run:], operators[run:] = [slashed], []
-                doubtful = _ends_with_brackets(above) or isinstance(below, Fence)
-                if self.at("open", "(") and doubtful and not isinstance(below, Number):
-                    stop(self.token.start, "whether these brackets belong to the denominator cannot be told")
-            elif self.at("letter", "star") and _begins_factor(self.tokens[self.position + 1]):
-                stop(token.start, "what this operator means is not known")
-            elif sizes and self.at("letter", "x") and _begins_factor(self.tokens[self.position + 1]):
-                break
-            elif self.factor_next():
-                if self.syntax == "code":
-                    stop(token.start, "two expressions stand side by side in code")
-                if token.kind == "number" and isinstance(factors[-1], Number) and not factors[-1].unit:
-                    stop(token.start, "two numbers stand side by side")
-                crossed = isinstance(factors[-1], Number) and token.text in ("x", "X") and self.crossed()
-                operators.append("times" if crossed else "")
-                factors.append(self.factor())
-            else:
-                break
+        while (operator := self.operator(factors[-1], sizes)) is not None:
+            if operator in ("/", "//"):
+                run = self.divided(operator, factors, operators, run)
+                continue
+            run = len(factors) if operator == "times" else run
+            operators.append(operator)
+            factors.append(self.signed_factor() if operator else self.factor())
         if self.syntax == "plain":
             factors, operators = building.phrase(factors, operators)
         if len(factors) == 3 and isinstance(factors[0], Number) and isinstance(factors[1], Dots):  # `1…n`
             return List(tuple(factors), start=factors[0].start, end=factors[2].end)
         return building.product(factors, operators)
 
-    def crossed(self) -> bool:
-        """Read the letter x between numbers as a times sign: `512 x 2048`, in plain text."""
-        if self.syntax == "plain" and self.tokens[self.position + 1].kind == "number":
+    def operator(self, before: Node, sizes: bool) -> str | None:
+        """Read what stands between two factors, nothing where they stand side by side; None: the product ends."""
+        self.skip_empty()
+        token, following = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if self.waiting:
+            return ""
+        if self.ends_product(token, following, sizes):
+            return None
+        if token.kind == "op" and token.text in ("/", "//"):
+            return self.take().text
+        if (token.kind == "op" and token.text in words.OPERATORS) or (
+            token.kind == "period" and self.multiplies(before)
+        ):
             self.take()
-            return True
-        return False
+            if not self.factor_next() and not self.at("op", "-"):
+                stop(self.token.start, "a factor is missing")
+            return "dot" if token.kind == "period" else token.text
+        if self.syntax == "plain" and token[:2] == ("word", "mod") and _begins_factor(following):
+            return self.take().text
+        if token[:2] == ("letter", "star") and _begins_factor(following):
+            stop(token.start, "what this operator means is not known")
+        if not self.factor_next():
+            return None
+        if self.crosses(before, following):
+            self.take()
+            return "times"
+        if self.syntax == "code":
+            stop(token.start, "two expressions stand side by side in code")
+        if token.kind == "number" and isinstance(before, Number) and not before.unit:
+            stop(token.start, "two numbers stand side by side")
+        return ""
+
+    def ends_product(self, token: Token, following: Token, sizes: bool) -> bool:
+        """Say whether an operator here is none of this product: `x +=`, the mark of `r*`, a sign between sizes."""
+        marks = token[:2] == ("op", "star") and following.kind == "}" and bool(self.depth)
+        between = token[:2] == ("op", "times") or (token[:2] == ("letter", "x") and _begins_factor(following))
+        return marks or (sizes and between) or self.updates()
+
+    def divided(self, slash: str, factors: list[Node], operators: list[str], run: int) -> int:
+        """Read what is behind a slash and let it divide the factors from `run` on; return where the next run begins."""
+        below = self.denominator()
+        if derivatives.is_derivative(factors[-1], below):  # `A ∂L/∂Y`
+            run = len(factors) - 1
+        above = building.product(factors[run:], operators[run:])
+        slashed = derivatives.fraction(above, below, above.start, self.end, slashed=True)
+        if slash == "//":
+            slashed = Fence("⌊", slashed, start=above.start, end=self.end)
+        factors[run:], operators[run:] = [slashed], []
+        doubtful = _ends_with_brackets(above) or isinstance(below, Fence)
+        if self.at("open", "(") and doubtful and not isinstance(below, Number):
+            stop(self.token.start, "whether these brackets belong to the denominator cannot be told")
+        return run
+
+    def crosses(self, before: Node, following: Token) -> bool:
+        """Say whether the letter x is a times sign: `512 x 2048` in plain text, and between expressions of code."""
+        if not (self.at("letter") and self.token.text in ("x", "X")):
+            return False
+        if self.syntax == "code":  # where two names never stand side by side
+            return self.token.spaced and following.spaced and _begins_factor(following)
+        return self.syntax == "plain" and isinstance(before, Number) and following.kind == "number"
+
+    def multiplies(self, before: Node) -> bool:
+        """Say whether a period is a product: `x_i.y_i`, `(a . b)`, but not `s.t.`, `x.shape`, or the end of a sentence.
+
+        Inside brackets no sentence ends; outside of them the period is glued to what follows, or apart from both sides.
+        Letters alone could be an abbreviation, and words a method.
+        """
+        following = self.tokens[self.position + 1]
+        if self.syntax != "latex" or isinstance(before, Number) or following.kind == "end":
+            return False
+        if following.spaced and not (self.depth or self.token.spaced):
+            return False
+        starts = following.kind in ("letter", "open", "cmd", "{", "big", "word", "accent")
+        bare = isinstance(before, Name) and before == Name(before.base) and before.base not in words.GREEK
+        word = following.kind in ("letter", "word") and following.text not in words.GREEK
+        behind = next(each for each in self.tokens[self.position + 2 :] if each.kind != "letter" or each.spaced)
+        called = behind.kind in ("_", "^", "prime", "open")
+        abbreviated = (bare and following.spaced) or (word and not called)
+        return starts and not abbreviated and following.text != "T"
 
     def signed_factor(self) -> Node:
         """Read a factor with the signs before it."""

@@ -29,8 +29,12 @@ _BEFORE_LETTER = re.compile(
     + "|".join(sorted(words.GREEK))
     + r")(?![A-Za-z]))"
 )
+_IN_FONT = re.compile(r"\\(?:text[a-z]{2}|emph|mathrm|mathbf)\s*\{([^{}\\]*)\}")
 _SIZED = re.compile(r"\\(?:tiny|scriptsize|footnotesize|small|normalsize|large|Large)(?![A-Za-z])\s*\{?")
 _FONT = re.compile(r"\\(?:rm|(?:mathrm|text|textrm|operatorname\*?)\s*\{)\s*([^{}]*)\}?\Z")
+_ALPHABET = re.compile(
+    r"\s*(?:\{\s*(?P<word>[A-Za-z0-9]+)\s*\}|(?P<letter>[A-Za-z])|\{\s*(?P<scripted>[A-Za-z])(?=\s*[_^]))"
+)
 _MAX_TEXT_DEPTH = 4
 _MAX_BRACES = 60
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -43,10 +47,15 @@ class FontLexer(SignLexer):
     def read(self, position: int, end: int, depth: int) -> None:
         """Read the stretch; `depth` counts mathematics inside text."""
 
-    def argument(self, position: int, limit: int, optional: bool = False) -> tuple[str, int]:
-        """Return the text between the next braces, and where they end."""
+    def behind_space(self, position: int, limit: int) -> int:
+        """Return where the space ends that may stand before an argument."""
         while position < limit and self.text[position] in " \t\n":
             position += 1
+        return position
+
+    def argument(self, position: int, limit: int, optional: bool = False) -> tuple[str, int]:
+        """Return the text between the next braces, and where they end."""
+        position = self.behind_space(position, limit)
         if self.text[position : position + 1] != "{" or position >= limit:
             if optional:
                 return "", position
@@ -143,10 +152,12 @@ class FontLexer(SignLexer):
 
     def alphabet(self, accent: str, start: int, end: int, limit: int) -> int:
         """Read a letter of another alphabet: R is a space, L a loss."""
-        match = re.compile(r"\s*(?:\{\s*([A-Za-z0-9]+)\s*\}|([A-Za-z]))").match(self.text, end, limit)
+        match = _ALPHABET.match(self.text, end, limit)
         if not match:
             stop(start, "a letter is missing")
-        letter = match[1] or match[2]
+        letter = match["word"] or match["letter"] or match["scripted"]
+        if match["scripted"]:  # `\mathbb{R^n}`: the scripts stand in the braces too, which say nothing then
+            self.braces.append((start, "", len(self.tokens)))
         if accent == "bb" and letter in "RNZCQF":
             self.add("space", letter, start, match.end())
         elif accent == "bb" and letter in "EVP":
@@ -168,6 +179,7 @@ def _unbalanced(content: str) -> bool:
 def _role(content: str) -> tuple[str, str]:
     """Return the kind of token that a text is, and its words; "space", "command", "sign" and "name" are none yet."""
     clean = _ESCAPED.sub(r"\1", _CIRCUMFLEX.sub("^", content)).replace("~", " ").replace("\\,", " ")
+    clean = _IN_FONT.sub(r"\1", clean)
     if "\\" in clean:  # `A\small{TTN}` is one word in two sizes
         clean = _SIZED.sub("", clean).replace("}", "") if _SIZED.search(clean) else clean
     bare = " ".join(clean.split())

@@ -23,7 +23,6 @@ __all__ = ["SignLexer"]
 _SEPARATED = re.compile(r"\d+(?:,\d{3})+\Z")
 _OPENING = {("open", "("), ("open", "["), ("open", "{"), ("comma", ","), ("{", "_")}
 _DIFFERENTIAL = re.compile(r"d[A-Z]+\Z")
-_BARS = re.compile(r"(?<!\\)\|+")
 _BARE_D = re.compile(r"(?<![A-Za-z\\])d(?![A-Za-z_])")
 _DEFINED = re.compile(r"(?:\A|\\\\|[,;&]|\\q?quad)\s*d[A-Z](?:[_^](?:\{[^{}]*\}|\w))*\s*&?\s*=")
 
@@ -72,12 +71,19 @@ class SignLexer:
     def letters(self, start: int, end: int) -> int:
         """Add the words or letters of a run of letters; return where it ends, as all of these methods do."""
         run, before = self.text[start:end], self.tokens[-1].kind if self.tokens else ""
+        spelled = run in words.GREEK and len(run) == 2  # `x_{pi}` has two indices: π is a command
         if before in ("_", "^") and not (before == "_" and run in words.LABELS):
             end, run = start + 1, run[0]
         elif self.single:
             self.single -= 1
             end, run = start + 1, run[0]
-        elif before == "{" and self.tokens[-1].detail and self.text[end : end + 1] in ("}", ",") and is_label(run):
+        elif (
+            before == "{"
+            and self.tokens[-1].detail
+            and self.text[end : end + 1] in ("}", ",")
+            and is_label(run)
+            and not spelled
+        ):
             self.add("word", run, start, end)
             return end
         if run in words.BIG and (run not in ("sum", "inf", "int") or self.text[end : end + 1] == "_"):
@@ -89,7 +95,7 @@ class SignLexer:
             for place in range(start + 1, end):
                 self.add("letter", self.text[place], place, place + 1)
         else:
-            for offset, piece in pieces(run):
+            for offset, piece in enumerate(run) if spelled else pieces(run):
                 self.add("word" if len(piece) > 1 else "letter", piece, start + offset, start + offset + len(piece))
         return end
 
@@ -103,11 +109,6 @@ class SignLexer:
     def differentials_defined(self) -> bool:
         """Say whether the formula has no bare d, or a line that says what a differential is: `dQ = ...`."""
         return not _BARE_D.search(self.text) or bool(_DEFINED.search(self.text))
-
-    @cached_property
-    def bars_are_double(self) -> bool:
-        """Say whether all bars stand in pairs, so that each pair is one sign: `||x||`, but not `|a||b|`."""
-        return all(len(bars) == 2 for bars in _BARS.findall(self.text))
 
     def number(self, written: str, start: int, end: int, limit: int) -> int:
         """Add a number with what stands behind it."""
@@ -143,12 +144,17 @@ class SignLexer:
             if not self.braces:
                 stop(start, "a brace is closed that was not opened")
             opened, seen, first = self.braces.pop()
+            if seen == "infix":  # the brace closes what stands behind `\over`, and what stands around it
+                self.add("}", "}", start, start)
+                opened, seen, first = self.braces.pop()
             if seen in words.WRAPPED.values():
                 self.add("close", seen, start, end)
-            elif seen:
+            elif seen and seen != "box":
                 self.add("}", "}", start, end)
             elif first < len(self.tokens):
                 self.widen(first, opened, end)
+        elif character == "$" and self.braces and self.braces[-1][1] == "box":
+            self.spaced = True  # a box holds text, and mathematics between dollar signs
         elif character == "%":
             newline = self.text.find("\n", start, limit)
             return limit if newline < 0 else newline + 1
@@ -163,15 +169,37 @@ class SignLexer:
             self.spaced = True  # elsewhere it only aligns lines
         elif character == "." and self.fence_sides:
             self.add(self.fence_sides, ".", start, end)
-        elif character == "|" and self.text[end : end + 1] == "|" and self.bars_are_double:
-            self.add(self.fence_sides or "bar", "‖", start, end + 1)
-            end += 1
         elif character == ":" and self.text[end : end + 1] == "=":
             self.add("rel", ":=", start, end + 1)
             end += 1
         else:
             self.character(character, start, end)
         self.fence_sides = ""
+        return end
+
+    def infix(self, command: str, start: int, end: int) -> None:
+        r"""Write `{a \over b}` as `{\frac{a}{b}}`: all that stands in the braces so far is above, the rest is below."""
+        if not self.braces or self.braces[-1][1] == "infix":
+            stop(start, "whether all of this stands above the line cannot be told")
+        opened, seen, first = self.braces[-1]
+        first += seen in ("{", "argument")  # the brace itself is a token
+        self.tokens[first:first] = [Token("cmd", command, opened, opened), Token("{", "{", opened, opened)]
+        self.tokens += [Token("}", "}", start, start), Token("{", "{", end, end)]
+        self.braces.append((start, "infix", len(self.tokens)))
+
+    def quoted(self, start: int, end: int) -> int:
+        r"""Add words between quotation marks; a mark right behind a letter is two primes, `f"(x)`."""
+        mark = self.text[start]
+        if mark == "<" and self.tokens and self.tokens[-1].kind not in ("comma", "open", "rel", "{"):
+            self.add("rel", "<", start, start + 1)  # else the name of a token, `[x_1, <eos>]`
+            return start + 1
+        if mark == '"' and self.tokens and not self.spaced and self.tokens[-1].kind in ("letter", "}"):
+            self.add("prime", "''", start, start + 1)
+            return start + 1
+        if end - start < 2:
+            stop(start, "the quotation mark is not closed")
+        content = self.text[start:end] if mark == "<" else self.text[start + 1 : end - 1].replace("\\,", " ")
+        self.add("text", content, start, end)
         return end
 
     def widen(self, first: int, start: int, end: int) -> None:
@@ -195,6 +223,9 @@ class SignLexer:
                 self.tokens.append(Token("number", plain, start, end, False, "", printed_number(plain, start, end)))
             else:
                 self.add("letter", plain, start, end)
+            return
+        if character == '"':
+            self.quoted(start, end)
             return
         if accented := accented_letter(character, start, end, self.tokens):
             self.tokens += accented

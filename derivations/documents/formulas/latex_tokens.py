@@ -25,11 +25,15 @@ _LEXEME = re.compile(
                   |\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)
     |   (?P<identifier>[A-Za-z]+(?:\\_[A-Za-z0-9]+)+)
     |   (?P<letters>[A-Za-z]+)
-    |   (?P<wide>[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々]+)
-    |   (?P<dots>\.\.\.)
+    |   (?P<wide>[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3々]+)
+    |   (?P<dots>\.\.+|\.(?:[ ]\.){2,})
+    |   (?P<string>"[^"$\n]{1,60}"|<[a-z]{2,9}>)
+    |   (?P<pair>-+>|<=|>=|=>|(?<=\s)!=)
     |   (?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_PAIRS = {"<=": ("rel", "≤"), ">=": ("rel", "≥"), "=>": ("rel", "⇒"), "!=": ("rel", "≠")}
+_MANY = 3  # spaces that cannot be broken
 _ARGUMENT_OF = re.compile(r"\s*(?:\\[,!;]\s*)?\\?(max|min)(?![A-Za-z])")
 
 
@@ -54,6 +58,8 @@ class _Lexer(FontLexer):
             following = match.end()
             if kind == "space":
                 self.spaced = True
+                if match.group().count("~") >= _MANY:  # they keep something apart, as `\quad` does
+                    self.add("quad", "", position, following)
             elif kind == "letters":
                 following = self.letters(position, following)
             elif kind == "identifier":
@@ -69,6 +75,10 @@ class _Lexer(FontLexer):
                 self.add(words.role_of(match.group()), match.group(), position, following)
             elif kind == "dots":
                 self.add("dots", "…", position, following)
+            elif kind == "pair":
+                self.add(*_PAIRS.get(match.group(), ("arrow", "→")), position, following)
+            elif kind == "string":
+                following = self.quoted(position, following)
             else:
                 following = self.sign(match.group(), position, following, end)
             position = following
@@ -81,7 +91,8 @@ class _Lexer(FontLexer):
             self.spaced = self.spaced or name in (" ", ",", ";", ":")
             self.wide = self.wide or name in (" ", ";", "thickspace", "enspace")
         elif name in words.DROPPED_WITH_ARGUMENT:
-            return self.argument(end, limit, optional=True)[1]
+            for _ in range(words.DROPPED_WITH_ARGUMENT[name]):
+                end = self.argument(end, limit, optional=True)[1]
         elif name in words.TRANSPARENT:
             return self.transparent(name, start, end, limit)
         elif name in words.WRAPPED:
@@ -97,6 +108,9 @@ class _Lexer(FontLexer):
             self.single = max(self.single, 1)
         elif name in ("begin", "end"):
             return self.environment(name, start, end, limit)
+        elif name == "verb" and (match := re.compile(r"([|+!])([A-Za-z_0-9]+)\1").match(self.text, end, limit)):
+            self.identifier(match[2], start, match.end())
+            return match.end()
         elif name == "not":
             return self.negated(start, end, limit)
         elif name == "arg" and (match := _ARGUMENT_OF.match(self.text, end, limit)):
@@ -110,6 +124,8 @@ class _Lexer(FontLexer):
             self.add("_", "_", start, end)
         elif name == "%":
             stop(start, "a percent sign without a number before it")
+        elif name in words.COMMANDS and words.COMMANDS[name][0] == "infix":
+            self.infix(words.COMMANDS[name][1], start, end)
         elif name in words.COMMANDS:
             kind, text = words.COMMANDS[name]
             self.add(sides if sides and kind == "bar" else kind, text, start, end)
@@ -122,17 +138,15 @@ class _Lexer(FontLexer):
         """Drop a command that colours or frames, with its first arguments; its braces remain only after ^ and _."""
         for _ in range(words.TRANSPARENT[name]):
             end = self.argument(end, limit)[1]
-        while end < limit and self.text[end] in " \t\n":
-            end += 1
+        end = self.behind_space(end, limit)
         if self.text[end : end + 1] == "{" and not (self.tokens and self.tokens[-1].kind in ("_", "^", "cmd")):
-            self.braces.append((start, "", len(self.tokens)))
+            self.braces.append((start, "box" if "box" in name else "", len(self.tokens)))
             return end + 1
         return end
 
     def wrapped(self, bar: str, start: int, end: int, limit: int) -> int:
         """Read a command that puts its argument between bars."""
-        while end < limit and self.text[end] in " \t\n":
-            end += 1
+        end = self.behind_space(end, limit)
         if self.text[end : end + 1] != "{":
             stop(start, "an argument in braces is missing")
         self.add("open", bar, start, end)

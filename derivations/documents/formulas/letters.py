@@ -18,7 +18,7 @@ from derivations.documents.formulas.vocabulary import GREEK, LABELS, WORDS
 __all__ = ["accented_letter", "identifier", "is_label", "is_word", "pieces"]
 
 _IDENTIFIER = re.compile(r"([A-Za-z]+)((?:_[A-Za-z0-9]+)+)\Z")
-_WORD = re.compile(r"[A-Za-z]?[a-z]{3,}\Z|[A-Z][a-z]+(?:[A-Z][a-z]+)+\Z")
+_WORD = re.compile(r"[A-Za-z]?[a-z]{3,}\Z|[A-Z][a-z]+(?:[A-Z][a-z]+)+[A-Z]?\Z")
 _INDICES = re.compile(r"[i-n]+\Z|[p-t]+\Z|[a-d]+\Z")
 _PIECE = re.compile(r"[A-Za-z]")
 

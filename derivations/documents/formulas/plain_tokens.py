@@ -25,13 +25,14 @@ _LEXEME = re.compile(
     |   (?P<number>\d{1,3}(?:[,\u2009\u202f\u00a0\ ']\d{3}){1,12}(?![,\d]?\d)(?:\.\d+)?|\d+(?:_\d+)+
                   |(?:\d+(?:\.\d+|\.(?=\s*[],;)]))?|\.\d+)(?:[eE][-+]?\d+)?)
     |   (?P<cross>(?<=\d)[xX](?=\d))
+    |   (?P<wide>(?=[A-Za-z]*[À-ÖØ-öø-ÿ])[A-Za-zÀ-ÖØ-öø-ÿ]{4,}
+                |[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3々]+)
     |   (?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.(?!T\b|mT\b|H\b)[A-Za-z_][A-Za-z0-9_]*)*)
     |   (?P<transpose>\.(?:T|mT|H)\b(?!\())
-    |   (?P<method>(?<=[)\]])\.[A-Za-z_][A-Za-z0-9_]*)
-    |   (?P<wide>[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々]+)
-    |   (?P<dots>\.\.\.?)
+    |   (?P<method>(?:(?<=[)\]])|(?<=\.T))\.[A-Za-z_][A-Za-z0-9_]*)
+    |   (?P<dots>\.\.+|\.(?:[ ]\.){2,})
     |   (?P<string>"[^"\n]*"|(?<![\w)\]'′])'[^'\n]*')
-    |   (?P<arrow>-+>|=>(?=\s*[\[\w(])|—>)
+    |   (?P<arrow>[-─━]+[>→▶]|=>(?=\s*[\[\w(])|—>)
     |   (?P<pair>\*\*|//|:=|<=|>=|=<|<>|!=|==|~=|<<|>>|\|\||<-)
     |   (?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
@@ -66,6 +67,8 @@ def plain_tokens(text: str, code: bool) -> list[Token]:
         if kind == "space":
             spaced = True
             continue
+        if tokens and spaced and match.group() in signs.MARKS:  # `50000 ✅ fits`: what follows is a remark
+            break
         if kind == "number":
             token = _number(text, match.group(), start, position, tokens, code)
             position = token.end
@@ -96,7 +99,12 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
         if (code and not _is_amount(text, tokens)) or (before in ("(", "[", "{", ",") and after in tuple(")],}")):
             written, end = written.split(",")[0], start + written.index(",")  # a list
     scale, unit, percent = "", "", False
-    if not code and (match := _SUFFIX.match(text, end)):
+    match = _SUFFIX.match(text, end)
+    if (
+        code and match and match["word"] in words.UNITS and len(match["word"]) > 1
+    ):  # two expressions side by side are no code: `= 160kB`
+        unit, end = match["word"], match.end()
+    elif not code and match:
         word, near = match["word"], not match["space"]
         if word in "%％":
             if _REMAINDER.match(text, match.end()) if near else _FACTOR.match(text, match.end()):

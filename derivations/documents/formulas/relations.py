@@ -2,7 +2,7 @@ r"""Relations between sides: signs, arrows with notes, and signs with something 
 
 from __future__ import annotations
 
-from derivations.documents.formulas import structures
+from derivations.documents.formulas import building, scripts, structures
 from derivations.documents.formulas.cursor import Grammar
 from derivations.documents.syntax import Arrow, Name, Node, Words
 
@@ -37,11 +37,13 @@ def read_relation(reader: Grammar) -> str | Arrow:
     if token.kind == "rel":
         return token.text
     if token.kind == "arrow":
-        return Arrow(start=token.start, end=token.end)
+        notes, power, _ = scripts.read_scripts(reader)
+        return Arrow(power, building.listed(notes) if notes else None, start=token.start, end=reader.end)
     if token.text == "xrightarrow":
         below = structures.read_note(reader, "]") if reader.at("open", "[") else None
         above = structures.read_note(reader) if reader.at("{") else None
         above = None if above == Words("") else above
+        reader.accept("quad")
         return Arrow(above, below, start=token.start, end=reader.end)
     reader.position -= 1
     place = decorated_relation(reader)

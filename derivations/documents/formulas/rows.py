@@ -6,7 +6,7 @@ from derivations.documents.formulas import building, relations
 from derivations.documents.formulas import vocabulary as words
 from derivations.documents.formulas.cursor import Grammar
 from derivations.documents.formulas.tokens import stop
-from derivations.documents.syntax import Annotated, Cases, Fence, MatrixLiteral, Node, Words
+from derivations.documents.syntax import Annotated, Cases, Chain, Fence, MatrixLiteral, Node, Words
 
 __all__ = ["DASHES", "read_rows"]
 
@@ -18,17 +18,26 @@ def read_rows(reader: Grammar) -> Node:
     token = reader.take()
     rows: list[tuple[Node, ...]] = []
     cells: list[Node] = []
+    commas = 0  # how many cells of this row end with a comma
     cases = token.text in words.CASES
     while not reader.at("finish"):
         if reader.at("newline") or reader.at("&"):
-            cells = _end_row(reader, cells, rows)
+            cells, commas = _end_row(reader, cells, rows), 0
             continue
         cells.append(_read_condition(reader) if cases and cells else _read_cell(reader))
-        if reader.at("comma") or reader.at("period") or reader.at("semicolon"):
+        if reader.accept("comma") and reader.side_next() and commas == len(cells) - 1:
+            valued = len(cells) == 1 and not isinstance(cells[0], Chain)
+            if cases and not valued:
+                stop(reader.token.start, "expected the next cell")
+            commas = len(cells)  # `1, x > 0` in cases, and a row of a matrix between commas
+            continue
+        if reader.at("period") or reader.at("semicolon"):
             reader.take()
         if not (reader.at("&") or reader.at("newline") or reader.at("finish")):
             stop(reader.token.start, "expected the next cell")
         if reader.at("&"):
+            if commas:
+                stop(reader.take().start, "cells between commas, and others that are not")
             reader.take()
             if (reader.at("newline") or reader.at("&") or reader.at("finish")) and not cases:
                 stop(reader.token.start, "an empty cell")

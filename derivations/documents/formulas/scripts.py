@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeGuard
 
 from derivations.documents.formulas import building
 from derivations.documents.formulas.cursor import Grammar
@@ -110,6 +111,9 @@ def read_superscript(reader: Grammar) -> Node:
         return Name(token.text, start=token.start, end=token.end)
     if token.kind == "op" and token.text == "-":
         return reader.signed_factor()
+    if _is_arrow(token):  # `h_t^\rightarrow`
+        reader.take()
+        return Words(token.text, start=token.start, end=token.end)
     if token.kind == "prime":
         reader.take()
         return Name("'", start=token.start, end=token.end)
@@ -124,26 +128,42 @@ def read_superscript(reader: Grammar) -> Node:
         while reader.at("prime"):
             primes += reader.take().text
         node = Name(primes, start=mark.start, end=reader.end)
+    elif _is_arrow(mark):
+        node = Words(reader.take().text, start=mark.start, end=mark.end)
     elif mark.kind == "op" and reader.tokens[reader.position + 1].kind == "}":
         reader.take()
         node = Name(mark.text, start=mark.start, end=mark.end)
     else:
         items = read_clauses(reader, "}")
+        if (
+            len(items) == 1 and isinstance(items[0], Name) and reader.at("op") and reader.token.text in _MARKS
+        ):  # `^{r*}`
+            items = [replace(items[0], superscripts=(*items[0].superscripts, _mark(reader)), end=reader.end)]
         node = building.listed(items) if items else stop(reader.token.start, "the superscript is empty")
+        if reader.at("prime") and isinstance(node, Fence):  # `\phi^{(l)'}` is `\phi'^{(l)}`
+            node = List((node, Name(reader.take().text, start=mark.start, end=reader.end)), start=mark.start)
     reader.expect("}", "the end of the superscript")
     return node
 
 
 def read_subscript(reader: Grammar) -> tuple[Node, ...]:
     """Read a subscript, behind its sign."""
+    if reader.at("op") and reader.token.text in _MARKS:  # `s_+`
+        return (_mark(reader),)
     if not reader.at("{"):
         return building.subscripts([read_script(reader)])
     reader.take()
-    items = read_clauses(reader, "}")
+    marked = reader.at("op") and reader.token.text in _MARKS and reader.tokens[reader.position + 1].kind == "}"
+    items = [_mark(reader)] if marked else read_clauses(reader, "}")
     reader.expect("}", "the end of the subscript")
     if not items:
         stop(reader.token.start, "the subscript is empty")
     return building.subscripts(items)
+
+
+def _mark(reader: Grammar) -> Node:
+    token = reader.take()
+    return Words(_MARKS[token.text], start=token.start, end=token.end)
 
 
 def read_script(reader: Grammar, power: bool = False) -> Node:
@@ -154,7 +174,7 @@ def read_script(reader: Grammar, power: bool = False) -> Node:
         if token.kind in ("number", "digit"):
             return number_of(token)
         return Name(token.text, font=font_of(token), start=token.start, end=token.end)
-    if reader.syntax == "latex" and token.kind in ("open", "text"):
+    if reader.syntax == "latex" and token.kind == "open":
         stop(token.start, "a script in braces is missing")
     reader.deeper()
     node = reader.factor() if power and reader.syntax != "latex" else reader.atom()
@@ -197,13 +217,26 @@ def read_scripts(reader: Grammar) -> tuple[tuple[Node, ...], Node | None, int]:
             if above is not None:
                 stop(reader.token.start, "a second superscript")
             reader.take()
+            if reader.at("{") and reader.tokens[reader.position + 1].kind == "}":  # `\sum_i^{ }`
+                reader.position += 2
+                continue
             above = read_superscript(reader)
-            if isinstance(above, Name) and set(above.base) == {"'"}:
+            if isinstance(above, List) and not above.bracket and _is_prime(above.items[-1]):
+                primes, above = primes + len(above.items[-1].base), building.listed(above.items[:-1])
+            if _is_prime(above):
                 primes, above = primes + len(above.base), None
         elif reader.at("prime"):
             primes += len(reader.take().text)
         else:
             return below, above, primes
+
+
+def _is_arrow(token: Token) -> bool:
+    return token.kind == "arrow" or (token.kind, token.text) == ("rel", "←")
+
+
+def _is_prime(node: Node | None) -> TypeGuard[Name]:
+    return isinstance(node, Name) and bool(node.base) and set(node.base) == {"'"}
 
 
 def font_of(token: Token) -> str:

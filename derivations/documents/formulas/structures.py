@@ -22,16 +22,16 @@ from derivations.documents.syntax import (
     Words,
 )
 
-__all__ = ["read_aggregate", "read_note", "read_space", "read_structure"]
+__all__ = ["read_aggregate", "read_note", "read_space", "read_structure", "space_next"]
 
 
-def _read_argument(reader: Grammar) -> Node:
-    """Read the argument of a command: a group, or one token."""
+def _read_argument(reader: Grammar, listing: bool = False) -> Node:
+    """Read the argument of a command: a group, or one token; `listing` says that commas may stand in it."""
     if not reader.at("{"):
         return scripts.read_script(reader)
     reader.take()
     reader.deeper()
-    node = reader.clause()
+    node = building.listed(scripts.read_clauses(reader, "}") or [reader.clause()]) if listing else reader.clause()
     reader.depth -= 1
     reader.expect("}", "the end of the argument")
     return node
@@ -79,10 +79,15 @@ def read_structure(reader: Grammar) -> Node:
             reader.take()
             degree = reader.clause()
             reader.expect("close", "the end of the degree")
-        radicand = _read_argument(reader) if token.text == "sqrt" else building.unfenced(reader.factor())
+        if token.text == "root":
+            radicand = building.unfenced(reader.factor())
+        elif reader.at("open", "("):  # `\sqrt(d)`, whose line is too short in print
+            radicand = building.unfenced(reader.brackets())
+        else:
+            radicand = _read_argument(reader)
         return Root(radicand, degree, start=token.start, end=reader.end)
     if token.text in ("underbrace", "overbrace"):
-        of = _read_argument(reader)
+        of = _read_argument(reader, listing=True)
         if not (reader.accept("_") or reader.accept("^")):
             stop(reader.token.start, "the note of a brace is missing")
         note = read_note(reader) if reader.at("{") else scripts.read_script(reader)
@@ -93,7 +98,7 @@ def read_structure(reader: Grammar) -> Node:
         return _read_aggregate_of(reader, words.BIG[of.base], (note,), None, token.start)
     if token.text == "underset" and isinstance(of, Name) and of.base in words.FUNCTIONS and not of.subscripts:
         function = replace(of, subscripts=building.subscripts([note]), start=token.start)  # the axis of a softmax
-        if reader.at("open", "("):
+        if reader.at("open", "(") or (reader.at("open", "[") and of.base == "E"):
             return applications.read_call(reader, function, Token("word", of.base, of.start, of.end))
         return function
     return Annotated(of, note, start=token.start, end=reader.end)
@@ -138,6 +143,15 @@ def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], abov
             lower = building.listed(below) if below else None
             return Aggregate(kind, rest, (last[1],), lower, above, start=start, end=reader.end)
     return building.aggregate(kind, below, above, body, start)
+
+
+def space_next(reader: Grammar) -> bool:
+    r"""Say whether a letter behind `\in` is a space of numbers: R and `N_+`, but not `N(v)` or `C_j`."""
+    if not reader.at("letter") or reader.token.text not in "RNZC":
+        return False
+    kinds = [token.kind for token in reader.tokens[reader.position + 1 : reader.position + 4]]
+    part = kinds[1:2] in (["op"], ["rel"]) or kinds[1:] in (["{", "op"], ["{", "rel"])
+    return part if kinds[0] == "_" else kinds[0] != "open"
 
 
 def read_space(reader: Grammar, token: Token) -> Node:

@@ -1,7 +1,8 @@
 r"""Systems of equations behind one brace: `\left\{\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\right.`.
 
-Definition   all of a formula stands behind a brace that nothing closes, or in `cases`, and every line states one thing
-             by itself: it has a relation, no second column, and no comma but at its end
+Definition   all of a formula stands behind a brace that nothing closes, in `cases`, or in an array that nothing
+             surrounds, and every line states things by itself: it has a relation before its first comma, and no second
+             column
 Result       `without_brace(tokens)`: the lines alone, one statement each; what is no such system as it is
 Assumes      linear time; `f(x) = \begin{cases} ...` is a function by cases, and no system
 """
@@ -22,7 +23,7 @@ def without_brace(tokens: list[Token]) -> list[Token]:
     inside = tokens[: len(tokens) - 1] if tokens and tokens[-1].kind in _ENDS else tokens
     found = False
     while len(inside) > 2 and _is_around(inside):
-        found = found or inside[0].text in CASES or inside[-1].text == "."
+        found = found or inside[0].text in CASES or inside[0].text == "array" or inside[-1].text == "."
         inside = inside[1:-1]
     if not found or not _states_in_every_line(inside):
         return tokens
@@ -46,14 +47,22 @@ def _is_around(tokens: list[Token]) -> bool:
 
 def _states_in_every_line(tokens: list[Token]) -> bool:
     """Say whether there are several lines, each with a relation, and with no sign of a column but in front of it."""
-    depth, lines, before = 0, [False], ""
+    depth, lines, before, listing = 0, [False], "", False  # behind a comma nothing more is stated, only listed
     for token in tokens:
         if depth == 0 and token.kind == "newline":
             lines.append(False)
-        elif before in _ENDS or (before == "&" and token.kind != "rel") or (token.kind in ("&", "cond") and lines[-1]):
+            listing = False
+        elif (
+            (before in _ENDS and not lines[-1])
+            or (before == "&" and token.kind != "rel")
+            or (token.kind in ("&", "cond") and lines[-1])
+        ):
             return False
         elif depth == 0 and token.kind == "rel":
+            if listing:
+                return False
             lines[-1] = True
+        listing = listing or (depth == 0 and token.kind == "comma")
         depth += (token.kind in _OPENS) - (token.kind in _CLOSES)
         before = token.kind if depth == 0 else ""
     return len(lines) > 1 and all(lines)

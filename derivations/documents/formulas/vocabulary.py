@@ -7,43 +7,10 @@ Definition   `COMMANDS` and `SIGNS` say which token a command or a character is:
 from __future__ import annotations
 
 __all__ = [
-    "ACCENTS",
-    "ALIGNED",
-    "ALPHABETS",
-    "AMOUNT",
-    "ARROWS",
-    "BARE_FUNCTIONS",
-    "BIG",
-    "BOLD",
-    "CASES",
-
-    "COMMANDS",
-    "CONDITION_WORDS",
-    "CONNECTIVES",
-    "DETERMINANTS",
-    "DROPPED",
-    "DROPPED_WITH_ARGUMENT",
-    "FUNCTIONS",
-    "GREEK",
-    "LABELS",
-    "LETTER_FUNCTIONS",
-    "MATRICES",
-    "MODULES",
-    "ONE_COLUMN",
-    "OPERATORS",
-    "QUANTITIES",
-    "RELATIONS",
-    "ROMAN",
-    "SCALES",
-
-
-
-    "SYMBOLS",
-    "TEXT",
-    "TRANSPARENT",
-    "UNITS",
-    "WORDS",
-    "WRAPPED",
+    "ACCENTS", "ALIGNED", "ALPHABETS", "AMOUNT", "ARROWS", "BARE_FUNCTIONS", "BIG", "BOLD", "CASES", "COMMANDS",
+    "CONDITION_WORDS", "CONNECTIVES", "DETERMINANTS", "DROPPED", "DROPPED_WITH_ARGUMENT", "FUNCTIONS", "GREEK",
+    "LABELS", "LETTER_FUNCTIONS", "MATRICES", "MODULES", "ONE_COLUMN", "OPERATORS", "QUANTITIES", "RELATIONS",
+    "ROMAN", "SCALES", "SYMBOLS", "TEXT", "TRANSPARENT", "UNITS", "WORDS", "WRAPPED",
 ]  # fmt: skip
 
 
@@ -78,8 +45,10 @@ RELATIONS = {  # as `Chain.relations` names them, with the command and what a ke
     "⇔": ("Leftrightarrow", "⇔"), "≪": ("ll", "≪"), "≫": ("gg", "≫"), "←": ("leftarrow", "←"), ":": (":", ":"),
     "⊥": ("perp", "⊥"), "|": ("mid", "|"),
 }  # fmt: skip
-ARROWS = _listed("to rightarrow longrightarrow mapsto longmapsto")
-SYMBOLS = _listed("infty ell hbar Re Im emptyset top bot star dagger sharp natural")
+ARROWS = _listed(
+    "to rightarrow longrightarrow mapsto longmapsto hookrightarrow twoheadrightarrow rightsquigarrow leadsto"
+)
+SYMBOLS = _listed("infty ell hbar Re Im emptyset top bot star dagger sharp natural square")
 
 BIG = {
     "sum": "sum", "prod": "product", "max": "max", "min": "min", "sup": "sup", "inf": "inf", "lim": "lim",
@@ -99,7 +68,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     **{name: ("letter", name) for name in GREEK},
     **{f"var{name}": ("letter", name) for name in _listed("theta pi rho sigma")},
     "varepsilon": ("letter", "epsilon"), "varphi": ("letter", "phi"), "imath": ("letter", "i"),
-    "jmath": ("letter", "j"),
+    "jmath": ("letter", "j"), "varnothing": ("letter", "emptyset"), "Box": ("letter", "square"),
     **{name: ("letter", name) for name in SYMBOLS},
     **{name: ("word", name) for name in _COMMAND_FUNCTIONS},
     **{name: ("big", kind) for name, kind in BIG.items()},
@@ -107,6 +76,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     **{command: ("op", name) for name, (command, _) in OPERATORS.items() if command.isalpha()},
     "bullet": ("op", "dot"), "div": ("op", "/"), "pm": ("op", "±"), "mp": ("op", "±"), "boxtimes": ("op", "otimes"),
     "bigodot": ("op", "odot"), "bigotimes": ("op", "otimes"), "mod": ("op", "mod"),
+    "backslash": ("op", "setminus"), "smallsetminus": ("op", "setminus"),
     **{command: ("rel", name) for name, (command, _) in RELATIONS.items() if command.isalpha() and name != "|"},
     "ne": ("rel", "≠"), "le": ("rel", "≤"), "ge": ("rel", "≥"), "leqslant": ("rel", "≤"), "geqslant": ("rel", "≥"),
     "lt": ("rel", "<"), "gt": ("rel", ">"), "simeq": ("rel", "≈"), "cong": ("rel", "≈"), "approxeq": ("rel", "≈"),
@@ -118,7 +88,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "colon": ("rel", ":"), "mid": ("mid", "|"), "parallel": ("bar", "‖"), "because": ("break", "because"),
     "R": ("space", "R"), "N": ("space", "N"), "Z": ("space", "Z"),
     **dict.fromkeys(ARROWS, ("arrow", "→")),
-    **dict.fromkeys(_listed("dots ldots cdots vdots ddots dotsc dotsb dotsm dotso"), ("dots", "…")),
+    **dict.fromkeys(_listed("dots ldots cdots vdots ddots hdots dotsc dotsb dotsm dotso"), ("dots", "…")),
     "quad": ("quad", ""), "qquad": ("quad", ""), "newline": ("newline", ""), "cr": ("newline", ""),
     "lbrace": ("open", "{"), "rbrace": ("close", "}"), "lbrack": ("open", "["), "rbrack": ("close", "]"),
     "langle": ("open", "⟨"), "rangle": ("close", "⟩"), "lfloor": ("open", "⌊"), "rfloor": ("close", "⌋"),
@@ -128,39 +98,43 @@ COMMANDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(_listed("frac dfrac tfrac cfrac"), ("cmd", "frac")),
     **dict.fromkeys(_listed("binom dbinom tbinom"), ("cmd", "binom")),
     **{name: ("cmd", name) for name in _listed("sqrt underbrace overbrace overset underset stackrel xrightarrow")},
-    "xlongrightarrow": ("cmd", "xrightarrow"), "forall": ("cond", "for all"),
+    "xlongrightarrow": ("cmd", "xrightarrow"), "forall": ("cond", "for all"), "over": ("infix", "frac"),
+    "choose": ("infix", "binom"),
 }  # fmt: skip
 ACCENTS = {
     "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
     "vec": "vec", "dot": "dot", "ddot": "ddot", "check": "check", "breve": "breve", "overrightarrow": "vec",
-    "underline": "underline",
+    "underline": "underline", "overleftarrow": "overleftarrow", "mathring": "mathring", "acute": "acute",
+    "grave": "grave",
 }  # fmt: skip
 ALPHABETS = {  # of other letters
     "mathbb": "bb", "Bbb": "bb", "mathbbm": "bb", "mathds": "bb", "mathcal": "cal", "mathscr": "cal",
     "mathfrak": "frak",
 }  # fmt: skip
-ROMAN = _set("mathrm operatorname operatorname* mathit mathsf mathtt rm mathop textsc")
-BOLD = _set("mathbf boldsymbol bm bold mathnormal pmb")
+ROMAN = _set("mathrm mathup symrm operatorname operatorname* mathit mathsf mathtt rm mathop textsc")
+BOLD = _set("mathbf boldsymbol bm bold mathnormal pmb vect vb mathbfit symbf symbfit")
 TEXT = _set("text textrm textbf textit texttt textsf textnormal mbox hbox emph textmd intertext")
 DROPPED = _set(
     "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm Bigm middle displaystyle textstyle"
     " scriptstyle scriptscriptstyle limits nolimits nonumber notag rm bf it sf tt cal mathopen mathclose"
     " mathbin mathrel mathord mathpunct mathinner bfseries centering hfill hline small large Large normalsize"
     " boldmath smash ensuremath allowbreak nobreak noindent par strut mathstrut relax protect thinspace"
-    " medspace thickspace negthinspace enspace , ; : ! > / "
+    " medspace thickspace negthinspace enspace space tiny scriptsize footnotesize LARGE huge Huge , ; : ! > / "
 ) | {" ", "\n", "\t"}
-DROPPED_WITH_ARGUMENT = _set(
-    "tag tag* label hspace hspace* vspace vspace* phantom hphantom vphantom color kern mskip eqref ref cite"
-)
-TRANSPARENT = {
-    "textcolor": 1,
-    "colorbox": 1,
-    "boxed": 0,
-    "fbox": 0,
-    "mathstrut": 0,
+DROPPED_WITH_ARGUMENT = {  # with the number of arguments
+    **dict.fromkeys(
+        _listed(
+            "tag tag* label hspace hspace* vspace vspace* phantom hphantom vphantom color kern mskip eqref ref cite"
+            " require"
+        ),
+        1,
+    ),
+    "definecolor": 3,
+}
+TRANSPARENT = {  # with the number of arguments before what is shown
+    **dict.fromkeys(_listed("boxed fbox mathstrut substack cancel bcancel xcancel mathclap mathllap mathrlap"), 0),
+    **dict.fromkeys(_listed("textcolor colorbox htmlClass class cssId style raisebox"), 1),
     "fcolorbox": 2,
-    "htmlClass": 1,
-    "substack": 0,
 }
 WRAPPED = {"norm": "‖", "abs": "|"}  # commands of packages that put their argument between bars
 MATRICES = _set("matrix bmatrix pmatrix Bmatrix smallmatrix array bsmallmatrix psmallmatrix")
@@ -176,9 +150,9 @@ ALIGNED = _set(
 
 FUNCTIONS = BARE_FUNCTIONS | _set(
     "sqrt abs norm max min argmax argmin sum mean Mean std Std Var Cov E Pr clip concat Concat cat stack Attention"
-    " attention MultiHead MultiHeadAttention FFN FeedForward LayerNorm layernorm RMSNorm BatchNorm LN Norm Sublayer"
-    " SubLayer Dropout Linear Embedding MLP MHA SwiGLU GLU PE RoPE Normalize KL Activation activation TopK topk"
-    " Transformer Encoder Decoder Attn MLPs Score score Expert Router Gate"
+    " attention MultiHead MultiHeadAttention FFN FeedForward LayerNorm layernorm RMSNorm rmsnorm RMS rms BatchNorm LN"
+    " Norm Sublayer SubLayer Dropout Linear Embedding MLP MHA SwiGLU GLU PE RoPE Normalize KL Activation activation"
+    " TopK topk Transformer Encoder Decoder Attn MLPs Score score Expert Router Gate"
 )
 WORDS = (  # runs of letters that are one word although the rules by form would take them apart
     FUNCTIONS
@@ -199,13 +173,15 @@ CONDITION_WORDS = tuple(
     _phrases(
         "for all|for each|for every|for any|for|if|when|whenever|while|unless|otherwise|else|such that|s.t."
         "|subject to|with|given|as|其他|其它|否则|否則|若|如果|当|當|对于|對於|对所有|對所有|のとき|ならば|それ以外"
-        "|その他|ただし|时|時|的时候|的時候|の場合|とき"
+        "|その他|ただし|时|時|的时候|的時候|の場合|とき|경우|일 때|이면|그 외|si|sinon|sonst|falls|für alle|wenn"
+        "|pour tout|para todo|en otro caso|de lo contrario"
     )
 )
 CONNECTIVES = frozenset(
     _phrases(
         "and|or|where|so|hence|thus|then|therefore|i.e.|that is|with|also|而|和|與|与|且|其中|则|則|所以|因此|即|及"
-        "|または|かつ|ここで|よって|および"
+        "|または|かつ|ここで|よって|および|그리고|또는|여기서|따라서|où|et|donc|wobei|und|donde|entonces"
+        "|por lo tanto"
     )
 )
 MODULES = _set("torch F nn functional np numpy jnp jax math tf self tensorflow scipy special keras lax")

@@ -53,8 +53,26 @@ class Macro:
     braced: bool = False
 
 
-#: What packages define: siunitx, and physics (or derivative).
+_LATIN = "abcdefghijklmnopqrstuvwxyz"
+#: Letters in fonts of `math_commands.tex`, which comes with the template of ICLR: vectors, matrices, tensors, sets.
+_TEMPLATE = {
+    **{f"{kind}{letter}": Macro(f"\\mathbf{{{letter}}}") for kind in ("v", "rv") for letter in _LATIN},
+    **{
+        f"{kind}{letter}": Macro(f"\\{font}{{{letter}}}")
+        for kind, font in {
+            "m": "bm",
+            "rm": "mathbf",
+            "t": "bm",
+            "s": "mathbb",
+            "g": "mathcal",
+            "em": "mathnormal",
+        }.items()
+        for letter in _LATIN.upper()
+    },
+}
+#: What packages define: siunitx, physics (or derivative), and a template.
 PACKAGES = {
+    **_TEMPLATE,
     "num": Macro("#2", 2, ""),
     "SI": Macro(r"#2\,\text{#3}", 3, ""),
     "qty": Macro(r"#2\,\text{#3}", 3, ""),

@@ -16,13 +16,15 @@ from derivations.catalogue import LAYERS, get, layer
 from derivations.documents.rendering.marks import MarkedBlock
 from derivations.documents.rendering.options import Options
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.printing.views import MATH
+from derivations.language.layers.layer import Layer
+from derivations.language.printing import labels
+from derivations.language.printing.views import delimiters
+from derivations.language.printing.words import Kind, language, said, word
 
 __all__ = ["emitted", "label_of"]
 
-_FENCE = re.compile(r"```math\n(.*?)\n```", re.DOTALL)
-_ROLE = re.compile(r"\$`(.*?)`\$")  # words beside formulas have their $ and ` behind a backslash
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_DISPLAY = re.compile(r"\\\[\n(.*?)\n\\\]", re.DOTALL)
+_ROLE = re.compile(r"(?<!\\)\\\((.*?)\\\)")  # words beside formulas have their backslashes behind a backslash
 
 
 def emitted(block: MarkedBlock, options: Options, form: str, label: str = "") -> str:
@@ -36,10 +38,7 @@ def emitted(block: MarkedBlock, options: Options, form: str, label: str = "") ->
 
 def label_of(block: MarkedBlock, prefix: str, form: str, number: int) -> str:
     """Return the label of a block; `number` counts the blocks of one id, the second of which is called ...-2."""
-    if not _PREFIX.fullmatch(prefix):
-        raise ValueError(f"the label {prefix!r} must be letters, digits and hyphens, such as eq")
-    name = block.name.replace(".", "-") + (f"-{number}" if number > 1 else "")
-    return f"{prefix}{':' if form == 'latex' else '-'}{name}"
+    return labels.label_of(prefix, block.name, number, ":" if form == "latex" else "-")
 
 
 def _shown(block: MarkedBlock, options: Options) -> Any:
@@ -47,7 +46,7 @@ def _shown(block: MarkedBlock, options: Options) -> Any:
         raise ValueError(f"the mark names nothing: write {block.kind}: and an id, such as softmax.jacobian")
     if block.kind == "derivation" and block.name in LAYERS:
         raise LookupError(f"{block.name} is a layer: write layer: {block.name}")
-    shown: Any = get(block.name) if block.kind == "derivation" else layer(block.name)
+    shown: Any = _of_module(block, options) if ":" in block.name else _of_catalogue(block)
     if options.gradient:
         if block.kind == "derivation":
             raise ValueError(f"{block.name} is a result; only a layer has a gradient")
@@ -55,12 +54,25 @@ def _shown(block: MarkedBlock, options: Options) -> Any:
     return shown.at(**options.sizes) if options.sizes else shown
 
 
+def _of_catalogue(block: MarkedBlock) -> Any:
+    return get(block.name) if block.kind == "derivation" else layer(block.name)
+
+
+def _of_module(block: MarkedBlock, options: Options) -> Any:
+    """Return what a user's module calls by the name on a mark."""
+    found = options.own(block.name)
+    kind = "layer" if isinstance(found, Layer) else "derivation"
+    if kind != block.kind:
+        raise LookupError(f"{block.name} is a {kind}: write {kind}: {block.name}")
+    return found
+
+
 def _body(shown: Any, options: Options, form: str, label: str) -> str:
     """Return the display and the sentences, or the display alone, which then says over what its indices run."""
     math = _math(options, form)
     how: dict[str, Any] = {"steps": options.steps, "lang": options.lang}
     if options.formula:
-        display, sentences = MATH[math][0].format(shown.latex(options.notation, **how)), []
+        display, sentences = delimiters(math)[0](shown.latex(options.notation, **how)), []
     else:
         view = shown.latex if form == "latex" else shown.markdown
         fragment = view(options.notation, math=math, **how).rstrip("\n")
@@ -77,7 +89,7 @@ def _math(options: Options, form: str) -> str:
     if form == "restructuredtext":
         if options.math:
             raise ValueError("reStructuredText marks formulas in one way, the directive math: leave math out")
-        return "fence"  # which _directive and _with_roles turn into what reStructuredText has
+        return "brackets"  # which _directive and _with_roles turn into what reStructuredText has
     math = options.math or ("equation" if form == "latex" else "dollars")
     if form == "latex" and math == "fence":
         raise ValueError("LaTeX has no fences: choose math=equation, math=brackets or math=dollars")
@@ -86,7 +98,7 @@ def _math(options: Options, form: str) -> str:
 
 def _labelled(display: str, math: str, form: str, label: str) -> str:
     if math == "equation":
-        return display.replace("\\begin{equation}", f"\\begin{{equation}}\\label{{{label}}}", 1)
+        return labels.labelled(display, label)
     if math != "dollars" or form == "latex":
         markdown = "" if form == "latex" else "dollars (MyST, Quarto) or "
         raise ValueError(f"a formula marked with {math} takes no label: choose {markdown}equation")
@@ -94,8 +106,8 @@ def _labelled(display: str, math: str, form: str, label: str) -> str:
 
 
 def _directive(display: str, label: str) -> str:
-    formula = _FENCE.fullmatch(display)
-    assert formula, "the view marks a display with a fence"
+    formula = _DISPLAY.fullmatch(display)
+    assert formula, "the view marks a display with brackets"
     lines = "\n".join(f"   {line}" for line in formula[1].splitlines())
     return ".. math::\n" + (f"   :label: {label}\n" if label else "") + f"\n{lines}"
 
@@ -111,11 +123,18 @@ def _with_roles(sentence: str) -> str:
 
 
 def _title(shown: Any, block: MarkedBlock, options: Options, form: str) -> str:
-    heading = (shown.latex if form == "latex" else shown.markdown)(options.notation, math="dollars", lang=options.lang)
-    title = heading.split("\n", 1)[0]
+    if form == "restructuredtext":  # bold words hold no role, so formulas stay in plain text
+        title = shown.text(options.notation, lang=options.lang).split("\n", 1)[0].rpartition(" (")[0]
+    else:
+        math = _math(options, form)
+        view = shown.latex if form == "latex" else shown.markdown
+        title = view(options.notation, math=math, lang=options.lang).split("\n", 1)[0]
     if form == "latex":
         return title
+    signs = language(options.lang)
     called = {"restructuredtext": f"``{block.name}``"}.get(form, f"`{block.name}`")
-    called += ", gradient" if options.gradient else ""
-    evidence = f", {shown.evidence.level}" if block.kind == "derivation" else ""
+    called += signs.comma + word("gradient", options.lang) if options.gradient else ""
+    evidence = ""
+    if block.kind == "derivation":
+        evidence = signs.comma + said(Kind.EVIDENCE, shown.evidence.level, options.lang)
     return f"**{title.removeprefix('### ')}** ({called}{evidence})"

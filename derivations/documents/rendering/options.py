@@ -1,6 +1,6 @@
 r"""How a block is written: the options of the command, and the words on its mark, which come first.
 
-Definition   softmax.jacobian steps set d_k=64 notation=vaswani math=fence label=eq lang=zh-Hant
+Definition   softmax.jacobian steps set d_k=64 notation=vaswani math=fence label=eq lang=zh
              steps      the derivation, not only the result      formula    the display alone, without the sentences
              title      the title, the id and the evidence       gradient   of a layer, its gradient
              set        numbers to put in, one or several
@@ -11,18 +11,25 @@ Assumes      a document names built-in notations alone: the file of a notation i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NoReturn
 
-from derivations.documents.choices import LANGUAGES, MATHS, size_of
+from derivations.documents.choices import MATHS, size_of
 from derivations.language.printing.notation import NOTATIONS, Notation
+from derivations.language.printing.words import language
 
-__all__ = ["Options"]
+__all__ = ["Options", "not_imported"]
 
 FLAGS = ("steps", "formula", "title", "gradient")
-_VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": LANGUAGES, "label": None}
+_VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": None, "label": None}
+
+
+def not_imported(name: str) -> NoReturn:
+    """Refuse what a user's module has: only the command line names modules that are imported."""
+    module = name.partition(":")[0]
+    raise ValueError(f"a document alone imports nothing: name the module on the command line, --module {module}")
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ class Options:
     title: bool = False
     gradient: bool = False
     sizes: dict[str, int] = field(default_factory=dict)
+    own: Callable[[str], Any] = not_imported  # returns what a user's module calls by a name such as mypackage:mine
 
     def with_words(self, words: Sequence[str]) -> Options:
         """Return the options as the words of a mark change them."""
@@ -61,6 +69,8 @@ class Options:
 
 
 def _value(name: str, value: str) -> str:
+    if name == "lang":
+        return language(value).tag
     known = _VALUES[name]
     if known is not None and value not in known:
         raise ValueError(f"there is no {name} {value!r} for a mark; choose one of {', '.join(known)}")
@@ -68,7 +78,7 @@ def _value(name: str, value: str) -> str:
 
 
 def _no_option(word: str) -> str:
-    if "=" in word:
+    if word.partition("=")[2].isdigit():
         return f"there is no option {word!r}; a size is written set {word}"
     known = [*FLAGS, "set", *(f"{name}=" for name in _VALUES)]
     near = get_close_matches(word, known, 1)

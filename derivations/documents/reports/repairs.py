@@ -2,7 +2,8 @@
 
 Definition   a replacement is certain if the characters that it replaces stand in the file as they were read (not so
              where a macro was expanded, or where a formula goes over the lines of a quotation), and if the repaired
-             text, judged anew, has one wrong claim less
+             text, judged anew, has one wrong claim less. A check may give the characters to replace; else a whole
+             equation is replaced by what is right, if both name the same left side and the new one is proved or holds
 """
 
 from __future__ import annotations
@@ -38,18 +39,39 @@ def certain(judged: Judged, settings: Settings) -> tuple[Replacement, ...]:
     text, changes = judged.original.text, replacements(judged)
     form = "notebook" if judged.original.notebook else SUFFIXES.get(Path(judged.report.file).suffix.lower(), "markdown")
 
-    def better(chosen: Sequence[Replacement]) -> bool:
+    def better(chosen: Sequence[Replacement], made_right: int = 0) -> bool:
         again = judge_text(repaired(text, chosen), form, judged.report.file, settings)
-        return again.wrong <= judged.wrong - len(chosen)
+        return again.wrong <= judged.wrong - len(chosen) and _right(again) >= _right(judged) + made_right
 
+    # An equation is tried alone, so that no other repair can stand in for what it should make right.
+    equations = [each for each in _equations(judged) if not any(_touch(each, other) for other in changes)]
+    changes = tuple(sorted([*changes, *(each for each in equations[:MAX_TRIED] if better([each], 1))]))
     if not changes or better(changes):
         return changes
     return tuple(each for each in changes[:MAX_TRIED] if better([each]))
 
 
+def _equations(judged: Judged) -> list[Replacement]:
+    """Return the replacements of whole equations by what is right, where both have the same left side."""
+    found = [_replacement(claim, _whole_equation(claim), judged.original) for claim in judged.report.claims]
+    return [each for each in dict.fromkeys(found) if each is not None]
+
+
+def _touch(one: Replacement, other: Replacement) -> bool:
+    return one.start <= other.end and other.start <= one.end
+
+
+def _right(judged: Judged) -> int:
+    return sum(claim.finding.verdict in ("proved", "holds") for claim in judged.report.claims)
+
+
 def replacement_of(claim: Claim, original: Original) -> Replacement | None:
-    """Return the replacement that repairs a wrong claim, if one is certain."""
-    repair, passage = claim.finding.repair, claim.passage
+    """Return the replacement that repairs a wrong claim, if a check gives one."""
+    return _replacement(claim, claim.finding.repair, original)
+
+
+def _replacement(claim: Claim, repair: Repair | None, original: Original) -> Replacement | None:
+    passage = claim.passage
     if claim.finding.verdict != "wrong" or repair is None or passage is None or original.encoding is None:
         return None
     if not 0 <= repair.start <= repair.end <= len(passage.text) or not passage.text:
@@ -62,6 +84,17 @@ def replacement_of(claim: Claim, original: Original) -> Replacement | None:
     if span is None or original.characters(start, end) != passage.text[repair.start : repair.end]:
         return None
     return Replacement(*span, original.written(repair.text))
+
+
+def _whole_equation(claim: Claim) -> Repair | None:
+    """Return the replacement of an equation by what is right, if both have the same left side."""
+    text, right, passage = claim.text, claim.finding.right or "", claim.passage
+    left, sign, _ = text.partition("=")
+    same = sign and right.partition("=")[0].split() == left.split() and right.count("=") == text.count("=")
+    if not same or passage is None or passage.text.count(text) != 1:
+        return None
+    start = passage.text.index(text)
+    return Repair(start, start + len(text), right)
 
 
 def _with_a_neighbour(repair: Repair, passage: Passage) -> Repair:

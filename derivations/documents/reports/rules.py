@@ -114,6 +114,33 @@ RULES = {
             "A letter must be what the words beside it say",
             "The words, the spelling and the shapes of the letter were put together. Mend the one that differs.",
         ),
+        Rule(
+            "identity",
+            "Both sides of the same letters must be equal",
+            "The judge refuted the equation under every typing of its letters, with the document's own definitions put "
+            "in. The numbers that are printed give two values; mend the place that is named.",
+        ),
+        Rule(
+            "nearest",
+            "A formula that a known name stands before must be the formula of that name",
+            "The judge proved that one edit makes it the known formula, in any letters. Mend the place that is named.",
+        ),
+        Rule(
+            "parallel",
+            "A label must stand with its own letter, as in all definitions beside it",
+            "Of definitions such as Q = X W_Q, K = X W_K and V = X W_V one has the label of another. Mend the label.",
+        ),
+        Rule(
+            "pattern",
+            "What a document writes several times in one way must be written so",
+            "Two other formulas or more are the same up to the names of letters, but for one sign, transpose or order. "
+            "Mend the place that is named.",
+        ),
+        Rule(
+            "average",
+            "A sum must be divided by the number of its terms",
+            "The sum begins with 0 or 2, goes up to n, and is divided by n. Mend its first index.",
+        ),
     )
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -17,22 +18,31 @@ from derivations.documents.checking import Report
 from derivations.documents.passages import Place
 from derivations.documents.reports.plain import one_line, visible
 from derivations.documents.reports.totals import decided, summary
-from derivations.documents.verdicts import VERDICTS, Claim
+from derivations.documents.verdicts import NOT_UNDERSTOOD, VERDICTS, Claim
 
 __all__ = ["print_report"]
 
 COLOURS = {"proved": "green", "holds": "green", "conditional": "yellow", "wrong": "bold red", "unknown": "dim"}
 SHOWN = ("wrong", "conditional")
 INDENT = 4
+SHORT_NAME = 12  # letters of a file's name that a line of the table shows at least
+WIDE = 1000  # columns, more than any table takes
 
 
-def print_report(reports: Sequence[Report], console: Console, verbose: bool = False) -> None:
-    """Print the claims that call for attention, all of them if `verbose`, and the table."""
+def print_report(
+    reports: Sequence[Report], console: Console, verbose: bool = False, not_understood: bool = False
+) -> None:
+    """Print the claims that call for attention, and the table; what was not understood, or all claims, if asked."""
     for report in reports:
         for claim in report.claims:
-            if verbose or claim.finding.verdict in SHOWN:
+            asked = verbose or (not_understood and claim.finding.check == NOT_UNDERSTOOD)
+            if asked or claim.finding.verdict in SHOWN:
                 _print_claim(report.file, claim, console)
-    console.print(_table(reports))
+    table = _table(reports)
+    if Measurement.get(console, console.options.update(max_width=WIDE), table).minimum > console.width:
+        _print_totals(reports, console)
+    else:
+        console.print(table)
 
 
 def place_of(file: str, place: Place) -> str:
@@ -68,8 +78,8 @@ def _lines(claim: Claim) -> Iterator[Text]:
 
 
 def _table(reports: Sequence[Report]) -> Table:
-    table = Table("file", title="claims", title_justify="left")
-    table.columns[0].overflow = "fold"
+    table = Table(title="claims", title_justify="left")
+    table.add_column("file", overflow="fold", min_width=min(SHORT_NAME, max(len(report.file) for report in reports)))
     for column in ("claims", *VERDICTS, "decided"):
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
@@ -78,6 +88,16 @@ def _table(reports: Sequence[Report]) -> Table:
         table.add_section()
         table.add_row(*_row(f"{len(reports)} files", summary(reports)))
     return table
+
+
+def _print_totals(reports: Sequence[Report], console: Console) -> None:
+    """Print the numbers of each file in a line, where the table is too wide."""
+    totals = [(one_line(report.file), summary([report])) for report in reports]
+    if len(reports) > 1:
+        totals.append((f"{len(reports)} files", summary(reports)))
+    for name, numbers in totals:
+        counts = ", ".join(f"{verdict} {numbers[verdict]}" for verdict in VERDICTS if numbers[verdict])
+        console.print(f"{name}: claims {numbers['claims']}{f' ({counts})' * bool(counts)}, decided {decided(numbers)}")
 
 
 def _row(name: str, numbers: dict[str, int]) -> tuple[Text, ...]:

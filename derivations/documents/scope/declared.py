@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.sections import Sections
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Chain, Name, Node, Transpose
+from derivations.documents.syntax import Chain, Name, Node, Product, Transpose
 
 __all__ = ["Declared"]
 
@@ -54,6 +55,7 @@ class Declared:
     in_block: dict[int, list[Statement]] = field(default_factory=lambda: defaultdict(list))
     letters: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # of the shapes of a section
     blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement
+    patterns: Counter[object] = field(default_factory=Counter)  # of the equations, once they are asked for
     texts: list[str] = field(default_factory=list)  # the prose of each block
     headings: dict[int, str] = field(default_factory=dict)
     said_at: dict[tuple[str, Place], frozenset[str]] = field(default_factory=dict)  # by the letter and its place
@@ -73,6 +75,19 @@ class Declared:
             if each.value is not None and each.value.is_number and each.key in letters:
                 widths.add(each.value)
         return frozenset(widths)
+
+    @cached_property
+    def arrays(self) -> Mapping[int, frozenset[Name]]:
+        """The names by section that are certainly no numbers: they are transposed, or stand beside an @."""
+        found: dict[int, set[Name]] = defaultdict(set)
+        for statement in self.kept:
+            for part in (part for side in statement.chain.sides for part in side.walk()):
+                match part:
+                    case Transpose(operand=Name() as name):
+                        found[statement.section].add(name)
+                    case Product(factors=factors, operators=operators) if "at" in operators:
+                        found[statement.section].update(each for each in factors if isinstance(each, Name))
+        return {section: frozenset(names) for section, names in found.items()}
 
     def votes_of(self, chain: Chain) -> Counter[Convention]:
         """Return the votes of the products of a chain for rows and for columns."""

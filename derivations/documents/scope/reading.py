@@ -22,6 +22,8 @@ from derivations.documents.syntax import Name
 
 __all__ = ["read_scopes"]
 
+MOST_OF_AN_END = 200  # characters of a passage that are kept beside a formula
+
 
 def read_scopes(document: Document, statements: Sequence[Statement], convention: Convention | None = None) -> Scopes:
     """Return what a document declares, from its blocks and the statements that were read from its formulas.
@@ -37,7 +39,7 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
     for number, block in enumerate(document.blocks):
         found, mentions = declared_in(block, readings)
         _file(scopes, found, sections.of_block[number], number)
-        text = " ".join(passage.text[:200] for passage in block.passages if not passage.is_formula)
+        text = " ".join(_ends(passage.text) for passage in block.passages if not passage.is_formula)
         scopes.texts.append(text)
         if block.passages and not block.passages[0].is_formula and starts_with_word(block.passages[0].text, WHERE):
             scopes.explaining.add(number)
@@ -54,6 +56,11 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
         _use(scopes, number, statement, sections.of_block[place] if sections.of_block else 0)
     _keep_sizes(scopes)
     return scopes
+
+
+def _ends(text: str) -> str:
+    """Return the beginning and the end of a long passage: what stands beside the formulas around it."""
+    return text if len(text) <= 2 * MOST_OF_AN_END else f"{text[:MOST_OF_AN_END]} {text[-MOST_OF_AN_END:]}"
 
 
 def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int) -> None:

@@ -4,20 +4,9 @@ import pytest
 
 from derivations.documents.formulas import formula_text, read_formula
 from derivations.documents.syntax import Aggregate, Call, Chain, Dots, List, Name, Negative, Number, Power, Transpose
+from tests.documents.formulas.reading import read, side
 
 x, n = Name("x"), Name("n")
-
-
-def read(text, syntax="latex"):
-    reading = read_formula(text, syntax)
-    assert reading.stopped is None, reading.stopped
-    return reading.statements
-
-
-def side(text, syntax="latex"):
-    (statement,) = read(text, syntax)
-    (only,) = statement.sides
-    return only
 
 
 ALIKE = [  # a spelling, its syntax, and the same in plainer LaTeX

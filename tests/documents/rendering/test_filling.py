@@ -73,7 +73,7 @@ def test_restructured_text_is_read_by_docutils_without_a_word(tmp_path: Path, la
     (first, second) = tree.findall(lambda node: node.tagname == "math_block")
     assert first["names"] == ["eq-softmax-jacobian"]
     assert second.astext() == layer("feed_forward").latex()
-    assert {r"y = \operatorname{softmax}(x)"} <= {node.astext() for node in tree.findall(lambda n: n.tagname == "math")}
+    assert {r"y = \mathrm{softmax}(x)"} <= {node.astext() for node in tree.findall(lambda n: n.tagname == "math")}
 
 
 @pytest.mark.parametrize(("name", "mark"), [("a.md", "(eq-softmax-jacobian)"), ("a.qmd", "{#eq-softmax-jacobian}")])

@@ -10,6 +10,7 @@ def test_words_on_a_mark_come_before_the_options_of_the_command():
         ["steps", "set", "d_k=64", "n=2", "notation=vaswani", "lang=zh-Hant"]
     )
     assert (options.notation, options.math, options.label, options.lang) == ("vaswani", "fence", "eq", "zh-Hant")
+    assert Options().with_words(["lang=zh"]).lang == "zh-Hans"
     assert options.steps and options.sizes == {"d_k": 64, "n": 2}
 
 
@@ -18,10 +19,12 @@ def test_words_on_a_mark_come_before_the_options_of_the_command():
     [
         ("step", "did you mean 'steps'"),
         ("d_k=64", "a size is written set d_k=64"),
+        ("width=3.3in", "there are steps, "),
         ("set", "behind set there is no number"),
         ("set d_k=0", "an integer >= 1"),
         ("set d_k=" + "9" * 99, "an integer >= 1"),
         ("math=html", "choose one of dollars"),
+        ("lang=fr", "choose one of en, zh-Hans, zh-Hant"),
         ("notation=/etc/passwd", "choose one of ours"),
         ("notation=mine.toml", "choose one of ours"),
     ],

@@ -51,6 +51,30 @@ def test_what_does_not_stand_in_the_file_is_not_replaced():
     assert after(judged(behind, text=text)) == r"Here $\R^n + 8$"
 
 
+SOFTMAX = r"Softmax is $\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=1}^{n} x_j}$, and $2 + 2 = 5$."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            SOFTMAX,
+            r"Softmax is $\mathrm{softmax}(x)_i = \frac{e^{x_{i}}}{\sum_{j = 1}^{n} e^{x_{j}}}$, and $2 + 2 = 4$.",
+        ),
+        # What is right is one side alone.
+        (r"$(A B)^\top = A^\top B^\top$", r"$(A B)^\top = A^\top B^\top$"),
+        # S = Q K^T is right, and judged anew its shapes fit; that alone makes nothing certain.
+        *[(r"$Q \in \mathbb{R}^{n \times d}$, $K \in \mathbb{R}^{m \times d}$, and $S = Q K$, $2 + 2 = 4$.",) * 2],
+    ],
+)
+def test_a_whole_equation_is_repaired_if_the_right_one_is_known_to_hold(text: str, expected: str, tmp_path: Path):
+    path = tmp_path / "page.md"
+    path.write_text(text, encoding="utf-8")
+    file = judge_file(path, Settings())
+    assert file.wrong >= 1
+    assert repaired(text, certain(file, Settings())) == expected
+
+
 def test_repairs_that_touch_are_not_both_made():
     one, two, three = (claim(wrong(Repair(*place, "9"))) for place in ((8, 9), (7, 9), (0, 1)))
     assert after(judged(one, two, three)) == "Here $9 + 3 =9$ stands.\n"

@@ -75,3 +75,8 @@ def test_a_document_cannot_spoil_the_report():
     assert "\u202e" not in text
     assert r"[/bold] \x1b]0;title\x07\ud800" in text
     assert r"[red]\x1b[2J\u202e" in text
+
+
+def test_a_table_that_does_not_fit_becomes_lines():
+    text = printed(judged(claim(wrong())), width=60)
+    assert "claims 1 (wrong 1), decided 100%" in text and "┃" not in text

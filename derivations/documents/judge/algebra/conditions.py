@@ -9,7 +9,15 @@ import re
 
 from derivations.documents.statements import Statement
 
-__all__ = ["is_condition"]
+__all__ = ["SPECIAL", "is_condition"]
+
+#: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
+SPECIAL = re.compile(
+    r"\bcommut|\bsymmetric|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
+    r"|\bHermitian|\binvolut|\breflection|\bHouseholder|\bHadamard matri|\bcovariance|\bproportional"
+    r"|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换|反射|鏡映|镜像|鏡像",
+    re.IGNORECASE,
+)
 
 CONDITION = re.compile(
     r"(?:\b(?:if|when|where|whenever|unless|until|suppose|assume|require|solve|only|let|for|set)|条件|若|如果|假设|假設|当|當|令|要求"

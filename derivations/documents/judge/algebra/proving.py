@@ -23,7 +23,7 @@ from derivations.documents.verdicts import Finding
 from derivations.language.judge.proof import prove_equal
 from derivations.language.results.derivation import Derivation
 
-__all__ = ["Sides", "are_equal", "decided", "is_undefined", "provisos", "weighed"]
+__all__ = ["Sides", "are_equal", "decided", "is_undefined", "proved", "provisos", "weighed"]
 
 CHECK = "chain"
 _SAID: Mapping[Kind, str] = {"nonzero": "is not 0", "positive": "is positive", "nonnegative": "is not negative"}
@@ -35,6 +35,12 @@ _SAID: Mapping[Kind, str] = {"nonzero": "is not 0", "positive": "is positive", "
 def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> bool:
     """Say whether the judge proves two expressions equal, which SymPy built: it may have cancelled in them before."""
     return weighed(first, second, source, rule)[0] == "proved"
+
+
+def proved(first: Basic, second: Basic, source: Derivation, check: str, reason: str) -> Finding | None:
+    """Return that the judge proves an equation of two expressions in which nothing was cancelled."""
+    found = prove_equal(first, second, source)
+    return Finding(found, check, reason) if found.level == "proved" else None
 
 
 def weighed(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> tuple[str, str]:

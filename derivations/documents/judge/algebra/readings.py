@@ -62,6 +62,11 @@ def _has_free_letter(node: Node) -> bool:
 def _others(parts: list[Node], scope: Scope) -> Iterator[str]:
     for part in parts:
         match part:
+            case Product(factors=factors, operators=operators):
+                for (first, second), sign in zip(pairwise(factors), operators, strict=True):
+                    one = isinstance(second, Fence) and isinstance(second.inside, Number)
+                    if isinstance(first, Name) and sign == "" and one:
+                        yield f"{first.key} is a number, and no function"
             case Name(base=base) if base in _CONSTANTS and part.key == base and _is_used_otherwise(part, scope):
                 yield f"{base} is the constant"
             case Fence(bracket="[" | "{", inside=Name() as inside):

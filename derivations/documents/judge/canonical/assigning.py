@@ -111,7 +111,7 @@ def _assignments(
             if head is not None and not (head in foreign and role == "d_k") and not _is_other_width(head, role):
                 known[head] = role
     constants = CONSTANTS - {*_counts(formula.right)}
-    for given in (known, *_exchanged(known, formula), *_renumbered(known)):
+    for given in (known, *_exchanged(known, formula), *_renumbered(known), *_in_another_order(known, concept)):
         for whole, is_told in _completed(
             given, letters, concept, [each for each in roles if each not in order], foreign, constants
         ):
@@ -182,6 +182,13 @@ def _exchanged(known: dict[str, str], formula: Formula) -> Iterator[dict[str, st
     pair = tuple(by_role.get(role, "") for role in TARGET_AND_PREDICTION)
     if {key.lower() for key in pair} == EITHER and not _as_given(formula):
         yield {**known, **dict(zip(pair, TARGET_AND_PREDICTION[::-1], strict=True))}
+
+
+def _in_another_order(known: dict[str, str], concept: Concept) -> Iterator[dict[str, str]]:
+    """Yield the usual roles of the usual letters where the left side lists them in another order: f(K, Q, V)."""
+    usual = {key: role for key in known for role, letters in concept.letters.items() if key in letters}
+    if usual != known and set(usual) == set(known) and {*usual.values()} == {*known.values()}:
+        yield usual
 
 
 def _renumbered(known: dict[str, str]) -> Iterator[dict[str, str]]:

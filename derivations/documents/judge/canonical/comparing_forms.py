@@ -127,7 +127,9 @@ def judged(
         return None
     if not by_word and _is_made_of_a_softmax(right, tried):
         return None
-    lacking = bool(by_word) or (met and any(concept.title == ATTENTION for concept in candidates))
+    lacking = (bool(by_word) and isinstance(left, Call)) or (
+        met and any(concept.title == ATTENTION for concept in candidates)
+    )
     found = repaired(right, tried, formula, convention, names, lacking=lacking)
     if found is None or found.mended is None:
         return found

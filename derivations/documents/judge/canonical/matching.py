@@ -27,7 +27,7 @@ from derivations.language.arrays.shapes import ShapeError, total
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 from derivations.symbols import index, n
 
-__all__ = ["Filter", "Match", "equal_forms", "reader_of", "reads"]
+__all__ = ["Filter", "Match", "equal_forms", "free_places", "positive_under_logarithms", "reader_of", "reads"]
 
 
 NOT_BUILT = (
@@ -116,10 +116,9 @@ def _same(value: Value, target: Value) -> bool:
         return True
     ranges: dict[Symbol, Expr] = {ROW: n}
     for expression in (target, value):
-        for place, size in _free_places(expression, frozenset()):
+        for place, size in free_places(expression, frozenset()):
             ranges.setdefault(place, size)
-    logarithms = {part for each in (value, target) for log_ in each.atoms(log) for part in log_.args[0].atoms(Indexed)}
-    assumed = [_positive(entry) for entry in {entry.base: entry for entry in logarithms}.values()]
+    assumed = positive_under_logarithms(value, target)
     whole = derivation(
         "a formula of a document", claim(value, step("algebra", target)), ranges=ranges, assuming=assumed
     )
@@ -145,6 +144,12 @@ def _with_plain_bounds(expression: Value) -> Value:
     return expression
 
 
+def positive_under_logarithms(*expressions: Value) -> list[Assumption]:
+    """Return the assumptions that all entries of an array under a logarithm are positive."""
+    entries = {part for each in expressions for log_ in each.atoms(log) for part in log_.args[0].atoms(Indexed)}
+    return [_positive(entry) for _, entry in sorted({entry.base: entry for entry in entries}.items(), key=str)]
+
+
 def _positive(entry: Indexed) -> Assumption:
     """Return the assumption that all entries of an array under a logarithm are positive."""
     places = tuple(index(f"place_{number}") for number in range(len(entry.indices)))
@@ -153,7 +158,7 @@ def _positive(entry: Indexed) -> Assumption:
     return Assumption(statement, sizes, "what stands under a logarithm is positive")
 
 
-def _free_places(expression: Basic, bound: frozenset[Basic]) -> Iterator[tuple[Symbol, Expr]]:
+def free_places(expression: Basic, bound: frozenset[Basic]) -> Iterator[tuple[Symbol, Expr]]:
     """Yield the indices that are not bound, with the sizes of the axes they stand on."""
     if isinstance(expression, Indexed):
         for place, size in zip(expression.indices, expression.base.shape, strict=True):
@@ -164,4 +169,4 @@ def _free_places(expression: Basic, bound: frozenset[Basic]) -> Iterator[tuple[S
         yield expression.args[1], total(expression.args[0].shape[0])
     inner = bound.union(getattr(expression, "bound_symbols", ()), getattr(expression, "variables", ()))
     for part in expression.args:
-        yield from _free_places(part, inner)
+        yield from free_places(part, inner)

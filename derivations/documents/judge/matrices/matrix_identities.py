@@ -20,7 +20,7 @@ from derivations.documents.budget import current_budget
 from derivations.documents.canon.matrix_slips import indices_of as indices_below
 from derivations.documents.canon.matrix_slips import matrix_edits
 from derivations.documents.canon.places import Edit
-from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.algebra.conditions import SPECIAL, is_condition
 from derivations.documents.judge.algebra.scalar_letters import is_of_differences
 from derivations.documents.judge.arrays.array_reading import function_word, indices_of
 from derivations.documents.judge.matrices.matrix_equations import COST, Equation, has_entries, numbers_set, unfolded
@@ -53,13 +53,6 @@ __all__ = ["check_matrix_identities"]
 CHECK = "matrices"
 MOST_NODES, MOST_EDITS = 60, 300
 _EXACT = frozenset({"tr", "trace", "det", "concat", "concatenate", "cat"})
-#: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
-_SPECIAL = re.compile(
-    r"\bcommut|\bsymmetric|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
-    r"|\bHermitian|\binvolut|\breflection|\bHouseholder|\bHadamard matri|\bcovariance|\bproportional"
-    r"|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换|反射|鏡映|镜像|鏡像",
-    re.IGNORECASE,
-)
 
 
 def check_matrix_identities(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -159,7 +152,7 @@ def _speaks_of_special_matrices(statement: Statement, scope: Scope) -> bool:
     """Say whether the text around speaks of matrices with properties of their own; a row of a table stands alone."""
     before, behind = (0, 0) if statement.block.kind == "row" else (12, 3)
     texts = scope.document.texts[max(scope.block - before, 0) : scope.block + behind + 1]
-    return any(_SPECIAL.search(ORTHOGONAL.sub("", text[:2000])) for text in texts)
+    return any(SPECIAL.search(ORTHOGONAL.sub("", text[:2000])) for text in texts)
 
 
 def _identities(condition: Node | None, names: Sequence[Name]) -> Iterator[Name]:

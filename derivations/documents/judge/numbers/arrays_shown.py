@@ -3,7 +3,8 @@ r"""The arrays of numbers that a section shows for its letters, up to a statemen
 Definition   `Q = \begin{bmatrix} ... \end{bmatrix}` shows an array for Q, `S = Q K^\top = [...]` both a formula and an
              array for S; what was written last counts
 Result       `literal_first(name)` prefers what was written in numbers, `formula_first(name)` what it was computed from
-Assumes      a letter that two different arrays are shown for in reach is certain of neither
+Assumes      a letter that two different arrays are shown for in reach is certain of neither, nor one that only another
+             section shows
 """
 
 from __future__ import annotations
@@ -63,10 +64,11 @@ class ArraysShown:
     def _said(self, name: Name) -> tuple[list[Node], list[Node]]:
         """Return the arrays and the formulas of a letter, those written last first."""
         if name.key not in self.known:
-            said = [*self._in_section(name)] or [*self._elsewhere(name)]
+            here = [*self._in_section(name)]
+            said = here or [*self._elsewhere(name)]
             literals = [each for each in said if is_array_of_numbers(each)]
             formulas = [each for each in said if not is_array_of_numbers(each)]
-            if len(set(literals)) > 1 or len(set(formulas)) > 1:
+            if len(set(literals)) > 1 or len(set(formulas)) > 1 or not here:
                 self.uncertain.add(name.key)
             self.known[name.key] = literals, formulas
         return self.known[name.key]

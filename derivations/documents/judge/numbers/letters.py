@@ -118,7 +118,7 @@ def ambiguous(*nodes: Node) -> bool:
             return True
         if _side_by_side(part) and any(isinstance(each, Quotient) and each.slashed for each in part.children):
             return True
-        if isinstance(part, Product) and _is_numbered(part):
+        if isinstance(part, Product) and (_is_numbered(part) or _may_be_applied(part)):
             return True
     return False
 
@@ -127,6 +127,15 @@ def _is_numbered(product: Product) -> bool:
     """Say whether a number stands behind a letter, without a sign between them."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(isinstance(a, Name) and sign == "" and isinstance(b, Number) for a, sign, b in pairs)
+
+
+def _may_be_applied(product: Product) -> bool:
+    """Say whether a bracket that holds one number stands behind a letter, which may be a function: P(1)."""
+    pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
+    return any(
+        isinstance(a, Name) and sign == "" and isinstance(b, Fence) and isinstance(b.inside, Number)
+        for a, sign, b in pairs
+    )
 
 
 def _powered_bracket(node: Node) -> bool:

@@ -22,7 +22,9 @@ from derivations.documents.verdicts import Finding, Repair
 
 __all__ = ["COUNTED", "check_rounding", "repair_of"]
 
+TRUNCATED = f"{CHECK}.truncated"
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
+FINE_DECIMALS = 2
 ROUGHLY = Fraction(2, 100)
 FINE = 1_000  # parts of half a unit of the last digit, within which a value is computed
 PLAIN_UNITS = {"bytes", "byte", "B"}
@@ -79,8 +81,11 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
         )
         yield Finding("conditional", CHECK, reason, assumptions=("both numbers were rounded",))
         return
-    spread = question.enclosures(source, spread=True) if _in_a_function(source) else None
-    if spread is not None and spread[0].low <= target.value <= spread[0].high:
+    spread = question.enclosures(source, spread=True) if _has_rounded(source) else None
+    if spread is not None and (
+        (_in_a_function(source) and spread[0].low <= target.value <= spread[0].high)
+        or (_is_fine(source) and any(_is_near(readings[0][0], spread[0], scale, target) for scale in scales))
+    ):
         reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
         yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
         return
@@ -104,6 +109,12 @@ def _both_rounded(source: Node, readings: tuple[tuple[Enclosure, Fraction, str],
 
 def _has_rounded(source: Node) -> bool:
     return any(isinstance(part, Number) and not part.exact for part in source.walk())
+
+
+def _is_fine(source: Node) -> bool:
+    """Say whether a number has two decimals or more; those with one, as in 0.1 + 0.2, are meant as they stand."""
+    numbers = (part for part in source.walk() if isinstance(part, Number) and not part.exact)
+    return any(len(part.text.partition(".")[2]) >= FINE_DECIMALS for part in numbers)
 
 
 def _in_a_function(source: Node) -> bool:
@@ -169,12 +180,26 @@ def _rounds(value: Enclosure, scale: Fraction, target: Printed, *, loose: bool) 
     return low <= value.low / scale and value.high / scale <= high
 
 
+def _is_near(value: Enclosure, spread: Enclosure, scale: Fraction, target: Printed) -> bool:
+    """Say whether a printed number is off by its last digit, and may be what the numbers not yet rounded come to."""
+    unit, off = 2 * target.half_unit, value.middle / scale - target.value
+    if _is_truncated(off, value, unit):
+        return False
+    low, high = target.value - target.half_unit, target.value + target.half_unit
+    return abs(off) <= unit and spread.low / scale <= high and low <= spread.high / scale
+
+
+def _is_truncated(off: Fraction, value: Enclosure, unit: Fraction) -> bool:
+    """Say whether digits were cut off: what is printed is nearer to 0 than the value, by less than a last digit."""
+    return abs(off) < unit and off * value.middle > 0
+
+
 def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
     """Return what is wrong with a printed number that is not within half a unit of the value."""
     repair = repair_of(question, target, value)
     right = repair.text if repair else rounded(value, target)
     off, unit = value.middle - target.value, 2 * target.half_unit
-    truncated = abs(off) < unit and off * value.middle > 0
+    truncated = _is_truncated(off, value, unit)
     shown = decimal(value)
     if target.rough and (truncated or abs(off) <= ROUGHLY * abs(value.middle)):
         how = "truncated" if truncated else "rough"
@@ -182,8 +207,8 @@ def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
         return Finding("conditional", CHECK, reason, right, assumptions=(f"{target.number.text} is meant roughly",))
     if truncated:
         reason = f"{target.number.text} is truncated; rounded it is {right}"
-    else:
-        reason = f"the value is {shown}{question.valued()}, not {target.number.text}"
+        return Finding("wrong", TRUNCATED, reason, right or shown, repair=repair)
+    reason = f"the value is {shown}{question.valued()}, not {target.number.text}"
     return Finding("wrong", CHECK, reason, right or shown, repair=repair)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from derivations.documents.judge.shapes.diagnosis import diagnose
 from derivations.documents.judge.shapes.fitting import Fit
@@ -10,10 +10,12 @@ from derivations.documents.judge.wording import line_of, shape_text, size_text, 
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.shape import Clash, Shape
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Node
-from derivations.documents.verdicts import Finding
+from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["assumptions_of", "fitting", "misfit", "reason_of"]
+
+STEPS = 2  # from a letter to what defines it
 
 
 def fitting(found: Fit, shape: Shape) -> Finding:
@@ -55,7 +57,44 @@ def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope
     if cause.repair is not None:
         start = statement.chain.sides.index(sides[0])
         right = source(cause.repair, statement, statement.chain.relations[start : start + 1])
-    return Finding("wrong", "shapes.clash", reason, right=right)
+    said: Unproved = "wrong" if _is_declared_here(sides, found, scope) else "unknown"
+    return Finding(said, "shapes.clash", reason, right=right)
+
+
+def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
+    """Say whether the section declares every shape that takes part: what is inferred, or said elsewhere, is no witness.
+
+    Assumes      a letter equated with a letter is set to it, in a case of its own
+    """
+    if len(sides) == 2 and all(isinstance(each, Name) for each in sides):
+        return False
+    clash = found.clashes[0]
+    if None in (*clash.left_shape.sizes, *clash.right_shape.sizes):
+        return False
+    letters = [letter for side in (clash.left, clash.right) for letter in _letters(side)]
+    shaped = [letter for letter in letters if not found.inference.shape(letter).is_scalar]
+    return bool(shaped) and all(_is_of_section(letter, scope, STEPS) for letter in shaped)
+
+
+def _letters(node: Node) -> Iterator[Name]:
+    """Yield the letters of a formula, without those in their scripts and without functions."""
+    if isinstance(node, Name):
+        yield node
+    else:
+        for part in node.children:
+            if not (isinstance(node, Call) and part is node.function):
+                yield from _letters(part)
+
+
+def _is_of_section(name: Name, scope: Scope, steps: int) -> bool:
+    """Say whether the section declares the shape of a letter, or defines it by letters of which it does."""
+    at_place = all(not isinstance(each, Name) or each.base.islower() for each in name.subscripts)
+    family = at_place and any(not each.far for each in scope.family_candidates(name))
+    if family or any(scope.document.shapes.nearest(name.key, scope.section, scope.block)):
+        return True
+    definition = scope.near_definition(name) if steps else None
+    parts = list(_letters(definition)) if definition is not None else []
+    return bool(parts) and all(_is_of_section(part, scope, steps - 1) for part in parts)
 
 
 def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:

@@ -84,13 +84,21 @@ $x \in \mathbb{R}^{d}$, $b \in \mathbb{R}^{m}$, $h = W_1 x + b$
 """
 
 
-def test_weights_of_the_section_beside_are_the_same_ones() -> None:
-    assert _wrong(SECTIONS % "##") == ["h = W_1 x + b"]
-    assert _wrong((SECTIONS % "##").replace("W_1 x", "x W_1")) == []
+def test_shapes_of_another_section_are_no_witness() -> None:
+    """What does not fit with a declaration of another section is unknown: that section may be of another model."""
+    assert _wrong(SECTIONS % "##") == _wrong(SECTIONS % "#") == []
 
 
-def test_weights_of_another_chapter_may_be_others() -> None:
-    assert _wrong(SECTIONS % "#") == []
+def test_what_its_own_section_declares_is_a_witness() -> None:
+    same = SECTIONS.replace("%s One token", "One token")
+    assert _wrong(same) == ["h = W_1 x + b"]
+    assert _wrong(same.replace("W_1 x", "x W_1")) == []
+
+
+def test_a_letter_that_is_set_to_another_one_is_no_clash() -> None:
+    declared = r"$X \in \mathbb{R}^{n \times d}$, $Y \in \mathbb{R}^{n \times e}$, $A \in \mathbb{R}^{d \times e}$. "
+    assert _wrong(declared + "For self-attention $X = Y$.") == []
+    assert _wrong(declared + "$Z = X + Y$.") == ["Z = X + Y"]
 
 
 def test_a_paragraph_speaks_of_more_than_one_map() -> None:

@@ -106,10 +106,10 @@ $$Z = \text{Attention}(Q, K, V)$$"""
     assert verdict(text.replace("(Q, K, V)", "(Q, V, K)"), "Z =").verdict == "wrong"
 
 
-def test_a_network_without_declared_input_is_wrong_where_no_reading_fits() -> None:
+def test_a_network_without_declared_input_does_not_hold_where_no_reading_fits() -> None:
     text = r"""$U \in \mathbb{R}^{d_{model} \times d_{ff}}$, $W \in \mathbb{R}^{d_{ff} \times d_{model}}$
 $$f(x) = \max(0, U x + b) W + c$$"""
-    assert verdict(text, "f(x) =").verdict == "wrong"
+    assert verdict(text, "f(x) =").verdict == "unknown"
     assert verdict(text.replace("U x", "x U"), "f(x) =").verdict in ("holds", "conditional")
 
 
@@ -181,7 +181,7 @@ def test_a_label_is_no_use_of_a_letter() -> None:
 def test_letters_in_front_of_arrays_that_are_added_are_numbers() -> None:
     shapes = r"$P \in \mathbb{R}^{n \times m}$, $V \in \mathbb{R}^{m \times c}$. "
     assert not [said for _, said, _ in findings(rf"{shapes} $P (a V + b U) = a P V + b P U$") if "a V" in said]
-    assert verdict(rf"{shapes} $Y = V (a P + b U)$", "Y =").verdict == "wrong"
+    assert verdict(rf"{shapes} $Y = V (a P + b U)$", "Y =").verdict == "unknown"
 
 
 def test_a_small_letter_is_no_matrix_where_a_bias_tells_the_shape() -> None:

@@ -1,0 +1,1 @@
+"""What is decided of an elaborated statement: by the judge alone."""

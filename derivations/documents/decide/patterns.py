@@ -1,0 +1,92 @@
+r"""Formulas of one pattern: what a document writes several times in one way, and once with a slip.
+
+Definition   the pattern of an equation has numbers in the place of its letters, in the order in which they come, so
+             that `a = Norm(x + F(x))` and `b = Norm(y + F(y))` have one; functions and numbers stay as they are
+Result       wrong where an edit of a sign, a transpose or an order gives an equation the pattern of two others or more,
+             and no other one has the pattern that it has now: the document itself says how such formulas are written
+Assumes      a pattern says enough where four letters and functions stand on the right
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from derivations.documents.budget import spend
+from derivations.documents.canon.letter_slips import orders, signs, transposes
+from derivations.documents.canon.places import places
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.scope import Scope
+from derivations.documents.scope.declared import Declared
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Call, Name, Node, rebuilt
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_patterns", "pattern_of"]
+
+CHECK = "pattern"
+LEAST = 2  # other equations of the pattern
+LETTERS = 4
+MOST_NODES = 60
+RULES = (signs, transposes, orders)  # a square or another range makes a formula of its own
+Pattern = tuple[Node, Node]
+
+
+def check_patterns(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Compare an equation with those of the document that are written alike."""
+    if link != 0 or statement.chain.relations[0] not in ("=", ":=") or is_condition(statement):
+        return
+    left, right = statement.chain.sides[:2]
+    if not _says_enough(right):
+        return
+    known = _patterns(scope.document)
+    if known[pattern_of(left, right)] != 1:
+        return
+    for new, slip in _edited(right):
+        spend(10)
+        count = known[pattern_of(left, new)]
+        if count >= LEAST:
+            reason = f"{count} other formulas of this document are written alike but for this: {slip}"
+            yield Finding("wrong", CHECK, reason, formula_text(new, statement.notation))
+            return
+
+
+def pattern_of(left: Node, right: Node) -> Pattern:
+    """Return both sides with a number in the place of each letter; a bound index is a letter like any other."""
+    letters: dict[str, Name] = {}
+
+    def of(node: Any) -> Any:
+        match node:
+            case Name():
+                return letters.setdefault(node.key, Name(f"letter {len(letters)}"))
+            case Call(function=function, arguments=arguments):
+                return Call(function=function, arguments=of(arguments))
+        return rebuilt(node, of)
+
+    return of(left), of(right)
+
+
+def _patterns(document: Declared) -> Counter[Any]:
+    """Return how many statements of a document have each pattern, read once."""
+    if not document.patterns:
+        for statement in document.kept:
+            sides = statement.chain.sides
+            if len(sides) > 1 and statement.chain.relations[0] in ("=", ":=") and _says_enough(sides[1]):
+                document.patterns[pattern_of(*sides[:2])] += 1
+    return document.patterns
+
+
+def _says_enough(right: Node) -> bool:
+    parts = list(right.walk())
+    if len(parts) > MOST_NODES:
+        return False
+    return len({part.key for part in parts if isinstance(part, Name)}) >= LETTERS
+
+
+def _edited(right: Node) -> Iterator[tuple[Node, str]]:
+    for rule in RULES:
+        for node, put in places(right):
+            for new, slip in rule(node, ()):
+                yield put(new), slip

@@ -1,0 +1,22 @@
+"""What is decided of an elaborated statement, in the order in which it is said; each has a budget of its own."""
+
+from derivations.documents.decide.averages import check_averages
+from derivations.documents.decide.differentials import check_differentials
+from derivations.documents.decide.gradients import check_stated_gradients
+from derivations.documents.decide.identities import check_identities
+from derivations.documents.decide.parallels import check_parallels
+from derivations.documents.decide.patterns import check_patterns
+from derivations.documents.judge import Check
+from derivations.documents.nearest.checking import check_nearest
+
+__all__ = ["DECISIONS"]
+
+DECISIONS: tuple[Check, ...] = (
+    check_identities,
+    check_stated_gradients,
+    check_nearest,
+    check_parallels,
+    check_patterns,
+    check_differentials,
+    check_averages,
+)

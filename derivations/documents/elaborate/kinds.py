@@ -1,0 +1,67 @@
+"""What a letter may be: a number, a vector or a matrix, the likeliest first.
+
+Definition   0, 1 and 2 are the axes of what a letter is at one place: v of `v_j` may be a number or a vector
+Assumes      bold and arrows tell arrays from numbers; where nothing tells, capitals are matrices before numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from derivations.documents.elaborate.letters import Letter, Letters
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Name
+
+__all__ = ["declared_sizes", "kinds_of"]
+
+VECTORS = frozenset({"vec", "overrightarrow"})
+_GREEK_SIZES = frozenset({"epsilon", "eta", "tau", "lambda", "pi"})
+
+
+def kinds_of(letter: Letter, letters: Letters, scope: Scope) -> Sequence[int]:
+    """Return the kinds that a letter may have; what the section transposes is no number."""
+    kinds = _kinds_of(letter, scope)
+    if 0 in kinds and any(
+        (other := letters.split(name)[0]).key == letter.key and other.places == letter.places for name in _arrays(scope)
+    ):
+        return tuple(kind for kind in kinds if kind) or (1, 2)
+    return kinds
+
+
+def _arrays(scope: Scope) -> Iterator[Name]:
+    for section in scope.reach.sections:
+        yield from scope.document.arrays.get(section, ())
+
+
+def _kinds_of(letter: Letter, scope: Scope) -> Sequence[int]:
+    sizes = declared_sizes(letter, scope)
+    if sizes is not None:
+        return (sizes,) if sizes <= 2 else ()
+    name = letter.name
+    if name.accent in VECTORS:
+        return (1,) if not letter.places or not name.base[:1].isupper() else (1, 2)
+    if name.font.startswith("bold"):
+        if name.base[:1].isupper() or name.base[:1] in "ΣΘΛΦΨ":
+            return (2,) if not letter.places else (1, 2, 0) if letter.places == 1 else (0, 1, 2)
+        return (1,) if not letter.places else (1, 0) if letter.places == 1 else (0, 1)
+    if letter.places >= 2:
+        return (0, 1, 2)
+    if name.base.startswith("grad "):
+        return (2, 1, 0)
+    if len(name.base) > 1 and name.font != "Greek":
+        return (0,)
+    if name.font == "Greek" and name.base.islower():
+        return (0,) if name.base in _GREEK_SIZES else (0, 1, 2)
+    if name.base[:1].isupper():
+        return (2, 1, 0) if not letter.places else (1, 0, 2)
+    return (0, 1)
+
+
+def declared_sizes(letter: Letter, scope: Scope) -> int | None:
+    """Return the number of axes that the section declares for a letter."""
+    for candidate in scope.shape_candidates(letter.name):
+        sizes = candidate.declaration.sizes
+        if sizes is not None and not candidate.far:
+            left = len(sizes) - letter.places
+            return max(left, 0) if letter.places else len(sizes)
+    return None

@@ -1,0 +1,73 @@
+"""Sizes of axes, unified: two axes that must be alike get one size.
+
+Definition   a size is 1, an unknown, or an expression in named sizes; `unify` makes two of them one
+Raises       Clash where two sizes cannot be one: an axis of one entry is none of several
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from sympy import Expr, Integer
+
+from derivations.symbols import size
+
+__all__ = ["ONE", "Clash", "Size", "Sizes"]
+
+
+class Clash(Exception):
+    """Two sizes that are not one."""
+
+
+@dataclass(eq=False)
+class Size:
+    """A size: known, or bound to another one, or free."""
+
+    known: Expr | None = None
+    bound: Size | None = None
+
+
+ONE = Size(Integer(1))
+
+
+@dataclass
+class Sizes:
+    """The sizes of one typing."""
+
+    numbers: count[int] = field(default_factory=lambda: count(1))
+    names: dict[int, Expr] = field(default_factory=dict)
+
+    def root(self, of: Size) -> Size:
+        """Return the size that stands for all that were unified with one."""
+        while of.bound is not None:
+            of = of.bound
+        return of
+
+    def is_one(self, of: Size) -> bool:
+        """Say whether an axis has one entry."""
+        return self.root(of).known == 1
+
+    def unify(self, first: Size, second: Size) -> None:
+        """Make two sizes one; an unknown one is more than 1."""
+        first, second = self.root(first), self.root(second)
+        if first is second:
+            return
+        if first.known is None:
+            first, second = second, first
+        if second.known is not None:
+            if first.known != second.known:
+                raise Clash(f"{first.known} and {second.known}")
+            return
+        if first.known == 1:
+            raise Clash("1 and several")
+        second.bound = first
+
+    def resolved(self, of: Size) -> Expr:
+        """Return a size as an expression; an unknown one gets a name of its own."""
+        root = self.root(of)
+        if root.known is not None:
+            return root.known
+        if id(root) not in self.names:
+            self.names[id(root)] = size(f"size_{next(self.numbers)}")
+        return self.names[id(root)]

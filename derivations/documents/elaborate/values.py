@@ -1,0 +1,520 @@
+"""The meaning of each kind of part of a formula: its type and its entries.
+
+Definition   every value is a matrix: a number is 1 x 1, a vector one column or one row, as the document has it. Its
+             entries are read when all sizes are known; nothing is cancelled in them
+Raises       NotElaborated where a part has no meaning here, Clash where its operands do not fit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sympy import (
+    Derivative,
+    Expr,
+    Integer,
+    KroneckerDelta,
+    Max,
+    Min,
+    Mul,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    exp,
+    pi,
+    sqrt,
+)
+
+from derivations.documents import syntax
+from derivations.documents.budget import spend
+from derivations.documents.elaborate.functions import BY_ENTRY, SOFTMAX
+from derivations.documents.elaborate.letters import Letter, Letters
+from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
+from derivations.documents.scope.letters import flat
+from derivations.documents.scope.sizes import size_of
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Entry,
+    Fence,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Quotient,
+    Root,
+    Transpose,
+)
+from derivations.language.arrays.expression import array
+from derivations.symbols import index, scalar, size
+
+__all__ = ["Entries", "NotElaborated", "Reader", "Value"]
+
+Entries: TypeAlias = Callable[[Expr, Expr], Expr]
+Convention = Literal["rows", "columns"]
+ZERO = Integer(0)
+LARGEST_EXPONENT, LARGEST_NUMBER = 64, 10**30
+
+
+class NotElaborated(Exception):
+    """A part of a formula without a meaning here."""
+
+    def __init__(self, node: Node, why: str) -> None:
+        """Keep the part."""
+        super().__init__(why)
+        self.node = node
+
+
+@dataclass(frozen=True)
+class Value:
+    """A matrix by its entries, with its sizes; `bare` where it is a number without a letter, which fits everything."""
+
+    rows: Size
+    columns: Size
+    entry: Entries
+    bare: bool = False
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An index: its place, counted from 0, the number that is meant by it, and the size of its axis."""
+
+    place: Expr
+    number: Expr
+    size: Size
+
+
+@dataclass
+class Reader:
+    """Gives values to the parts of a statement under one typing of its letters."""
+
+    letters: Letters
+    kinds: Mapping[Letter, int]
+    convention: Convention
+    base: int  # the number of the first place
+    counts: frozenset[str]  # the letters that are sizes
+    upright: bool = False  # softmax of a matrix is taken down its columns
+    sizes: Sizes = field(default_factory=Sizes)
+    axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
+    bound: dict[str, Bound] = field(default_factory=dict)
+    free: dict[str, Bound] = field(default_factory=dict)
+    fresh: int = 0
+
+    # --- types ---
+
+    def is_number(self, value: Value) -> bool:
+        """Say whether a value has one entry."""
+        return self.sizes.is_one(value.rows) and self.sizes.is_one(value.columns)
+
+    def number(self, entry: Expr, bare: bool = False) -> Value:
+        """Return a number."""
+        return Value(ONE, ONE, lambda i, j: entry, bare)
+
+    def new_index(self) -> Symbol:
+        """Return an index that stands nowhere else."""
+        self.fresh += 1
+        return index(f"k_{self.fresh}")
+
+    def sum_over(self, of: Callable[[Expr], Expr], along: Size) -> Expr:
+        """Return the sum of entries along an axis."""
+        if self.sizes.is_one(along):
+            return of(ZERO)
+        place = self.new_index()
+        return Sum(of(place), (place, 0, self.sizes.resolved(along) - 1))
+
+    # --- parts ---
+
+    def value(self, node: Node) -> Value:
+        """Return the value of a part."""
+        spend()
+        match node:
+            case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
+                return self.number(Rational(value.numerator, value.denominator), bare=True)
+            case Name():
+                return self.of_name(node)
+            case Fence():
+                return self.fenced(node)
+            case Negative(operand=inner):
+                return self.mapped(lambda x: -x, self.value(inner))
+            case syntax.Sum(terms=terms, signs=signs) if 0 not in signs:
+                return self.added([self.signed(s, self.value(t)) for t, s in zip(terms, signs, strict=True)])
+            case syntax.Product():
+                return self.product(node)
+            case Quotient(numerator=above, denominator=below):
+                return self.quotient(self.value(above), self.value(below))
+            case Power():
+                return self.power(node)
+            case Root(radicand=inner, degree=degree):
+                if degree is not None and not isinstance(degree, Number):
+                    raise NotElaborated(node, "a root of a degree in letters")
+                root = (
+                    Rational(1, 2) if degree is None else 1 / Rational(degree.value.numerator, degree.value.denominator)
+                )
+                return self.mapped(lambda x: Pow(x, root, evaluate=False), self.value(inner))
+            case Transpose(operand=inner):
+                found = self.value(inner)
+                if isinstance(inner, Name) and self.is_number(found):
+                    raise Clash("a number is not transposed")
+                return Value(found.columns, found.rows, lambda i, j: found.entry(j, i), found.bare)
+            case Call():
+                return self.call(node)
+            case Entry():
+                return self.entry_of(node)
+            case Aggregate():
+                return self.aggregate(node)
+            case syntax.Annotated(of=of):
+                return self.value(of)
+            case syntax.Derivative(of=of, by=(Name() as by,)):
+                return self.derivative(self.value(of), self.value(by), node)
+        raise NotElaborated(node, f"no meaning is known for a {type(node).__name__}")
+
+    def mapped(self, function: Callable[[Expr], Expr], value: Value) -> Value:
+        """Return a function by entry."""
+        return Value(value.rows, value.columns, lambda i, j: function(value.entry(i, j)), value.bare)
+
+    def signed(self, sign: int, value: Value) -> Value:
+        """Return a value or its negative."""
+        return self.mapped(lambda x: sign * x, value)
+
+    # --- letters ---
+
+    def of_name(self, name: Name) -> Value:
+        """Return a letter, at its places."""
+        if name.key in self.bound:
+            return self.number(self.bound[name.key].number)
+        if name.base in ("π", "pi") and name.key in ("π", "pi"):
+            return self.number(pi, bare=True)
+        if name.key == "e" and self._is_constant_e():
+            return self.number(exp(Integer(1)), bare=True)
+        if name.base in ("∞", "infty"):
+            raise NotElaborated(name, "infinity")
+        if name.key in self.counts:
+            return self.number(size(name.key))
+        if name.key in self.letters.indices and not name.subscripts:
+            return self.number(self._free(name.key).number)
+        letter, places = self.letters.split(name)
+        return self._of_letter(letter, tuple(self.place(node, (letter, at)) for at, node in enumerate(places)))
+
+    def _is_constant_e(self) -> bool:
+        return not any(each.name.key == "e" for each in self.kinds)
+
+    def _of_letter(self, letter: Letter, places: tuple[Expr, ...]) -> Value:
+        kind = self.kinds.get(letter)
+        if kind is None or not letter.key:
+            raise NotElaborated(letter.name, f"what {letter.key} is, is not known")
+        outer = [self.axis(letter, at) for at in range(letter.places)]
+        inner = [self.axis(letter, letter.places + at) for at in range(kind)]
+        name = letter.key
+
+        def entry(*at: Expr) -> Expr:
+            found = tuple(at[axis] for axis in range(kind))
+            if not places and not found:
+                return scalar(name)
+            whole = array(name, *(self.sizes.resolved(each) for each in (*outer, *inner)))
+            return whole.entry(*places, *found)
+
+        if kind == 0:
+            return Value(ONE, ONE, lambda i, j: entry())
+        if kind == 1:
+            if self.convention == "rows":
+                return Value(ONE, inner[0], lambda i, j: entry(j))
+            return Value(inner[0], ONE, lambda i, j: entry(i))
+        return Value(inner[0], inner[1], entry)
+
+    def axis(self, letter: Letter, at: int) -> Size:
+        """Return the size of an axis of a letter."""
+        if (letter, at) not in self.axes:
+            self.axes[letter, at] = Size()
+        return self.axes[letter, at]
+
+    def place(self, node: Node, axis: tuple[Letter, int]) -> Expr:
+        """Return a place, counted from 0; an index alone has the range of the axis it stands on."""
+        return self._at(node, self.axis(*axis))
+
+    def _free(self, key: str) -> Bound:
+        """Return an index that nothing binds."""
+        if key not in self.free:
+            symbol = index(key)
+            self.free[key] = Bound(symbol, symbol + self.base, Size())
+        return self.free[key]
+
+    # --- operations ---
+
+    def added(self, values: list[Value]) -> Value:
+        """Return a sum; a number and a vector of the right length are added to every entry, or row, or column."""
+        return self.together(values, lambda *terms: sum(terms, ZERO))
+
+    def together(self, values: list[Value], function: Callable[..., Expr]) -> Value:
+        """Return a function of the entries of several values, of which smaller ones are repeated."""
+        rows = self._common([value.rows for value in values])
+        columns = self._common([value.columns for value in values])
+        alone = {id(v): (self.sizes.is_one(v.rows), self.sizes.is_one(v.columns)) for v in values}
+
+        def entry(i: Expr, j: Expr) -> Expr:
+            at = ((ZERO if alone[id(v)][0] else i, ZERO if alone[id(v)][1] else j) for v in values)
+            return function(*(v.entry(*place) for v, place in zip(values, at, strict=True)))
+
+        return Value(rows, columns, entry, all(value.bare for value in values))
+
+    def _common(self, sizes: list[Size]) -> Size:
+        several = [each for each in sizes if not self.sizes.is_one(each)]
+        for other in several[1:]:
+            self.sizes.unify(several[0], other)
+        return several[0] if several else ONE
+
+    def product(self, node: syntax.Product) -> Value:
+        """Return a product, from the left to the right."""
+        for operator, first, second in zip(node.operators, node.factors, node.factors[1:], strict=False):
+            if not operator and isinstance(first, Name) and isinstance(second, Number):
+                raise NotElaborated(node, "a number behind a letter, which may belong to its name")
+            if not operator and isinstance(first, Name) and _is_one_number(second):
+                raise NotElaborated(node, "a letter before a number in brackets, which may be a function")
+        found = self.value(node.factors[0])
+        for operator, factor in zip(node.operators, node.factors[1:], strict=True):
+            found = self.times(found, self.value(factor), operator, node)
+        return found
+
+    def times(self, left: Value, right: Value, operator: str, node: Node) -> Value:
+        """Return a product of two values."""
+        if self.is_number(left) or self.is_number(right):
+            if operator in ("otimes", "at"):
+                raise Clash("a product of arrays with a number")
+            return self.together([left, right], lambda x, y: Mul(x, y))
+        match operator:
+            case "odot":
+                return self.together([left, right], lambda x, y: x * y)
+            case "dot" | "" | "at":
+                vectors = [self.sizes.is_one(v.rows) or self.sizes.is_one(v.columns) for v in (left, right)]
+                alike = self.sizes.is_one(left.columns) == self.sizes.is_one(right.columns)
+                if operator == "dot" and all(vectors) and alike:
+                    whole = self.together([left, right], lambda x, y: x * y)
+                    return self.total(whole)
+                self.sizes.unify(left.columns, right.rows)
+                along = left.columns
+                return Value(
+                    left.rows,
+                    right.columns,
+                    lambda i, j: self.sum_over(lambda k: left.entry(i, k) * right.entry(k, j), along),
+                )
+        raise NotElaborated(node, f"a product of arrays written {operator}")
+
+    def total(self, value: Value) -> Value:
+        """Return the sum of all entries."""
+
+        def row(r: Expr) -> Expr:
+            return self.sum_over(lambda c: value.entry(r, c), value.columns)
+
+        return Value(ONE, ONE, lambda i, j: self.sum_over(row, value.rows))
+
+    def quotient(self, above: Value, below: Value) -> Value:
+        """Return a quotient by entry; nothing is divided by a matrix, and no number by a vector."""
+        several = not self.sizes.is_one(below.rows), not self.sizes.is_one(below.columns)
+        if all(several) or (any(several) and self.is_number(above)):
+            raise Clash("an array below")
+        return self.together([above, below], lambda x, y: Mul(x, Pow(y, -1, evaluate=False), evaluate=False))
+
+    def power(self, node: Power) -> Value:
+        """Return a power: of a number, of e, or of every entry of a vector."""
+        exponent = self.value(node.exponent)
+        if exponent.bare and not _is_short(exponent.entry(ZERO, ZERO)):
+            raise NotElaborated(node, "a large power")  # SymPy works out powers of numbers
+        if isinstance(node.base, Name) and node.base.key == "e" and self._is_constant_e():
+            return self.mapped(BY_ENTRY["exp"], exponent)
+        base = self.value(node.base)
+        if not self.is_number(exponent):
+            raise NotElaborated(node, "a power with an array above")
+        both = self.sizes.is_one(base.rows), self.sizes.is_one(base.columns)
+        if not any(both):
+            raise NotElaborated(node, "a power of a matrix")
+        if not all(both) and not (isinstance(node.exponent, Number) and node.exponent.value > 0):
+            raise NotElaborated(node, "a power of a vector")
+        return self.together([base, exponent], lambda x, y: Pow(x, y, evaluate=False))
+
+    def fenced(self, node: Fence) -> Value:
+        """Return what stands in brackets: itself, a size without sign, a norm, a dot product."""
+        match node:
+            case Fence(bracket="⟨", inside=syntax.List(items=(left, right))):
+                return self.total(self.together([self.value(left), self.value(right)], lambda x, y: x * y))
+            case Fence(bracket="(" | "[" | "{"):
+                return self.value(node.inside)
+            case Fence(bracket="||" | "‖"):
+                return self.norm(self.value(node.inside))
+        raise NotElaborated(node, f"brackets {node.bracket}")
+
+    def norm(self, value: Value) -> Value:
+        """Return the Euclidean norm."""
+        squares = self.total(self.mapped(lambda x: x**2, value))
+        return self.mapped(lambda x: sqrt(x), squares)
+
+    def entry_of(self, node: Entry) -> Value:
+        """Return an entry, or a row of a matrix."""
+        places = flat(node.indices)
+        match node.of:
+            case Fence(bracket="||" | "‖", inside=inside):
+                norms = all(
+                    (isinstance(p, Number) and p.value == 2) or (isinstance(p, Name) and p.key == "F") for p in places
+                )
+                if norms:
+                    return self.norm(self.value(inside))
+                raise NotElaborated(node, "another norm")
+        found = self.value(node.of)
+        sizes = [each for each in (found.rows, found.columns) if not self.sizes.is_one(each)]
+        if len(places) != len(sizes):
+            raise NotElaborated(node, "not as many places as axes")
+        at = iter([self._at(place, along) for place, along in zip(places, sizes, strict=True)])
+        row = ZERO if self.sizes.is_one(found.rows) else next(at)
+        column = ZERO if self.sizes.is_one(found.columns) else next(at)
+        return Value(ONE, ONE, lambda i, j: found.entry(row, column))
+
+    def _at(self, node: Node, along: Size) -> Expr:
+        if isinstance(node, Name) and not node.subscripts:
+            found = self.bound.get(node.key) or self._free(node.key)
+            self.sizes.unify(along, found.size)
+            return found.place
+        return self.value(node).entry(ZERO, ZERO) - self.base
+
+    # --- functions ---
+
+    def call(self, node: Call) -> Value:
+        """Return the value of a function."""
+        word = _word(node.function)
+        if (node.function.subscripts or node.function.superscripts) and word not in SOFTMAX:
+            raise NotElaborated(node, "a function with an index")
+        if word in BY_ENTRY and len(node.arguments) == 1:
+            return self.mapped(BY_ENTRY[word], self.value(node.arguments[0]))
+        if word in SOFTMAX and len(node.arguments) == 1:
+            return self.softmax(self.value(node.arguments[0]), node)
+        if word in ("max", "min") and len(node.arguments) == 2:
+            kind = Max if word == "max" else Min
+            return self.together([self.value(each) for each in node.arguments], lambda *terms: kind(*terms))
+        if word in ("tr", "trace") and len(node.arguments) == 1:
+            return self.trace(self.value(node.arguments[0]))
+        if word == "inner" and len(node.arguments) == 2:
+            return self.inner(*map(self.value, node.arguments))
+        if word == "diag" and len(node.arguments) == 1:
+            return self.diagonal(self.value(node.arguments[0]), node)
+        raise NotElaborated(node, f"the function {node.function.key}")
+
+    def softmax(self, value: Value, node: Node) -> Value:
+        """Return the softmax of a vector, or of the rows of a matrix, of its columns where positions are columns."""
+        vertical = self.sizes.is_one(value.columns) or (self.upright and not self.sizes.is_one(value.rows))
+        if self.is_number(value):
+            raise NotElaborated(node, "softmax of one number")
+        powers = self.mapped(BY_ENTRY["exp"], value)
+
+        def entry(i: Expr, j: Expr) -> Expr:
+            if vertical:
+                return powers.entry(i, j) / self.sum_over(lambda k: powers.entry(k, j), value.rows)
+            return powers.entry(i, j) / self.sum_over(lambda k: powers.entry(i, k), value.columns)
+
+        return Value(value.rows, value.columns, entry)
+
+    def trace(self, value: Value) -> Value:
+        """Return the sum of the diagonal."""
+        self.sizes.unify(value.rows, value.columns)
+        return Value(ONE, ONE, lambda i, j: self.sum_over(lambda k: value.entry(k, k), value.rows))
+
+    def inner(self, one: Value, other: Value) -> Value:
+        """Return the sum of the products of equal places of two arrays, or two numbers, of one shape."""
+        self.sizes.unify(one.rows, other.rows)
+        self.sizes.unify(one.columns, other.columns)
+
+        def row(i: Expr) -> Expr:
+            return self.sum_over(lambda j: one.entry(i, j) * other.entry(i, j), one.columns)
+
+        return Value(ONE, ONE, lambda i, j: self.sum_over(row, one.rows))
+
+    def diagonal(self, value: Value, node: Node) -> Value:
+        """Return the matrix with a vector on its diagonal."""
+        if self.sizes.is_one(value.columns):
+            return Value(value.rows, value.rows, lambda i, j: KroneckerDelta(i, j) * value.entry(i, ZERO))
+        if self.sizes.is_one(value.rows):
+            return Value(value.columns, value.columns, lambda i, j: KroneckerDelta(i, j) * value.entry(ZERO, i))
+        raise NotElaborated(node, "the diagonal of a matrix")
+
+    def derivative(self, of: Value, by: Value, node: Node) -> Value:
+        """Return the derivative of a number by every entry, or of every entry by a number."""
+        if self.is_number(of):
+            return Value(by.rows, by.columns, lambda i, j: Derivative(of.entry(ZERO, ZERO), by.entry(i, j)))
+        if self.is_number(by):
+            return Value(of.rows, of.columns, lambda i, j: Derivative(of.entry(i, j), by.entry(ZERO, ZERO)))
+        raise NotElaborated(node, "the derivative of an array by an array")
+
+    # --- sums ---
+
+    def aggregate(self, node: Aggregate) -> Value:
+        """Return a sum over an index."""
+        if node.kind != "sum" or len(node.index) != 1:
+            raise NotElaborated(node, f"a {node.kind}")
+        with self._binding(node) as (found, low, high, apart):
+            inner = self.value(node.body)
+
+        def entry(i: Expr, j: Expr) -> Expr:
+            last = high if high is not None else self.sizes.resolved(found.size) - 1
+            whole = inner.entry(i, j)
+            if apart is not None:
+                whole = whole * (1 - KroneckerDelta(found.place, apart))
+            return Sum(whole, (found.place, low, last))
+
+        return Value(inner.rows, inner.columns, entry)
+
+    @contextmanager
+    def _binding(self, node: Aggregate) -> Iterator[tuple[Bound, Expr, Expr | None, Expr | None]]:
+        """Bind the index of a sum: yield it with its first and last place, and a place that is left out."""
+        (name,) = node.index
+        place = self.new_index()
+        low, high, apart, along = ZERO, None, None, Size()
+        if node.lower is not None:
+            low = self.value(node.lower).entry(ZERO, ZERO) - self.base
+        if node.upper is not None:
+            bound = size_of(node.upper)
+            names = {part.key for part in node.upper.walk() if isinstance(part, Name)}
+            if low == 0 and bound is not None and names <= self.counts:
+                along = Size(bound.xreplace({each: size(str(each)) for each in bound.free_symbols}) + 1 - self.base)
+            else:
+                high = self.value(node.upper).entry(ZERO, ZERO) - self.base
+        match node.over:
+            case None:
+                pass
+            case syntax.Chain(sides=(Name() as first, other), relations=(relation,)) if first.key == name.key:
+                limit = (
+                    self._at(other, along)
+                    if isinstance(other, Name)
+                    else self.value(other).entry(ZERO, ZERO) - self.base
+                )
+                if relation == "≠":
+                    apart = limit
+                elif relation in ("≤", "<"):
+                    high = limit - (relation == "<")
+                else:
+                    raise NotElaborated(node, "a sum under another condition")
+            case _:
+                raise NotElaborated(node, "a sum over a set")
+        before = self.bound.get(name.key)
+        found = Bound(place, place + self.base, along)
+        self.bound[name.key] = found
+        try:
+            yield found, low, high, apart
+        finally:
+            if before is None:
+                del self.bound[name.key]
+            else:
+                self.bound[name.key] = before
+
+
+def _is_one_number(node: Node) -> bool:
+    return isinstance(node, Fence) and isinstance(node.inside, Number)
+
+
+def _is_short(exponent: Expr) -> bool:
+    """Say whether an exponent is a fraction of small numbers."""
+    return isinstance(exponent, Rational) and max(abs(exponent.p), exponent.q) <= LARGEST_EXPONENT
+
+
+def _word(name: Name) -> str:
+    return "".join(letter for letter in name.base.lower() if letter.isalnum())

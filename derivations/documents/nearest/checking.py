@@ -1,0 +1,176 @@
+"""A formula that is one edit away from the known formula of what is named there.
+
+Definition   an edit changes one place of the formula and keeps its letters
+Result       holds where the formula is a known one; wrong where an edit makes it the one that the left side names, and
+             it is none itself; conditional where only the words around name it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from derivations.documents.budget import spend
+from derivations.documents.canon.edits import edits_among
+from derivations.documents.canon.equations import Equation
+from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
+from derivations.documents.elaborate.typings import again
+from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.judge.canonical.recognition import is_about, words_of
+from derivations.documents.judge.canonical.spellings import left_spelling
+from derivations.documents.nearest.known import Known, is_of_a_known_size, known_as
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_nearest"]
+
+CHECK = "nearest"
+OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
+NEAR = 20  # statements before and behind
+LIGHT = 2  # a formula of less weight is one edit away from too much
+MOST_TYPINGS = 1  # whose edits are tried
+MOST_NODES = 60  # the known formulas are shorter
+FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
+    r"the factor \D|the division by|there must be no (?:division|factor)|it must be a (?:product|quotient)"
+    r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
+)
+EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
+NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+IDLE = "the sum must be over"  # every term of the sum is the same
+
+
+def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Compare the right side of a link with the known formulas."""
+    if link is None or statement.chain.relations[link] not in ("=", "≡", ":=") or is_condition(statement):
+        return
+    right = statement.chain.sides[link + 1]
+    lefts = tuple(dict.fromkeys((statement.chain.sides[link], statement.chain.sides[0])))
+    if sum(1 for _ in right.walk()) > MOST_NODES or any(_are_one_function(left, right) for left in lefts):
+        return
+    try:
+        typings = elaborated((right,), scope, statement.chain.sides)
+    except NotElaborated:
+        return
+    said = Said(lefts, right, scope, scope.words(statement).lower())
+    found = [known for typing in typings for known in known_as(typing.sides[0])]
+    if found and (any(map(said.names, found)) or not any(map(_names_a_measure, lefts))):
+        return
+    if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
+        return
+    spoken: Finding | None = None
+    for new, slip, known in _edited(right, typings, said):
+        named = said.names(known)
+        text, result = formula_text(new, statement.notation), known.form.result or None
+        if _is_subtracted_elsewhere(lefts[-1], statement, scope):
+            continue  # which makes good its sign
+        if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
+            yield Finding("wrong", CHECK, f"one edit away from the formula of {known.title}: {slip}", text, result)
+            return
+        if spoken is None and not found and said.speaks_of(known):
+            assumed = ("another formula is meant than the usual one",)
+            spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, assumed)
+    if spoken is not None:
+        yield spoken
+
+
+def _are_one_function(left: Node, right: Node) -> bool:
+    """Say whether a function is equated with itself elsewhere: `softmax(z) = softmax(z + c)` defines no softmax."""
+    return isinstance(left, Call) and isinstance(right, Call) and left.function == right.function
+
+
+def _renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
+    """Say whether an edit changes what a letter stands for, its square or another count, or the ends of a sum."""
+    exchanged = EXCHANGED.match(slip)
+    if exchanged:
+        one, other = exchanged.groups()
+        return one in counts or other in counts or one.partition("_")[0] == other.partition("_")[0]
+    if _bounds(right) != _bounds(new):
+        return True
+    before, after = (
+        {part.base for part in each.walk() if isinstance(part, Power) and isinstance(part.base, Name)}
+        for each in (right, new)
+    )
+    return any(isinstance(base, Name) and not base.subscripts for base in before ^ after)
+
+
+def _is_subtracted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
+    """Say whether another line takes minus what this one defines: the loss of `L = -KL(p, q)`."""
+    word = left.function.key if isinstance(left, Call) else None
+    others = (each for each in scope.document.around(statement, NEAR, NEAR) if each is not statement)
+    parts = (part for other in others for side in other.chain.sides for part in side.walk())
+    return word is not None and any(
+        isinstance(part, Negative)
+        and any(isinstance(inner, Call) and inner.function.key == word for inner in part.operand.walk())
+        for part in parts
+    )
+
+
+def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
+    return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
+
+
+def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
+    for new, slip in edits_among(right, (right,)):
+        if FREE.match(slip) or _renames(right, new, slip, typings[0].counts):
+            continue
+        spend(20)
+        for typing in typings[:MOST_TYPINGS]:
+            try:
+                found = again((new,), typing, said.scope)
+            except NotElaborated:
+                continue
+            sides = found.sides
+            if not found.ranges.keys() <= typing.ranges.keys():
+                continue  # an index that a sum binds stands outside of it
+            for known in known_as(sides[0]):
+                if isinstance(known.concept, Equation) and (known.weight < LIGHT or NUMBER.match(slip)):
+                    continue  # frequencies and rates are counted in more ways than one
+                if NUMBER.match(slip) and said.gives_a_value:
+                    continue  # a width may be given as half of another
+                if known.weight >= LIGHT or said.names(known):
+                    yield new, slip, known
+
+
+@dataclass(frozen=True)
+class Said:
+    """What stands on the left of a formula, and in the words around it."""
+
+    lefts: tuple[Node, ...]
+    right: Node
+    scope: Scope
+    words: str
+
+    @property
+    def gives_a_value(self) -> bool:
+        """Say whether the section sets a letter of the formula."""
+        names = (part for part in self.right.walk() if isinstance(part, Name))
+        return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
+
+    def names(self, known: Known) -> bool:
+        """Say whether the left side names what a known formula is of."""
+        return any(self._names(known, left) for left in self.lefts)
+
+    def _names(self, known: Known, left: Node) -> bool:
+        concept = known.concept
+        if isinstance(concept, Equation):
+            return left_spelling(left) in concept.left and any(word in self.words for word in concept.words)
+        if concept.left == "low rank":
+            return False
+        if words_of(left) & set(concept.words):
+            return True
+        if concept.left in OF_SLOPES and known.weight < LIGHT:
+            return False  # a slope of anything
+        return concept.left not in ("any", "word") and is_about(concept, left, self.right)
+
+    def speaks_of(self, known: Known) -> bool:
+        """Say whether the words around name it."""
+        return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
+
+
+def _names_a_measure(left: Node) -> bool:
+    """Say whether the left side is a letter that stands for a mean, a variance or a deviation."""
+    return any(isinstance(part, Name) and part.base in ("mu", "sigma") for part in (left, *left.children))

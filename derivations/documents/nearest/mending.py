@@ -1,0 +1,49 @@
+"""An edit of one side that makes a refuted equation hold: the slip, as a second witness.
+
+Definition   an edit changes one place and keeps the letters; numbers at fixed values tell which edits are worth a proof
+Result       `mended(sides, typing, scope)`: the side with the edit, and the slip in words, where the judge proves it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isclose
+
+from sympy import Expr
+
+from derivations.documents.budget import spend
+from derivations.documents.canon.edits import edits_among
+from derivations.documents.canon.scalar_sampling import NoNumber, scalar_number
+from derivations.documents.elaborate import Elaborated, NotElaborated
+from derivations.documents.elaborate.typings import again
+from derivations.documents.judge.algebra.proving import are_equal
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Node
+
+__all__ = ["mended"]
+
+
+def mended(
+    sides: Sequence[Node], typing: Elaborated, scope: Scope, rule: str = "algebra"
+) -> tuple[int, Node, str] | None:
+    """Return which side an edit changes, the edited side, and the slip; None where no edit makes the sides equal."""
+    for at in (1, 0):
+        for new, slip in edits_among(sides[at], sides):
+            spend(20)
+            both = (new, sides[1]) if at == 0 else (sides[0], new)
+            try:
+                found = again(both, typing, scope)
+            except NotElaborated:
+                continue
+            left, right = found.sides
+            if (rule != "algebra" or _may_be_equal(left, right)) and are_equal(left, right, found.stated(rule), rule):
+                return at, new, slip
+    return None
+
+
+def _may_be_equal(left: Expr, right: Expr) -> bool:
+    """Say whether two expressions have one number: a filter before the judge."""
+    try:
+        return isclose(scalar_number(left, {}), scalar_number(right, {}), rel_tol=1e-7, abs_tol=1e-9)
+    except (NoNumber, ArithmeticError, ValueError, TypeError):
+        return False

@@ -1,0 +1,73 @@
+"""Known formulas are found in any letters and either way of writing, and nothing else is taken for them."""
+
+import pytest
+
+from derivations.documents.elaborate import elaborated
+from derivations.documents.nearest.checking import check_nearest
+from derivations.documents.nearest.known import known_as
+from tests.documents.elaborated import said, statements
+
+
+def titles(formula):
+    ((statement, scope),) = statements(f"$${formula}$$")
+    typing = elaborated(statement.chain.sides[1:], scope, statement.chain.sides)[0]
+    return {known.title for known in known_as(typing.sides[0])}
+
+
+@pytest.mark.parametrize(
+    ("formula", "title"),
+    [
+        (r"p_c = \frac{e^{z_c}}{\sum_j e^{z_j}}", "softmax"),
+        (r"a_{t,s} = \frac{\exp(u_{t,s})}{\sum_{j=1}^{T} \exp(u_{t,j})}", "softmax"),
+        (r"O = \text{softmax}\left(\frac{Q K^T}{\sqrt{d_k}}\right) V", "scaled dot-product attention"),
+        (r"v = \frac{1}{N} \sum_{i=1}^{N} (u_i - m)^2", "the variance"),
+        (r"y = g \frac{x - m}{\sqrt{s^2 + \epsilon}} + b", "layer normalisation"),
+        (r"m_t = \beta_1 m_{t-1} + (1 - \beta_1) g_t", "the first moment of Adam"),
+    ],
+)
+def test_a_known_formula_in_other_letters(formula, title):
+    assert title in titles(formula)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"p_c = \frac{e^{z_c}}{\sum_j e^{z_c}}",
+        r"p_c = \frac{e^{z_c}}{\sum_j e^{-z_j}}",
+        r"O = \text{softmax}\left(\frac{Q K^T}{d_k}\right) V",
+        r"v = \frac{1}{N} \sum_{i=1}^{M} (u_i - m)^2",  # divided by another number
+        r"y = g \frac{x - m}{s^2 + \epsilon} + b",
+        r"m_t = \beta_1 m_{t-1} + (1 + \beta_1) g_t",
+    ],
+)
+def test_what_is_one_edit_away_is_not_known(formula):
+    assert titles(formula) == set()
+
+
+@pytest.mark.parametrize(
+    ("formula", "slip"),
+    [
+        (r"\text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_i}}", "the sum must be over i"),
+        (r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{Q K^T}{d_k}\right) V", "the root is missing"),
+        (r"\text{LayerNorm}(x) = \gamma \frac{x - \mu}{\sigma^2 + \epsilon} + \beta", "the root is missing"),
+    ],
+)
+def test_one_edit_away_from_what_is_named_is_wrong(formula, slip):
+    (finding,) = said(check_nearest, f"$${formula}$$")
+    assert finding.verdict == "wrong"
+    assert slip in finding.reason
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"y = g \frac{x - m}{s^2 + \epsilon} + b",  # nothing names it
+        r"\text{Attention}(Q, K, V) = \text{softmax}\left(\tau Q K^T\right) V",
+        r"\sigma(z) = \tanh(z)",  # sigma is any activation
+        r"\theta_i = 10000^{-i/d}",  # i counts the even entries
+        r"\text{norm} = (x - m) r",
+        r"\operatorname{softmax}(z) = \operatorname{softmax}(z + c \mathbf{1})",  # a law, and no definition
+    ],
+)
+def test_what_an_author_may_mean_is_not_wrong(formula):
+    assert "wrong" not in {finding.verdict for finding in said(check_nearest, f"$${formula}$$")}
