@@ -1,62 +1,44 @@
 """The attention of a description as a layer: queries, keys and scores may vary, the three steps do not.
 
-Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed and rotated if asked; S_i = Q_i K_i^T
-             times the scale, capped, biased; A_i = softmax of the visible scores; Y = Concat(A_i V_i) W^O (plus b^O)
+Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed, all clipped, queries and keys rotated;
+             S_i = Q_i K_i^T times the scale, capped, biased; A_i = softmax of the visible scores;
+             Y = Concat(A_i V_i) W^O (plus b^O)
 Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); weights as in `multi_head` and
              `grouped_query_attention`; if only some columns are rotated, W_Q and W_K compute these, W_Q_pass and
-             W_K_pass the others
+             W_K_pass the others, and one matrix both where they are normed together; where the columns of all heads
+             are normed together, W_Q is (d_model, h d_k)
 Source       Vaswani et al. (2017), section 3.2; Ainslie et al. (2023), section 2.2; Su et al. (2021); for the scores
              Raffel et al. (2020), section 2.1, Press et al. (2022), section 3, Gemma Team (2024), section 2
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from sympy import Expr, Ge, Integer, Lambda, exp, sqrt, tanh
 
-from sympy import Expr, Ge, Integer, Lambda, Symbol, exp, sqrt, tanh
-
-from derivations.architectures.description import Alibi, Attention, Norm, Rotary
+from derivations.architectures.description import Alibi, Attention
+from derivations.architectures.projections import Projections, columns_of
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.multi_head import multi_head_attention
-from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated
-from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, Variable, array, mask_array
+from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    RowBroadcast,
+    Variable,
+    array,
+    mask_array,
+)
 from derivations.language.arrays.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.normalisation.layer_norm import layer_norm
-from derivations.normalisation.rms_norm import rms_norm
-from derivations.positions.rotary import rotary_embedding
-from derivations.positions.rotary_scaling import SCALINGS, amplitude
 from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
-__all__ = ["attention_layer", "norm_layer", "rotary_layer", "soft_cap"]
+__all__ = ["attention_layer", "soft_cap"]
 
 t, u = scalar("t"), scalar("u")
 beside_sink = named("beside_sink", t / (t + exp(u)), t, u)
 group, head, p, q = map(index, ("a", "b", "p", "q"))  # a group, a head of it; a position and that of a key
-
-
-def norm_layer(norm: Norm) -> Layer:
-    """Return the normalisation of a description."""
-    return layer_norm(norm.eps) if norm.kind == "layer" else rms_norm(norm.eps)
-
-
-def rotary_layer(rotary: Rotary) -> Layer:
-    """Return the rotary position embedding of a description, with its frequencies changed by the named rule.
-
-    Assumes      a rule that lacks a number (`lacks`) does not change the frequencies: counts do not depend on them
-    """
-    rule = dict(rotary.scaling)
-    if not rule or "lacks" in rule:
-        return rotary_embedding(halves=rotary.halves, base=rotary.base)
-    scaling = SCALINGS[str(rule["rope_type"])]
-    return rotary_embedding(
-        halves=rotary.halves,
-        base=rotary.base,
-        scaled=lambda frequency, pair: scaling(frequency, pair, rule),
-        amplitude=amplitude(rule),
-    )
 
 
 def soft_cap(largest: Expr) -> Named:
@@ -71,7 +53,7 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     """
     if a.groups is not None:
         return _grouped(a, masked, cross)
-    if not (_scores_changed(a) or a.norm or a.positions or biased or len(set(a.biases)) > 1):
+    if not (_scores_changed(a) or a.norm or a.positions or a.clip or biased or len(set(a.biases)) > 1):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
 
@@ -97,14 +79,14 @@ def _inputs(a: Attention, cross: bool) -> tuple[Variable, Variable, Variable, Va
 def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) -> Layer:
     """Return attention in which every head has its own queries, keys and values."""
     X, memory, M, B = _inputs(a, cross)
-    write = _Projections(a, (i, a.heads))
+    write = Projections(a, (i, a.heads))
     queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
     sinks = write.sinks()
     bias: list[Array] = [B] if biased else []
     if isinstance(a.positions, Alibi):
         bias = [write.let("B")(_distances(a, a.positions, M.shape[1]))]
     attend = part("attention", _scored(a, masked, bool(bias), M.shape[1]))
-    given = [*(Q[i] for Q in queries), *(K[i] for K in keys), values[i], *([M] if masked else [])]
+    given = [*queries, *keys, values, *([M] if masked else [])]
     heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in (*bias, *sinks))))
     W_O, b_O = array("W_O", Blocks(a.heads, a.d_v), d_model), array("b_O", d_model)
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
@@ -122,11 +104,12 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
     if isinstance(a.positions, Alibi):
         raise ValueError("attention: a bias by distance for heads that share keys and values is not described yet")
     X, memory, M, _ = _inputs(a, cross)
-    write = _Projections(a, (group, a.groups))
+    write = Projections(a, (group, a.groups))
     keys, values = write.keys(memory), write.values(memory)
     inner, own = _group(a, masked, M.shape[1])
     weights = [array(v.name, a.groups, *v.shape) for v in own]  # each group has its own
-    given = [*(K[group] for K in keys), values[group], *([M] if masked else [])]
+    wide = [write.all_normed("Q", X, a.heads * a.d_k)] if a.norm_over_all else []
+    given = [*wide, *keys, values, *([M] if masked else [])]
     written = write.let("Z", over=write.over)(part("group", inner)(X, *given, *(W[group] for W in weights)))
     b_O = array("b_O", d_model)
     total = SumOver(written[group], group, a.groups)
@@ -139,75 +122,21 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
 def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable]]:
     """Return the query heads of one group, with their shared keys and values, and the weights, which are inputs."""
     X, M, V = array("X", n, d_model), mask_array("M", n, keys), array("V", keys, a.d_v)
-    write = _Projections(a, (head, a.heads))
-    queries = write.queries(X)
-    K = [array(f"K{suffix}", keys, width) for suffix, width in _columns(a)]
+    write = Projections(a, (head, a.heads))
+    wide = [array("Q_group", n, Blocks(a.heads, a.d_k))] if a.norm_over_all else []
+    queries = write.turned("Q", column_block(wide[0], head)) if wide else write.queries(X)
+    K = [array(f"K{suffix}", keys, width) for suffix, width in columns_of(a)]
     attend = part("attention", _scored(a, masked, False, keys))
     mask = [M] if masked else []
     sinks = [each[head] for each in write.sinks()]
-    heads = write.let("head", over=write.over)(attend(*(Q[head] for Q in queries), *K, V, *mask, *sinks))
+    heads = write.let("head", over=write.over)(attend(*queries, *K, V, *mask, *sinks))
     Z = write.let("Z")(Concatenate(heads[head], head, a.heads))
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])
-    return Layer("query_group", (X, *K, V, *mask, *weights), (), write.let, Y), weights
+    return Layer("query_group", (X, *wide, *K, V, *mask, *weights), (), write.let, Y), weights
 
 
-# --- queries, keys and scores ---------------------------------------------------------------------------------------
-
-
-def _columns(a: Attention) -> tuple[tuple[str, Expr], ...]:
-    """Return the columns of queries and keys: the rotated ones, then the others, if any."""
-    if isinstance(a.positions, Rotary) and a.positions.columns is not None:
-        return ("", a.positions.columns), ("_pass", a.d_k - a.positions.columns)
-    return (("", a.d_k),)
-
-
-@dataclass
-class _Projections:
-    """Writes queries, keys and values of a family of heads, and collects their weights."""
-
-    a: Attention
-    over: tuple[Symbol, Expr]
-    let: Equations = field(default_factory=Equations)
-    parameters: list[Variable] = field(default_factory=list)
-
-    def queries(self, rows: Array) -> list[Variable]:
-        """Write the queries, normed and rotated: two arrays if only some columns are rotated."""
-        return self._turned("Q", "query_norm", rows, self.a.biases[0])
-
-    def keys(self, rows: Array) -> list[Variable]:
-        """Write the keys, normed and rotated like the queries."""
-        return self._turned("K", "key_norm", rows, self.a.biases[1])
-
-    def values(self, rows: Array) -> Variable:
-        """Write the values."""
-        return self._projected("V", rows, self.a.d_v, self.a.biases[2])
-
-    def sinks(self) -> list[Variable]:
-        """Write the scores of the sinks, one for every head, which take a share of the weights."""
-        found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
-        self.parameters += found
-        return found
-
-    def _projected(self, name: str, rows: Array, width: Expr, biased: bool) -> Variable:
-        place, count = self.over
-        W, b = array(f"W_{name}", count, d_model, width), array(f"b_{name}", count, width)
-        self.parameters += [W, b] if biased else [W]
-        result: Variable = self.let(name, over=self.over)(rows @ W[place] + b[place] if biased else rows @ W[place])
-        return result
-
-    def _turned(self, letter: str, norm: str, rows: Array, biased: bool) -> list[Variable]:
-        place, positions, results = self.over[0], self.a.positions, []
-        for suffix, width in _columns(self.a):
-            result = self._projected(f"{letter}{suffix}", rows, width, biased)
-            if self.a.norm is not None:
-                normed = part(norm, norm_layer(self.a.norm))
-                result = self.let(f"{letter}{suffix}_norm", over=self.over)(normed(result[place]))
-            if isinstance(positions, Rotary) and not suffix:
-                turned = part("rotary", rotary_layer(positions))
-                result = self.let(f"{letter}_turned", over=self.over)(turned(result[place]))
-            results.append(result)
-        return results
+# --- scores ----------------------------------------------------------------------------------------------------------
 
 
 def _scale(a: Attention) -> Expr:
@@ -220,7 +149,7 @@ def _scores_changed(a: Attention) -> bool:
 
 def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
     """Return one head: scores from its queries and keys, weights, and the weighted sum of the values."""
-    columns = _columns(a)
+    columns = columns_of(a)
     if not _scores_changed(a) and len(columns) == 1 and not biased:
         return scaled_dot_product_attention(masked=masked).xreplace({d_k: a.d_k, d_v: a.d_v, m: keys})
     Q = [array(f"Q{suffix}", n, width) for suffix, width in columns]

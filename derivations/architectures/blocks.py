@@ -1,19 +1,24 @@
 """One layer of a stack, from its description: sub-layers in the given order and with the given norms.
 
-Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); parallel: attention and
-             feed-forward network of the same x, added to it together
+Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); after: x + norm(F(x)); parallel:
+             attention and feed-forward network of the same x, added to it together; a scale multiplies what is added
 Shapes       X and the output (n, d_model), memory (m, d_model), mask M (n, n), bias B (h, n, n)
 Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1; Wang and Komatsuzaki (2021) for
-             parallel sub-layers; Gemma Team (2024), section 2, for norms on both sides
+             parallel sub-layers; Gemma Team (2024), section 2, for norms on both sides; OLMo Team (2024), OLMo 2,
+             section 3.3.2, for norms after sub-layers alone; IBM (2024), Granite 3.0, for the scale
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from derivations.architectures.attention import attention_layer, norm_layer, rotary_layer
+from sympy import Expr
+
+from derivations.architectures.attention import attention_layer
 from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Rotary
+from derivations.architectures.projections import norm_layer, rotary_layer
 from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
@@ -50,6 +55,7 @@ def feed_forward_layer(network: FeedForward | Experts) -> Layer:
     return build(network.activation, biases=network.biases).xreplace({d_ff: network.d_ff})
 
 
+@lru_cache(maxsize=256)
 def block_layer(block: Block, around: Around) -> Layer:
     """Return one block: its inputs are the rows X, then the arrays of `around`."""
     X, given = array("X", n, d_model), around.arrays(block)
@@ -101,14 +107,17 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
     """Write one sub-layer with its norms and its residual sum."""
     normed, result, total = _LETTERS[name]
     norm = norm_layer(block.norm)
-    if block.order == "post":
+    c = block.residual_scale
+    if block.order in ("post", "after"):
         F = let(result)(inner(x))
-        return let(total)(part(f"{name}_norm", norm)(x + F))
+        if block.order == "post":
+            return let(total)(part(f"{name}_norm", norm)(_added(x, F, c)))
+        return let(total)(_added(x, let(f"{result}_norm")(part(f"{name}_norm", norm)(F)), c))
     U = let(normed)(part(f"{name}_norm", norm)(x))
     F = let(result)(inner(U))
     if block.order == "sandwich":
         F = let(f"{result}_norm")(part(f"{name}_norm_after", norm)(F))
-    return let(total)(x + F)
+    return let(total)(_added(x, F, c))
 
 
 def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable]) -> Array:
@@ -118,7 +127,12 @@ def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable
     A = let("A")(_self_attention(block, beside)(U))
     V = U if block.one_norm else let("V")(part("feed_forward_norm", norm)(X))
     F = let("F")(_network(block)(V))
-    return let("Z")(X + A + F)
+    return let("Z")(X + A + F if block.residual_scale == 1 else _added(X, A + F, block.residual_scale))
+
+
+def _added(x: Array, branch: Array, scale: Expr) -> Array:
+    """Return the residual sum; a scale of 1 is not written, for what reads the sum looks for its terms."""
+    return x + (branch if scale == 1 else scale * branch)
 
 
 def _experts(network: Experts) -> Layer:

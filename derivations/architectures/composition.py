@@ -14,10 +14,11 @@ from functools import lru_cache
 
 from sympy import Expr, Integer, tanh
 
-from derivations.architectures.attention import norm_layer, soft_cap
+from derivations.architectures.attention import soft_cap
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.description import Architecture, AudioStem, Head, Norm, Patches, RelativeBias, Run, Stack
 from derivations.architectures.patches import audio_stem, patch_embedding
+from derivations.architectures.projections import norm_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
@@ -88,6 +89,9 @@ class _Writer:
     def _embedded(self, side: str, stack: Stack) -> Array:
         suffix, embedding = (f"_{side}" if self._pair else ""), stack.embedding
         X, length = self._rows(side, stack)
+        norm = f"{side}_embedding_norm" if self._pair else "embedding_norm"
+        if embedding.norm is not None and embedding.norm_first:
+            X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.sinusoidal:
             X = X + self.let(f"P{suffix}")(part("positions", positional_encoding(length))())
         elif embedding.positions is not None:
@@ -97,10 +101,9 @@ class _Writer:
             segments = self.input(token_array("segments", length))
             X = X + Lookup(self.parameter("T", embedding.segments, d_model), segments)
         rows = self.let(f"X{suffix}")(X)
-        if embedding.norm is None:
+        if embedding.norm is None or embedding.norm_first:
             return rows
-        name = f"{side}_embedding_norm" if self._pair else "embedding_norm"
-        return self.let(f"U{suffix}")(part(name, norm_layer(embedding.norm))(rows))
+        return self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(rows))
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
         """Return the rows of tokens, patches or frames, and their number."""

@@ -49,10 +49,12 @@ heads_of_groups, key_value_heads = size("r"), size("g")  # query heads that shar
 
 @dataclass(frozen=True)
 class Norm:
-    """A normalisation of rows: "layer" (gamma and beta) or "rms" (gamma)."""
+    """A normalisation of rows: "layer" (gamma and beta) or "rms" (gamma), or without one of them or both."""
 
     kind: Literal["layer", "rms"] = "layer"
     eps: Rational = EPSILON
+    scaled: bool = True  # has gamma
+    shifted: bool = True  # has beta, where there is one
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,10 @@ class Attention:
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
-    a position sees, itself included; `norm` is applied to every query and key. With `sinks` every head has a learned
-    score that takes a share of the weights, like the score of a key without a value.
+    a position sees, itself included; `norm` is applied to every query and key: before the rotation, or after it if
+    `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries x of queries, keys and
+    values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share of the weights, like
+    the score of a key without a value.
     """
 
     heads: Expr  # of each group, or all of them
@@ -123,6 +127,9 @@ class Attention:
     biases: tuple[bool, bool, bool, bool] = (False, False, False, False)
     positions: Rotary | Alibi | None = None
     norm: Norm | None = None
+    norm_after: bool = False
+    norm_over_all: bool = False
+    clip: Expr | None = None
     score_scale: Expr | None = None
     soft_cap: Expr | None = None
     window: Expr | None = None
@@ -164,16 +171,18 @@ class Experts:
 class Block:
     """One layer of a stack.
 
-    Order        "pre": x + F(norm(x)); "post": norm(x + F(x)); "sandwich": x + norm(F(norm(x))); "parallel": attention
-                 and feed-forward network side by side, x + A(norm(x)) + F(norm'(x)), one norm for both when `one_norm`
+    Order        "pre": x + F(norm(x)); "post": norm(x + F(x)); "sandwich": x + norm(F(norm(x))); "after": x +
+                 norm(F(x)); "parallel": attention and feed-forward network side by side, x + A(norm(x)) + F(norm'(x)),
+                 one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`
     """
 
     attention: Attention
     feed_forward: FeedForward | Experts
     norm: Norm
-    order: Literal["pre", "post", "sandwich", "parallel"] = "pre"
+    order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
     cross_attention: Attention | None = None
     one_norm: bool = False
+    residual_scale: Expr = Integer(1)
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,8 @@ class Embedding:
 
     `positions` is the number of rows of a learned (or stored) table, read from row `first_position` on; `segments` is
     that of another table. `sinusoidal` positions have no parameters; `scale` multiplies the token rows; `width` is the
-    width of the token rows if a projection to d_model follows.
+    width of the token rows if a projection to d_model follows. The norm is that of the sum or, if `norm_first`, that
+    of the token rows, to which positions are added.
     """
 
     positions: Expr | None = None
@@ -198,6 +208,7 @@ class Embedding:
     sinusoidal: bool = False
     segments: Expr | None = None
     norm: Norm | None = None
+    norm_first: bool = False
     scale: Expr = Integer(1)
     width: Expr | None = None
 

@@ -23,6 +23,7 @@ from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.counting.costs import Count
 from derivations.language.differentiation.claims import local_claims
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.linear.convolution import convolution_layer
@@ -36,6 +37,7 @@ channels, p, pixels, width, frames, mel = map(size, ("channels", "p", "pixels", 
 t = index("t")
 
 
+@catalogued
 def patch_embedding() -> Layer:
     """Return the embedding of patches: a linear layer on the concatenated pixels of each patch.
 
@@ -50,6 +52,7 @@ def patch_embedding() -> Layer:
     return Layer("patch_embedding", (U,), (W, b), let, output)
 
 
+@catalogued
 def class_token() -> Layer:
     """Return a sequence with one learned row before it, whose last state represents the whole sequence.
 
@@ -63,6 +66,7 @@ def class_token() -> Layer:
     return Layer("class_token", (X,), (c,), let, output)
 
 
+@catalogued
 def audio_stem() -> Layer:
     """Return the stem for spectra: two convolutions over time, the second with stride 2.
 
@@ -91,11 +95,13 @@ def stride_of_the_width() -> Derivation:
     """
     X, kernel, b = array("X", n * width, d_in), array("W", Blocks(width, d_in), d_out), array("b", d_out)
     taken = Sum(X[width * i + t, k] * kernel.entry((t, k), l), (k, 0, d_in - 1), (t, 0, width - 1))
-    cut = RowRange(Windows(X, width), 0, n, width)
+    let = Equations()
+    cut = let("P")(RowRange(Windows(X, width), 0, n, width))
     return derivation(
         "A convolution whose stride is its width is a linear layer on patches: windows that do not overlap",
-        claim(cut.entry(i, (t, k)), step("definition", X[width * i + t, k])),
+        claim(cut[i, (t, k)], step("definition", X[width * i + t, k])),
         claim(Tabulated(Lambda((i, l), taken + b[l]), n, d_out), step("block product", cut @ kernel + b)),
+        about=[*let],
         ranges={i: n, t: width, k: d_in},
         source=DOSOVITSKIY,
     )
@@ -107,7 +113,8 @@ def patch_costs() -> Derivation:
     inside = channels * p**2
     layer = patch_embedding().at(pixels=inside)
     return derivation(
-        "Embedding n patches: channels p^2 d_model + d_model parameters, 2 n channels p^2 d_model FLOPs of products",
+        "Embedding $n$ patches: $channels p^2 d_model + d_model$ parameters, $2 n channels p^2 d_model$ FLOPs of "
+        "products",
         claim(Count("parameters", layer), step("count", inside * d_model + d_model)),
         claim(Count("matmul FLOPs", layer), step("count", 2 * n * inside * d_model)),
         source=DOSOVITSKIY,
@@ -120,7 +127,8 @@ def class_token_above() -> Derivation:
     layer = class_token()
     (X,), (c,), Z = layer.inputs, layer.parameters, layer.output
     return derivation(
-        "With a class token the first row is the token, and row j + 1 is row j of the sequence; d_model parameters",
+        "With a class token the first row is the token, and row $j + 1$ is row $j$ of the sequence; $d_model$ "
+        "parameters",
         claim(Z[0, k], step("definition", c[0, k])),
         claim(Z[j + 1, k], step("definition", X[j, k])),
         claim(Count("parameters", layer), step("count", d_model)),
@@ -135,7 +143,7 @@ def class_token_gradient() -> Derivation:
     """The token gets the sum of the gradients of its row over all images."""
     return replace(
         local_claims(class_token()),
-        title="A class token: dc is the first row of dZ, dX the others",
+        title="A class token: $dc$ is the first row of $dZ$, $dX$ the others",
         source=DOSOVITSKIY,
     )
 
@@ -168,23 +176,27 @@ A, B, D = array("A", n, d), array("B", m, d), array("D", first + n + rest, d)
 @result(topic="gradient")
 def rows_taken() -> Derivation:
     """Rows that are not read have gradient 0."""
-    return rule("Y = n rows of D has dD = dY in those rows and 0 in the others", RowRange(D, first, n), D)
+    return rule("$Y$, $n$ rows of $D$, has $dD = dY$ in those rows and 0 in the others", RowRange(D, first, n), D)
 
 
 @result(topic="gradient")
 def every_other_row() -> Derivation:
     """As for columns, rows that a stride skips have gradient 0."""
     longer = array("D", 2 * n, d)
-    return rule("Y = every other row of D has dD = dY there and 0 between", RowRange(longer, 0, n, 2), longer)
+    return rule("$Y$, every other row of $D$, has $dD = dY$ there and 0 between", RowRange(longer, 0, n, 2), longer)
 
 
 @result(topic="gradient")
 def rows_among_zeros() -> Derivation:
     """Rows of padding get no gradient."""
-    return rule("Y = A among rows of zeros has dA = its rows of dY", PlacedRows(A, first, first + n + rest), A)
+    return rule(
+        "$Y$, the rows of $A$ among rows of zeros, has as $dA$ its rows of $dY$",
+        PlacedRows(A, first, first + n + rest),
+        A,
+    )
 
 
 @result(topic="gradient")
 def rows_stacked() -> Derivation:
     """Each matrix gets its rows of the gradient."""
-    return rule("Y = [A; B] has dA = the first rows of dY and dB = the others", Stacked(A, B), A, B)
+    return rule("$Y = [A; B]$ has as $dA$ the first rows of $dY$ and as $dB$ the others", Stacked(A, B), A, B)

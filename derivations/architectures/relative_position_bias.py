@@ -20,6 +20,7 @@ from derivations.language.arrays.selection import AddedEntries, Chosen, Relative
 from derivations.language.arrays.shapes import Sized
 from derivations.language.counting.costs import Count
 from derivations.language.differentiation.claims import local_claims
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.symbols import h, i, index, j, k, m, n, size
@@ -31,6 +32,8 @@ buckets, t, s = size("buckets"), index("t"), index("s")
 table, N, B = array("table", buckets, h), token_array("N", n, m), array("B", h, n, m)
 
 
+@catalogued("relative_position_bias_looking_back", bidirectional=False)
+@catalogued
 def relative_position_bias(
     queries: Sized = n, keys: Sized = m, *, bidirectional: bool = True, max_distance: Sized = 128
 ) -> Layer:
@@ -60,7 +63,7 @@ IN_TABLE = (
 def definition() -> Derivation:
     """The bias is the number of head t for the bucket of the distance from query to key."""
     return derivation(
-        "Definition of the relative position bias, N_ij being the bucket of the distance j - i",
+        "Definition of the relative position bias, $N_ij$ being the bucket of the distance $j - i$",
         claim(B[t, i, j], step("definition", Indexed(table.base, N[i, j], t))),
         about=LOOKED_UP,
         ranges={t: h, i: n, j: m},
@@ -125,6 +128,9 @@ def gradient() -> Derivation:
 def entries_added_by_number() -> Derivation:
     """The reverse operation: each entry gets the gradient of the sum to which it was added."""
     claims = rule(
-        "Entries added by number: dB_t,ij is the entry N_ij of column t of dY", AddedEntries(B, N, buckets), B, N
+        "Entries added by number: $dB_{t,ij}$ is the entry $N_ij$ of column $t$ of $dY$",
+        AddedEntries(B, N, buckets),
+        B,
+        N,
     )
     return replace(claims, assumptions=(*claims.assumptions, *IN_TABLE))

@@ -63,7 +63,8 @@ def attention_overtakes() -> Derivation:
     attention, network = Count(MATMUL, multi_head_attention().xreplace({m: n})), Count(MATMUL, feed_forward())
     alone_share, share = n / d_ff, (n + 2 * d_model) / d_ff
     return derivation(
-        "Scores and weighted sums cost n / d_ff of the feed-forward network, all of attention (n + 2 d_model) / d_ff",
+        "Scores and weighted sums cost $n / d_ff$ of the feed-forward network, all of attention $(n + 2 d_model) "
+        "/ d_ff$",
         claim(pairs / network, step("assumption", alone_share)),
         claim(alone_share, step("bound", 1, ">", (n - d_ff) / d_ff), given=(Assumption(Gt(n, d_ff)),)),
         claim(alone_share, step("bound", 1, "<", (d_ff - n) / d_ff), given=(Assumption(Lt(n, d_ff)),)),
@@ -86,7 +87,7 @@ def heads_of_other_width() -> Derivation:
         for name, sizes in (("many_heads", {h: c * h}), ("wide_heads", {d_k: c * d_k, d_v: c * d_v}))
     )
     return derivation(
-        "Heads c times as many and as narrow: parameters and products stay, softmax takes c times as many FLOPs",
+        "Heads $c$ times as many and as narrow: parameters and products stay, softmax takes $c$ times as many FLOPs",
         claim(Count("parameters", many), step("count", Count("parameters", wide))),
         claim(Count(MATMUL, many), step("count", Count(MATMUL, wide))),
         claim(Count(SOFTMAX, many), step("count", c * Count(SOFTMAX, wide))),
@@ -108,7 +109,8 @@ def most_in_networks() -> Derivation:
     large, small = Assumption(Lt(vocab, 4 * N * d_model)), equal(vocab, 4 * N * d_model + p)
     twice = 24 * N * d_model + 2 * vocab
     return derivation(
-        "With d_ff = 4 d_model, feed-forward networks hold most weights of a decoder exactly when 4 N d_model > vocab",
+        "With $d_ff = 4 d_model$, feed-forward networks hold most weights of a decoder exactly when $4 N d_model "
+        "> vocab$",
         claim(share, step("assumption", closed)),
         claim(closed, step("bound", Rational(2, 3), "<", 2 * vocab / (36 * N * d_model + 3 * vocab))),
         claim(closed, step("bound", Rational(1, 2), ">", (4 * N * d_model - vocab) / twice), given=(large,)),

@@ -46,7 +46,18 @@ from derivations.language.counting.operations import Flops
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.symbols import m, n
 
-__all__ = ["BYTES", "LATENT", "PHASES", "RECOMPUTED", "Counts", "KindOfLayer", "count", "key_value_cache"]
+__all__ = [
+    "BYTES",
+    "LATENT",
+    "PHASES",
+    "RECOMPUTED",
+    "Counts",
+    "KindOfLayer",
+    "LengthLimit",
+    "count",
+    "key_value_cache",
+    "length_limits",
+]
 
 PHASES = ("forward", "training", "prefill", "decode")
 RECOMPUTED: Mapping[str, Callable[[Layer], tuple[str, ...]]] = {  # what is computed again, by its name
@@ -91,6 +102,7 @@ class Counts:
     recomputed: str
     latent: str
     stored: Expr | str  # bytes of the weights, or why they are not known
+    number_size: Expr | None = None  # bytes of one number, where they are not those of `dtype`: a letter, say
 
     def number(self, expression: Expr | int) -> int:
         """Return the value of an expression in the sizes of the model, an exact integer.
@@ -103,7 +115,7 @@ class Counts:
             raise ValueError(f"{self.model.name}: the values give no number for {missing}")
         if not isinstance(value, Integer):
             raise ValueError(
-                f"{self.model.name}: {value} is no whole number; count the visible pairs instead of halves"
+                f"{self.model.name}: {value} is not a whole number; count the visible pairs instead of halves"
             )
         return int(value)
 
@@ -162,9 +174,9 @@ class Counts:
     # --- memory ---
 
     @property
-    def bytes_per_number(self) -> int:
+    def bytes_per_number(self) -> Expr | int:
         """The size of one number."""
-        return BYTES[self.dtype]
+        return BYTES[self.dtype] if self.number_size is None else self.number_size
 
     @property
     def weights_bytes(self) -> Expr:
@@ -288,26 +300,37 @@ class Counts:
         }
         return {**result, "symbolic": self._closed_forms()} if symbolic else result
 
-    def _closed_forms(self) -> dict[str, Any]:
+    def closed_forms(self) -> dict[str, dict[str, Any]]:
+        """Return the expressions of the counts under the names that `json` gives their numbers; None if unknown."""
         return {
-            "sizes": {str(symbol): int(value) for symbol, value in sorted(self.values.items(), key=str)},
             "parameters": {
-                "total": str(self.total_parameters),
-                "active": str(self.active),
-                "components": {name: str(value) for name, value in self.components.items()},
+                "total": self.total_parameters,
+                "active": self.active,
+                "components": dict(self.components),
             },
-            "flops": {
-                "total": str(self.flops.total),
-                "terms": {kind: str(value) for kind, value in self.flops.by_kind.items()},
-            },
+            "flops": self.closed_flops(),
             "memory": {
-                "weights_bytes": None if isinstance(self.stored, str) else str(expand(self.stored)),
-                "kv_cache_bytes_per_token": str(expand(self.cache_bytes_per_token)),
-                "activation_bytes": str(self.activation_bytes),
-                "kv_cache_bytes": str(expand(self.cache_bytes)),
-                "source_kv_cache_bytes": str(expand(self.source_cache_bytes)),
+                "weights_bytes": None if isinstance(self.stored, str) else expand(self.stored),
+                "kv_cache_bytes_per_token": expand(self.cache_bytes_per_token),
+                "activation_bytes": self.activation_bytes,
+                "kv_cache_bytes": expand(self.cache_bytes),
+                "source_kv_cache_bytes": expand(self.source_cache_bytes),
             },
         }
+
+    def closed_flops(self) -> dict[str, Any]:
+        """Return the expressions of the operations, the part of `closed_forms` that depends on the phase."""
+        return {"total": self.flops.total, "terms": dict(self.flops.by_kind)}
+
+    def _closed_forms(self) -> dict[str, Any]:
+        sizes = {str(symbol): int(value) for symbol, value in sorted(self.values.items(), key=str)}
+        return {"sizes": sizes, **_as_text(self.closed_forms())}
+
+
+def _as_text(forms: Any) -> Any:
+    if isinstance(forms, dict):
+        return {name: _as_text(form) for name, form in forms.items()}
+    return None if forms is None else str(forms)
 
 
 def count(
@@ -350,7 +373,7 @@ def count(
         convention = replace(convention, causal="visible")
     model, ordered = by_kind(model), model
     values = {symbol: Integer(value) for symbol, value in model.values.items()}
-    values |= _lengths(model, values, seq, source, int(phase == "decode"))
+    values |= _lengths(model, values, seq, source, phase)
     layer = _built(model)
     stored = _stored(ordered, layer, dtype)
     if dtype is not None:
@@ -376,36 +399,63 @@ def _built(model: Model) -> Layer:
         raise ValueError(f"{model.name}: {error}") from error
 
 
-def _lengths(
-    model: Model, values: Mapping[Symbol, Integer], seq: int | None, source: int | None, more: int
-) -> dict[Symbol, Integer]:
-    """Return the numbers of positions: the requested ones, limited by the tables, with `more` positions after them."""
+@dataclass(frozen=True)
+class LengthLimit:
+    """The largest number of positions that a model accepts, or None; if `fixed`, it is the only one."""
+
+    most: int | None
+    fixed: bool = False
+
+
+def length_limits(model: Model, phase: str = "forward") -> dict[Symbol, LengthLimit]:
+    """Return the limits of the lengths that a model has: n, and m for the input of an encoder that has a decoder."""
+    values = {symbol: Integer(value) for symbol, value in by_kind(model).values.items()}
+    return {symbol: _limit(stack, values, after) for symbol, stack, after in _sides(by_kind(model), phase)}
+
+
+def _sides(model: Model, phase: str) -> Iterator[tuple[Symbol, Stack, int]]:
+    """Yield each length with its stack, and the number of positions after it that the phase needs."""
     encoder, decoder = model.architecture.encoder, model.architecture.decoder
-    pair = encoder is not None and decoder is not None
-    sides = [(n, decoder or encoder, seq, more)]
-    if pair:
-        sides.append((m, encoder, source or seq, 0))
+    sides = [(n, decoder or encoder, int(phase == "decode"))]
+    if encoder is not None and decoder is not None:
+        sides.append((m, encoder, 0))
+    for symbol, stack, after in sides:
+        if stack is not None and not isinstance(stack.stem, Patches):
+            yield symbol, stack, after
+
+
+def _limit(stack: Stack, values: Mapping[Symbol, Integer], after: int) -> LengthLimit:
+    """Return the limit of a stack; frames are cut or padded to the length of their table."""
+    table = stack.embedding.positions
+    if table is None:
+        return LengthLimit(None)
+    most = int(table.xreplace(dict(values))) - stack.embedding.first_position - after
+    return LengthLimit(most, isinstance(stack.stem, AudioStem))
+
+
+def _lengths(
+    model: Model, values: Mapping[Symbol, Integer], seq: int | None, source: int | None, phase: str
+) -> dict[Symbol, Integer]:
+    """Return the numbers of positions: the requested ones, as far as the model accepts them."""
+    asked = {n: seq, m: source or seq}
     return {
-        symbol: Integer(_length(model.name, stack, asked, values, after))
-        for symbol, stack, asked, after in sides
-        if stack is not None and not isinstance(stack.stem, Patches)
+        symbol: Integer(_length(model.name, _limit(stack, values, after), asked[symbol], after))
+        for symbol, stack, after in _sides(model, phase)
     }
 
 
-def _length(name: str, stack: Stack, asked: int | None, values: Mapping[Symbol, Integer], more: int) -> int:
-    """Return the number of positions of a stack; frames are cut or padded to the length of their table."""
-    table = stack.embedding.positions
-    if table is None:
+def _length(name: str, limit: LengthLimit, asked: int | None, after: int) -> int:
+    if limit.most is None:
         return asked or USUAL_LENGTH
-    limit = int(table.xreplace(dict(values))) - stack.embedding.first_position - more
-    if isinstance(stack.stem, AudioStem):
-        return limit
-    if asked is not None and asked > limit:
-        behind = f" and {more} more" if more else ""
+    if limit.fixed:
+        return limit.most
+    if asked is not None and asked > limit.most:
+        behind = f" and {after} more" if after else ""
         raise ValueError(
-            f"{name}: {asked}{behind} positions are asked for, its table of positions has {limit + more}; ask for fewer"
+            f"{name}: {asked}{behind} positions are asked for, its table of positions has {limit.most + after}; "
+            "ask for fewer"
         )
-    return asked or min(limit, USUAL_LENGTH)
+    return asked or min(limit.most, USUAL_LENGTH)
 
 
 def _kinds_of_layers(model: Layer) -> Iterator[KindOfLayer]:

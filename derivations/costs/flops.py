@@ -84,7 +84,7 @@ def quadratic_share() -> Derivation:
     quadratic = 4 * n**2 * d_model
     long = equal(n, 2 * d_model + d_ff)
     return derivation(
-        "The products that are quadratic in n are n / (n + 2 d_model + d_ff) of an encoder layer",
+        "The products that are quadratic in $n$ are $n / (n + 2 d_model + d_ff)$ of an encoder layer",
         claim(quadratic / Count(MATMUL, one_encoder_layer()), step("assumption", n / (n + 2 * d_model + d_ff))),
         claim(n / (n + 2 * d_model + d_ff), step("assumption", Rational(1, 2)), given=(long,)),
         assuming=HEADS,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Expr, Integer, Min, expand
+from sympy import Expr, Integer, Min, ceiling, expand
 
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.description import Architecture, Block, Model, Run, Stack
@@ -43,10 +43,15 @@ LATENT: Mapping[str, str] = {
 class _Held:
     """The cache of equal layers: their number, the entries of one position, the window or None, the source entries."""
 
+    block: Block
     layers: Expr
     each: Expr
     window: Expr | None
     source: Expr
+
+    def number(self, layers: Mapping[Block, Expr] | None) -> Expr:
+        """Return the number of layers, or that of a stage."""
+        return self.layers if layers is None else layers.get(self.block, Integer(0))
 
 
 def key_value_cache(model: Model, latent: str = "absorbed") -> Expr:
@@ -58,19 +63,36 @@ def key_value_cache(model: Model, latent: str = "absorbed") -> Expr:
     return expand(sum((held.layers * held.each for held in _held(model, latent)), Integer(0)))
 
 
-def cached_numbers(model: Model, latent: str = "absorbed") -> Expr:
+def cached_numbers(
+    model: Model,
+    latent: str = "absorbed",
+    *,
+    layers: Mapping[Block, Expr] | None = None,
+    shares: Mapping[Expr, Expr] | None = None,
+    page: int = 1,
+) -> Expr:
     """Return the number of entries of a cache of keys and values after n positions of one sequence.
 
-    Definition   for each layer, the entries of one position times n, or times the window if n is longer
+    Definition   for each layer, the entries of one position times n, or times the window if n is longer; positions come
+                 in whole pages. `layers` are the numbers of layers of each kind, of a stage; `shares` replaces sizes
+                 that are divided over devices
     Raises       ValueError for an unknown form of latent attention
     """
-    reach = ((held, n if held.window is None else Min(n, held.window)) for held in _held(model, latent))
-    return expand(sum((held.layers * held.each * positions for held, positions in reach), Integer(0)))
+    result = Integer(0)
+    for held in _held(model, latent):
+        positions = n if held.window is None else Min(n, held.window)
+        positions = positions if page == 1 else page * ceiling(positions / page)
+        result += held.number(layers) * held.each.xreplace(dict(shares or {})) * positions
+    return expand(result)
 
 
-def cached_source_numbers(model: Model) -> Expr:
+def cached_source_numbers(
+    model: Model, *, layers: Mapping[Block, Expr] | None = None, shares: Mapping[Expr, Expr] | None = None
+) -> Expr:
     """Return the entries of the keys and values of m source positions in all cross-attentions; 0 without one."""
-    return expand(sum((held.layers * held.source for held in _held(model, "absorbed")), Integer(0)))
+    held = _held(model, "absorbed")
+    each = (one.number(layers) * one.source.xreplace(dict(shares or {})) for one in held)
+    return expand(sum(each, Integer(0)))
 
 
 def decoding_stack(model: Model) -> Stack | None:
@@ -115,7 +137,7 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
             own = parts["self_attention"].layer
             each = _expanded(own) if block.attention.latent and latent == "expanded" else _rows(own)
             source = _rows(parts["cross_attention"].layer) * m if block.cross_attention else Integer(0)
-            yield _Held(run.count, each, block.attention.window, source)
+            yield _Held(block, run.count, each, block.attention.window, source)
 
 
 CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors if there are any, else keys and values

@@ -24,6 +24,7 @@ from derivations.language.counting.memory_counts import (
     partitioned_state_bytes,
     training_state_bytes,
 )
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.linear.dropout import dropout
@@ -74,6 +75,8 @@ def multi_head_attention_with_dropout() -> Layer:
     return Layer("multi_head_attention_with_dropout", (X, D), (W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O), let, Y)
 
 
+@catalogued("pre_norm_layer_with_dropout")
+@catalogued("pre_norm_layer", dropping=False)
 def pre_norm_layer(*, dropping: bool = True) -> Layer:
     """Return a pre-norm layer with GELU and biases; when `dropping`, with dropout of weights and after sub-layers.
 
@@ -173,7 +176,7 @@ def selective_recomputation() -> Derivation:
         return (equal(h, number), equal(n, 2048), equal(d_model, width))
 
     return derivation(
-        "A pre-norm layer whose attention is recomputed saves residuals of 34 n d_model bytes",
+        "A pre-norm layer whose attention is recomputed saves residuals of $34 n d_model$ bytes",
         claim(
             left,
             step("count", batch * (2 * rows + 2 * n * d_model)),
@@ -195,7 +198,7 @@ def full_recomputation() -> Derivation:
     Z = let("Z")(part("layers", without_dropout, count=N)(X))
     stack = Layer("pre_norm_stack", (X,), (), let, Z)
     return derivation(
-        "A layer that is recomputed saves its input, 2 n d_model bytes; N layers save N times what one saves",
+        "A layer that is recomputed saves its input, $2 n d_model$ bytes; $N$ layers save $N$ times what one saves",
         claim(saved_residual_bytes(with_dropout, with_dropout.name), step("count", 2 * batch * n * d_model)),
         claim(saved_residual_bytes(stack), step("count", N * saved_residual_bytes(without_dropout))),
         claim(saved_residual_bytes(stack, "layers"), step("count", 2 * batch * N * n * d_model)),
@@ -208,7 +211,8 @@ def norm_statistics() -> Derivation:
     """Each of the two norms saves a mean and a variance for each row, which the formulas omit."""
     statistics = SavedResidualCount("saved residual statistics", with_dropout, batch)
     return derivation(
-        "What the norms of a layer save of its rows: 4 numbers for each, 4/(17 d_model) of the rest without attention",
+        "What the norms of a layer save of its rows: 4 numbers for each, $4/(17 d_model)$ of the rest without "
+        "attention",
         claim(statistics, step("count", 4 * batch * n)),
         claim(2 * statistics / saved_residual_bytes(with_dropout, ATTENTION), step("assumption", 4 / (17 * d_model))),
         assuming=WIDTHS,
@@ -222,7 +226,8 @@ def checkpoints() -> Derivation:
     c, a, s = (scalar(name, positive=True) for name in ("c", "a", "s"))  # bytes of an input, of a layer; segment
     needed = N * c / s + s * a
     return derivation(
-        "With an input of c bytes saved every s of N layers of a bytes each, no less than 2 sqrt(N c a) are needed",
+        "With an input of $c$ bytes saved every $s$ of $N$ layers of $a$ bytes each, no less than $2 sqrt(N c "
+        "a)$ are needed",
         # the inequality of arithmetic and geometric means
         claim(needed, step("bound", 2 * sqrt(N * c * a), ">=", (sqrt(N * c / s) - sqrt(s * a)) ** 2)),
         claim(needed, step("assumption", 2 * sqrt(N * c * a)), given=(equal(s, sqrt(N * c / a)),)),
@@ -263,7 +268,7 @@ def partitioned_state() -> Derivation:
     billions = (equal(p, 75 * 10**8), equal(D, 64))
     gigabytes = (Integer(120), Rational(1005, 32), Rational(1065, 64), Rational(15, 8))
     return derivation(
-        "The state of training on each of D devices, with moments divided, gradients too, and weights too",
+        "The state of training on each of $D$ devices, with moments divided, gradients too, and weights too",
         claim(stages[1], step("bound", 4 * p, ">", 12 * p / D)),
         claim(stages[2], step("bound", 2 * p, ">", 14 * p / D)),
         *(
@@ -300,7 +305,7 @@ def cache_against_weights() -> Derivation:
     layers, stored = Count("parameters", encoder()), batch * N * cache(heads.xreplace({m: n}))
     long = Assumption(Ge(2 * batch * n, 12 * d_model + 10), {}, "the sequences of the batch are long")
     return derivation(
-        "The cache of a batch against the weights of N layers: larger when 2 batch n >= 12 d_model + 10",
+        "The cache of a batch against the weights of $N$ layers: larger when $2 batch n >= 12 d_model + 10$",
         claim(stored / layers, step("assumption", 2 * batch * n / (12 * d_model + 9))),
         claim(
             2 * batch * n / (12 * d_model + 9),

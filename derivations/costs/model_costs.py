@@ -57,7 +57,7 @@ attention_weights = d_model * (d_k + d_v) * (g * r + g)  # queries and output of
 def gpt() -> Derivation:
     """A decoder with learned positions, biases and a tied head: GPT-2, and the sizes of GPT-3."""
     return derivation(
-        "Parameters of GPT-2 and GPT-3: 12 d_model^2 + 13 d_model in each layer, embeddings, the last norm",
+        "Parameters of GPT-2 and GPT-3: $12 d_model^2 + 13 d_model$ in each layer, embeddings, the last norm",
         claim(
             parameters("gpt2"),
             step("count", N * (2 * h * (d_k + d_v) * d_model + h * (2 * d_k + d_v) + 2 * d_model * d_ff + d_ff
@@ -88,7 +88,7 @@ def bert() -> Derivation:
 def llama() -> Derivation:
     """A decoder with RMS norms, rotary positions, grouped queries and gated networks, without biases or tied head."""
     return derivation(
-        "Parameters of Llama: keys and values for g groups of r heads, three matrices in the feed-forward network",
+        "Parameters of Llama: keys and values for $g$ groups of $r$ heads, three matrices in the feed-forward network",
         claim(
             parameters("llama-3-8b"),
             step("count", N * (attention_weights + 3 * d_model * d_ff + 2 * d_model) + (2 * vocab + 1) * d_model),
@@ -118,7 +118,7 @@ def t5() -> Derivation:
     encoder = 2 * attention + 2 * d_model * d_ff + 2 * d_model
     decoder = 4 * attention + 2 * d_model * d_ff + 3 * d_model
     return derivation(
-        "Parameters of T5: the width of all heads together need not be d_model",
+        "Parameters of T5: the width of all heads together need not be $d_model$",
         claim(
             parameters("t5-small"),
             step("count", N_encoder * encoder + N_decoder * decoder + 2 * buckets * h + (vocab + 2) * d_model),
@@ -134,7 +134,8 @@ def t5() -> Derivation:
 def gpt_products() -> Derivation:
     """Twice the weights of the products for every position, and the term that is quadratic in the length."""
     return derivation(
-        "FLOPs of the products of GPT: 24 d_model^2 + 4 n d_model a position and layer, 2 vocab d_model in the head",
+        "FLOPs of the products of GPT: $24 d_model^2 + 4 n d_model$ a position and layer, $2 vocab d_model$ in "
+        "the head",
         claim(
             products("gpt2"),
             step("assumption", n * N * (24 * d_model**2 + 4 * n * d_model) + 2 * n * vocab * d_model),

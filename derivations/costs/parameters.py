@@ -82,7 +82,6 @@ def transformer() -> Derivation:
             whole,
             step("count", N * (encoding + decoding) + vocab * d_model),
             step("assumption", N * (encoder_weights + decoder_weights) + vocab * d_model),
-            step("algebra", N * (12 * d_model**2 + 4 * d_model * d_ff + 2 * d_ff + 12 * d_model) + vocab * d_model),
         ),
         assuming=HEADS,
         source=VASWANI,
@@ -94,7 +93,7 @@ def final_norms() -> Derivation:
     """A norm after each stack, which some implementations have, adds 4 d_model parameters."""
     with_norms = Layer("transformer_with_final_norms", *whole_transformer(final_norm=True).args[1:])
     return derivation(
-        "A final norm after each of the two stacks adds 4 d_model parameters",
+        "A final norm after each of the two stacks adds $4 d_model$ parameters",
         claim(
             Count("parameters", with_norms),
             step("count", Count("parameters", whole_transformer()) + 4 * d_model),
@@ -129,7 +128,7 @@ def feed_forward_share() -> Derivation:
     weights = network - d_ff - d_model
     encoder_share, decoder_share = (8 * d_model + 5) / (12 * d_model + 9), (8 * d_model + 5) / (16 * d_model + 11)
     return derivation(
-        "The share of the feed-forward network in the weights of a layer is 2/3, with biases and norms a little less",
+        "The share of the feed-forward network in the weights of a layer is $2/3$, with biases and norms a little less",
         claim(weights / (weights + attention), step("assumption", Rational(2, 3))),
         claim(
             network / Count("parameters", one_encoder_layer()),

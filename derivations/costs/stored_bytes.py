@@ -8,30 +8,32 @@ Units        bytes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from sympy import Expr, Integer, expand
 
-from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.checkpoints.family import Family, Stored
 from derivations.architectures.checkpoints.names import NAMES
 from derivations.architectures.composition import build
-from derivations.architectures.description import Block, Model, Stack
+from derivations.architectures.description import Model
 from derivations.architectures.kinds import by_kind
 from derivations.architectures.storage import BYTES, Storage
+from derivations.costs.weight_groups import MOST_LAYERS, Group, weight_groups
 from derivations.language.arrays.expression import Shape
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import weight_shapes
 from derivations.language.counting.operations import entries
-from derivations.symbols import d_model, vocab
 
-__all__ = ["base_dtype", "stored_bytes"]
+__all__ = ["Shares", "base_dtype", "divided", "is_of_experts", "is_route", "matrix_sides", "stored_bytes"]
+
+Shares: TypeAlias = Mapping[Expr, Expr]  # what replaces a size that is divided over devices
+NOTHING: Shares = {}
 
 ROUTES = ("W_router", "W_shared_gate")  # never packed
 HEADS = ("W_head", "classifier.W", "next_sentence.W")
-MOST_LAYERS = 100_000  # that are read one by one
 OUTSIDE = ("model.", "language_model.model.", "model.language_model.", "")  # possible prefixes of a module's name
 
 
@@ -40,9 +42,10 @@ def base_dtype(model: Model) -> str:
     return model.storage.dtype or "bfloat16"
 
 
-def stored_bytes(model: Model) -> Expr:
-    """Return the bytes of the weights as they are stored.
+def stored_bytes(model: Model, groups: Iterable[Group] | None = None, shares: Shares = NOTHING) -> Expr:
+    """Return the bytes of the weights as they are stored: of all of them, or of some `groups`.
 
+    Definition   `shares` replaces sizes that are divided over devices; routers are on every device
     Assumes      the layers of the model are in order, because excluded names may contain the number of a layer
     Raises       ValueError, one sentence with the reason, if it is not known how they are stored
     """
@@ -51,18 +54,21 @@ def stored_bytes(model: Model) -> Expr:
     if storage.refused:
         raise ValueError(storage.refused)
     base = BYTES[base_dtype(model)]
-    if storage.layout is None:
+    if storage.layout is None and groups is None:
         return base * sum((n * entries(s) for s, n in weight_shapes(build(together.architecture)).values()), Integer(0))
+    groups = tuple(weight_groups(model, together) if groups is None else groups)
+    if storage.layout is None:
+        return expand(base * sum(_entries(groups, shares), Integer(0)))
     family = NAMES.get(storage.names)
     if family is None:
         raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
     result = Integer(0)
-    for module in _modules(model, together, family):
+    for module in _modules(groups, family, shares):
         # unless an excluded name contains the number of a layer, all layers agree
         packed = Integer(module.packed_copies(storage)) if module.numbered(storage) else module.all_or_none(storage)
         result += packed * module.experts * storage.matrix(module.inputs, module.outputs)
         result += (module.copies - packed) * module.experts * base * module.inputs * module.outputs
-    return expand(result + base * sum(_vectors(model, together, family), Integer(0)))
+    return expand(result + base * sum(_vectors(groups, shares), Integer(0)))
 
 
 @dataclass(frozen=True)
@@ -118,77 +124,54 @@ def _fits(module: str, left_out: str) -> bool:
     return module.endswith(left_out) or _pattern(left_out).match(module) is not None
 
 
+def is_of_experts(weight: str, shape: Shape) -> bool:
+    """Return whether a weight has one matrix for each expert; shared experts have one in all."""
+    return ".experts." in weight and ".shared_experts." not in weight and not is_route(weight) and len(shape) > 1
+
+
 # --- stored weights -------------------------------------------------------------------------------------------------
 
 
-def _modules(model: Model, together: Model, family: Family) -> Iterator[_Module]:
+def _modules(groups: Iterable[Group], family: Family, shares: Shares) -> Iterator[_Module]:
     """Yield the stored matrices, without embeddings, whose rows are looked up."""
-    for weights, copies, layers in _groups(model, together):
+    for group in groups:
         shapes: dict[str, list[tuple[str, Shape]]] = {}
-        for weight, shape in weights.items():
+        for weight, shape in group.weights.items():
             stored = _stored(family, weight)
-            if _is_matrix(weight, stored):
+            if _is_matrix(weight):
                 shapes.setdefault(stored.name, []).append((weight, shape))
         for name, parts in shapes.items():
             weight, shape = parts[0]
-            experts = total(shape[0]) if "{e}" in name else Integer(1)
-            sides = [_sides(each, s[1:] if "{e}" in name else s) for each, s in parts]
+            each = NOTHING if is_route(weight) else shares
+            experts = total(shape[0]).xreplace(each) if "{e}" in name else Integer(1)
+            sides = [
+                [side.xreplace(each) for side in matrix_sides(part, s[1:] if "{e}" in name else s)] for part, s in parts
+            ]
             outputs = sum((out for _, out in sides), Integer(0))
-            yield _Module(name, weight, sides[0][0], outputs, experts, copies, layers, family.prefixes)
+            yield _Module(name, weight, sides[0][0], outputs, experts, group.copies, group.layers, family.prefixes)
 
 
-def _vectors(model: Model, together: Model, family: Family) -> Iterator[Expr]:
+def _vectors(groups: Iterable[Group], shares: Shares) -> Iterator[Expr]:
     """Yield the numbers of entries that are not in a matrix of a linear map."""
-    for weights, copies, _ in _groups(model, together):
-        for weight, shape in weights.items():
-            if not _is_matrix(weight, _stored(family, weight)):
-                yield copies * entries(shape)
+    others = (replace(g, weights={w: s for w, s in g.weights.items() if not _is_matrix(w)}) for g in groups)
+    return _entries(others, shares)
 
 
-def _groups(model: Model, together: Model) -> Iterator[tuple[dict[str, Shape], Expr, tuple[int, ...] | None]]:
-    """Yield weights by their names in the tables, the number of copies, and the layers that have them."""
-    whole = weight_shapes(build(together.architecture))
-    outside = {path: shape for path, (shape, _) in whole.items() if not _in_layers(path)}
-    yield outside, Integer(1), ()
-    for side in ("encoder", "decoder"):
-        stack: Stack | None = getattr(together.architecture, side)
-        ordered: Stack | None = getattr(model.architecture, side)
-        if stack is None or ordered is None:
-            continue
-        numbers = _numbers_of_layers(model, ordered)
-        for run in stack.runs:
-            for block in run.blocks:
-                layer = block_layer(block, Around(memory=block.cross_attention is not None, masked=stack.causal))
-                layer = layer.xreplace(_widths(together))
-                weights = {f"{side}.{path}": shape for path, (shape, _) in weight_shapes(layer).items()}
-                yield {_short(path): shape for path, shape in weights.items()}, run.count, numbers.get(block)
+def _entries(groups: Iterable[Group], shares: Shares) -> Iterator[Expr]:
+    """Yield the numbers of entries of all weights."""
+    for group in groups:
+        for weight, shape in group.weights.items():
+            yield group.copies * divided(weight, shape, shares)
 
 
-def _widths(model: Model) -> dict[Expr, Expr]:
-    return {d_model: model.architecture.d_model, vocab: model.architecture.vocab}
+def divided(weight: str, shape: Shape, shares: Shares) -> Expr:
+    """Return the entries of a weight on one device; a router is on every device."""
+    return entries(shape) if is_route(weight) else entries(shape).xreplace(shares)
 
 
-def _numbers_of_layers(model: Model, stack: Stack) -> dict[Block, tuple[int, ...]]:
-    counts = [int(run.count.xreplace(dict(model.values))) for run in stack.runs]
-    if sum(count * len(run.blocks) for count, run in zip(counts, stack.runs, strict=True)) > MOST_LAYERS:
-        return {}
-    found: dict[Block, list[int]] = {}
-    number = 0
-    for times, run in zip(counts, stack.runs, strict=True):
-        for _ in range(times):
-            for block in run.blocks:
-                found.setdefault(block, []).append(number)
-                number += 1
-    return {block: tuple(numbers) for block, numbers in found.items()}
-
-
-def _in_layers(path: str) -> bool:
-    return any(name == "layers" or name.startswith("layers_") for name in path.split(".")[:2])
-
-
-def _short(path: str) -> str:
-    """Return the name in the tables, which do not distinguish groups of heads."""
-    return path.replace(".group.", ".")
+def is_route(weight: str) -> bool:
+    """Return whether a weight chooses experts; it has one column for each of them, but every device reads it."""
+    return weight.rpartition(".")[2] in (*ROUTES, "b_router")
 
 
 def _stored(family: Family, weight: str) -> Stored:
@@ -198,12 +181,12 @@ def _stored(family: Family, weight: str) -> Stored:
     return stored
 
 
-def _is_matrix(weight: str, stored: Stored) -> bool:
-    kind = weight.rpartition(".")[2]
-    return kind.startswith("W") and weight != "E"
+def _is_matrix(weight: str) -> bool:
+    """Return whether a weight is a matrix of a product, by its name: tables, biases and norms are not."""
+    return weight.rpartition(".")[2].startswith("W")
 
 
-def _sides(weight: str, shape: Shape) -> tuple[Expr, Expr]:
+def matrix_sides(weight: str, shape: Shape) -> tuple[Expr, Expr]:
     """Return the inputs and outputs of a matrix, with heads side by side, or one below the other in W_O."""
     lengths = [total(axis) for axis in shape]
     if len(lengths) == 1:

@@ -90,7 +90,7 @@ def test_names_and_sources() -> None:
         assert model.name == name
         assert model.source and dict(model.published)["source"] == model.source
     families = {table.common["model_type"] for table in TABLES}
-    assert set(FAMILIES) - families == {"mbart", "gemma", "gemma3", "gpt_oss", "qwen2_moe"}
+    assert families <= set(FAMILIES)
 
 
 def test_the_original_transformer_shares_one_table() -> None:

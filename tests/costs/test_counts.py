@@ -293,7 +293,7 @@ def test_half_of_an_odd_number_is_refused() -> None:
     odd = replace(odd, values={**odd.values, d_v: 2})
     halved = Convention(unit="mac", causal="halved")
     assert count(odd, seq=4, convention=halved).json()["flops"]["total"] > 0
-    with pytest.raises(ValueError, match=r"odd: .* is no whole number; count the visible pairs instead of halves"):
+    with pytest.raises(ValueError, match=r"odd: .* is not a whole number; count the visible pairs instead of halves"):
         count(odd, seq=5, convention=halved).json()
 
 

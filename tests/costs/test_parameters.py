@@ -34,7 +34,7 @@ WRONG = [
     ("no biases", encoder_layer, 0, 1, 4 * d_model**2 + 2 * d_model * d_ff + 4 * d_model),
     ("one attention", decoder_layer, 0, 1, 4 * d_model**2 + 2 * d_model * d_ff + d_ff + 7 * d_model),
     ("two norms", decoder_layer, 0, 1, 8 * d_model**2 + 2 * d_model * d_ff + d_ff + 5 * d_model),
-    ("an embedding for each of source and target", transformer, 0, 2, transformer().rhs + vocab * d_model),
+    ("an embedding for each of source and target", transformer, 0, 1, transformer().rhs + vocab * d_model),
     ("one stack", transformer, 0, 1, N * (4 * d_model**2 + 2 * d_model * d_ff + d_ff + 5 * d_model) + vocab * d_model),
     ("one final norm", final_norms, 0, 0, final_norms().rhs - 2 * d_model),
     ("off by one", base, 0, 1, 44101633 + 512 * vocab),

@@ -139,7 +139,7 @@ def test_patches_count_where_there_are_no_tokens() -> None:
     more = [k for k in range(1, 130) if PAIR * (k + 1) ** 2 > NETWORK * (k + 1)]  # one more for the class token
     assert crossover(model).number == more[0]
     assert cache_against_weights(model).number is None
-    with pytest.raises(ValueError, match="its input is no text"):
+    with pytest.raises(ValueError, match="its input is not text"):
         training_compute(model)
 
 
@@ -208,7 +208,7 @@ def test_a_multiple_is_asked_for_or_follows_from_the_relations() -> None:
         (lambda: solve_size(decoder(), d_model, parameters=1e6), "parameters must be an integer >= 1, not 1000000.0"),
         (lambda: solve_size(decoder(), d_model, parameters=10**6, multiple_of=0), "multiple_of must be an integer"),
         (lambda: solve_size(decoder(3), "window", parameters=10**6), "does not grow with window"),
-        (lambda: solve_size(decoder(), h, parameters=10**6, relations=TIED), "no polynomial in h"),
+        (lambda: solve_size(decoder(), h, parameters=10**6, relations=TIED), "not a polynomial in h"),
         (lambda: crossover(decoder(), part="scores"), "the part is 'pairs' or 'attention', not 'scores'"),
         (lambda: crossover(decoder(), causal="half"), "causal is 'half'; choose"),
         (lambda: cache_against_weights(decoder(), batch=True), "batch must be an integer >= 1, not True"),
@@ -218,7 +218,7 @@ def test_a_multiple_is_asked_for_or_follows_from_the_relations() -> None:
         (lambda: decode_intensity(experts(), latent="expended"), "the machine 'expended' of latent attention"),
         (lambda: decode_intensity(encoder_decoder()), "has an encoder"),
         (lambda: decode_intensity(decoder(), dtype="int3"), "the number type 'int3' is unknown"),
-        (lambda: effect_of_heads(_with_width(d_model / h)), "are no sizes of their own"),
+        (lambda: effect_of_heads(_with_width(d_model / h)), "are not sizes of their own"),
     ],
 )
 def test_a_question_that_has_no_answer_is_refused(question: Callable[[], object], sentence: str) -> None:

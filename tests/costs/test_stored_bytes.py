@@ -247,12 +247,12 @@ def test_numbers_have_the_type_that_the_configuration_gives(given: dict[str, Any
         ({"quant_method": "fp8", "flux": 3}, "'flux' = 3 is not understood and may change sizes"),
         (
             {"quant_method": "fp8", "weight_block_size": None, "modules_to_not_convert": ["(a+)+$"]},
-            "no name with stars",
+            "not a name with stars",
         ),
         ({"quant_method": "fp8", "weight_block_size": None, "modules_to_not_convert": "lm_head"}, "a list is needed"),
         ({"quant_method": "fp8", "activation_scheme": "dynamic"}, "gives no weight_block_size"),
         ({"quant_method": "gptq", "bits": 4}, "gives no group_size"),
-        ({"quant_method": "bitsandbytes"}, "load_in_8bit or load_in_4bit is needed"),
+        ({"quant_method": "bitsandbytes"}, "give load_in_8bit or load_in_4bit"),
     ],
 )
 def test_bytes_that_are_not_known_are_refused_with_the_reason(quantisation: dict[str, Any], reason: str) -> None:

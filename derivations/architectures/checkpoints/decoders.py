@@ -1,5 +1,7 @@
 """Names in the checkpoints of decoders whose layout differs from that of Llama."""
 
+from dataclasses import replace
+
 from derivations.architectures.checkpoints.family import (
     Family,
     Stored,
@@ -12,7 +14,7 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["BLOOM", "FALCON", "GPT_2", "GPT_J", "GPT_NEOX", "OPT"]
+__all__ = ["BIOGPT", "BLOOM", "FALCON", "GPT", "GPT_2", "GPT_BIGCODE", "GPT_J", "GPT_NEO", "GPT_NEOX", "MPT", "OPT"]
 
 
 GPT_2 = Family(
@@ -105,4 +107,47 @@ FALCON = Family(
     prefixes=("transformer.",),
     same={"lm_head.weight": "word_embeddings.weight"},
     renamed={r"(h\.\d+)\.ln_attn\.": r"\1.input_layernorm.", r"(h\.\d+)\.ln_mlp\.": r"\1.post_attention_layernorm."},
+)
+GPT = replace(
+    GPT_2,
+    weights={**GPT_2.weights, **table("E", "tokens_embed.weight"), **table("P", "positions_embed.weight")},
+    same={"lm_head.weight": "tokens_embed.weight"},
+)
+GPT_BIGCODE = replace(
+    GPT_2,
+    weights={
+        **GPT_2.weights,
+        **fused("decoder.self_attention", "h.{n}.attn.c_attn", "Q K V", by_head=True),
+        **linear("decoder.self_attention.W_O", "h.{n}.attn.c_proj"),
+        **network("decoder", "h.{n}.mlp.c_fc", "h.{n}.mlp.c_proj"),
+    },
+)
+GPT_NEO = replace(
+    GPT_2,
+    weights={
+        **GPT_2.weights,
+        **attention("decoder.self_attention", *(f"h.{{n}}.attn.attention.{e}_proj" for e in ("q", "k", "v", "out"))),
+        **network("decoder", "h.{n}.mlp.c_fc", "h.{n}.mlp.c_proj"),
+    },
+    ignored=(r"h\.\d+\.attn\.attention\.(bias|masked_bias)",),
+)
+BIOGPT = replace(
+    OPT,
+    weights={**OPT.weights, **norm("decoder.final_norm", "layer_norm"), **head("output_projection")},
+    prefixes=("biogpt.",),
+    same={"output_projection.weight": "embed_tokens.weight"},
+)
+MPT = Family(
+    {
+        **table("E", "wte.weight"),
+        **fused("decoder.self_attention", "blocks.{n}.attn.Wqkv", "Q K V"),
+        **linear("decoder.self_attention.W_O", "blocks.{n}.attn.out_proj"),
+        **network("decoder", "blocks.{n}.ffn.up_proj", "blocks.{n}.ffn.down_proj"),
+        **norm("decoder.self_attention_norm", "blocks.{n}.norm_1"),
+        **norm("decoder.feed_forward_norm", "blocks.{n}.norm_2"),
+        **norm("decoder.final_norm", "norm_f"),
+        **head(),
+    },
+    prefixes=("transformer.",),
+    same={"lm_head.weight": "wte.weight"},
 )

@@ -47,6 +47,7 @@ def _bart_stack(stack: str) -> Mapping[str, Stored]:
         **norm(f"{stack}.self_attention_norm", f"{block}.self_attn_layer_norm"),
         **norm(f"{stack}.cross_attention_norm", f"{block}.encoder_attn_layer_norm"),
         **norm(f"{stack}.feed_forward_norm", f"{block}.final_layer_norm"),
+        **norm(f"{stack}.final_norm", f"{stack}.layer_norm"),
     }
 
 

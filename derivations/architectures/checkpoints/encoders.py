@@ -1,6 +1,7 @@
 """Names in the checkpoints of encoders: BERT and its relatives."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from derivations.architectures.checkpoints.family import (
     Family,
@@ -14,7 +15,7 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["BERT", "DISTILBERT", "ROBERTA"]
+__all__ = ["BERT", "DISTILBERT", "MEGATRON_BERT", "MPNET", "ROBERTA", "ROBERTA_PRE_NORM"]
 
 
 def _bert_layer(theirs: str) -> Mapping[str, Stored]:
@@ -46,7 +47,7 @@ BERT = Family(
         **affine("next_sentence", "cls.seq_relationship"),
         **affine("classifier", "classifier"),
     },
-    prefixes=("bert.",),
+    prefixes=("bert.", "ernie."),
     same={
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.bias": "cls.predictions.decoder.bias",
@@ -68,7 +69,7 @@ ROBERTA = Family(
         **norm("transform_norm", "lm_head.layer_norm"),
         **head("lm_head.decoder"),
     },
-    prefixes=("roberta.",),
+    prefixes=("roberta.", "data2vec_text."),
     same={
         "lm_head.decoder.weight": "embeddings.word_embeddings.weight",
         "lm_head.bias": "lm_head.decoder.bias",
@@ -100,4 +101,34 @@ DISTILBERT = Family(
     prefixes=("distilbert.",),
     same={"vocab_projector.weight": "embeddings.word_embeddings.weight", **instead("classifier", "qa_outputs")},
     ignored=(r"embeddings\.position_ids", r"vocab_(transform|layer_norm)\..*", r"vocab_projector\.bias"),
+)
+LAYER = "encoder.layer.{n}"
+MEGATRON_BERT = replace(
+    BERT,
+    weights={
+        **BERT.weights,
+        **norm("encoder.self_attention_norm", f"{LAYER}.attention.ln"),
+        **norm("encoder.feed_forward_norm", f"{LAYER}.ln"),
+        **norm("encoder.final_norm", "encoder.ln"),
+    },
+)
+ROBERTA_PRE_NORM = replace(
+    ROBERTA,
+    prefixes=("roberta_prelayernorm.",),
+    weights={
+        **ROBERTA.weights,
+        **norm("encoder.self_attention_norm", f"{LAYER}.attention.LayerNorm"),
+        **norm("encoder.feed_forward_norm", f"{LAYER}.intermediate.LayerNorm"),
+        **norm("encoder.final_norm", "LayerNorm"),
+    },
+)
+MPNET = replace(
+    ROBERTA,
+    prefixes=("mpnet.",),
+    weights={
+        **ROBERTA.weights,
+        **attention("encoder.self_attention", *(f"{LAYER}.attention.attn.{letter}" for letter in "qkvo")),
+        **norm("encoder.self_attention_norm", f"{LAYER}.attention.LayerNorm"),
+        **table("encoder.relative_position_bias.table", "encoder.relative_attention_bias.weight"),
+    },
 )

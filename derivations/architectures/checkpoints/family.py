@@ -32,7 +32,7 @@ class Stored:
     `name` may contain {n}, the number of the layer, and {e}, the number of an expert. A fused tensor concatenates the
     weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group. `sections`
     are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
-    to the stored weight to give the weight of the equations.
+    to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Stored:
     by_head: bool = False
     added: int = 0
     sections: tuple[tuple[str, ...], ...] = ()
+    stacked: bool = False
 
 
 Table = Mapping[str, Stored]

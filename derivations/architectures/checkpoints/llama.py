@@ -16,7 +16,7 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["GEMMA", "GEMMA_2", "LLAMA", "MIXTRAL", "PHI_3", "QWEN_2_EXPERTS", "QWEN_3_EXPERTS"]
+__all__ = ["GEMMA", "GEMMA_2", "LLAMA", "MIXTRAL", "PHI_3", "QWEN_2_EXPERTS", "QWEN_3_EXPERTS", "llama_around"]
 
 
 def _llama_attention(added: int = 0) -> Mapping[str, Stored]:
@@ -28,7 +28,8 @@ def _llama_attention(added: int = 0) -> Mapping[str, Stored]:
     }
 
 
-def _llama_around(added: int = 0) -> Mapping[str, Stored]:
+def llama_around(added: int = 0) -> Mapping[str, Stored]:
+    """Return the names of the embedding, the head and the norms of rows; `added` is added to the stored scales."""
     return {
         **table("E", "embed_tokens.weight"),
         **norm("decoder.self_attention_norm", "layers.{n}.input_layernorm", added),
@@ -40,12 +41,12 @@ def _llama_around(added: int = 0) -> Mapping[str, Stored]:
 
 LLAMA_NETWORK = gated("decoder.feed_forward", *(f"layers.{{n}}.mlp.{name}_proj" for name in ("gate", "up", "down")))
 LLAMA = Family(
-    {**_llama_around(), **_llama_attention(), **LLAMA_NETWORK},
+    {**llama_around(), **_llama_attention(), **LLAMA_NETWORK},
     prefixes=("model.",),
     same={"lm_head.weight": "embed_tokens.weight"},
     ignored=(r"(layers\.\d+\.self_attn\.)?rotary_emb\.inv_freq",),
 )
-GEMMA = replace(LLAMA, weights={**_llama_around(added=1), **_llama_attention(added=1), **LLAMA_NETWORK})
+GEMMA = replace(LLAMA, weights={**llama_around(added=1), **_llama_attention(added=1), **LLAMA_NETWORK})
 GEMMA_2 = replace(
     GEMMA,
     weights={
@@ -58,7 +59,7 @@ GEMMA_2 = replace(
 PHI_3 = replace(
     LLAMA,
     weights={
-        **_llama_around(),
+        **llama_around(),
         **in_sections("decoder.self_attention", "layers.{n}.self_attn.qkv_proj", "Q Q_pass", "K K_pass", "V"),
         **linear("decoder.self_attention.W_O", "layers.{n}.self_attn.o_proj"),
         **fused("decoder.feed_forward", "layers.{n}.mlp.gate_up_proj", "gate up"),

@@ -160,7 +160,7 @@ class Fields:
         """Return the quotient of two numbers, which must be a whole number; the fields are for the message."""
         quotient, rest = divmod(number, by)
         if rest:
-            raise self.error(whole, f"is {number}, which is no multiple of {parts}, {by}")
+            raise self.error(whole, f"is {number}, which is not a multiple of {parts}, {by}")
         return quotient
 
     def finish(self) -> None:

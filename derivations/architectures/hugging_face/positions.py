@@ -12,9 +12,10 @@ from derivations.architectures.hugging_face.fields import Fields, positive, show
 from derivations.positions.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
-__all__ = ["rotary", "rotary_of", "turned_columns"]
+__all__ = ["rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
 
 ALL_COLUMNS = Rational(1)
+FULL, SLIDING = "full_attention", "sliding_attention"  # the kinds of layers
 ORIGINAL, LONGEST = "original_max_position_embeddings", "max_position_embeddings"
 
 
@@ -38,6 +39,25 @@ def rotary(
     if share is None and part != 1:
         raise f.error(names[1], f"is {part}, which this family does not know")
     return rotary_of(f, next((table for table in tables if table), {}), outside, part, halves=halves, first=first)
+
+
+def rotary_by_kind(f: Fields, base: str) -> dict[str, Rotary | None]:
+    """Read rotary positions by kind of layer; `rope_scaling`, of older files, is that of layers without a window."""
+    outside = f.number("rope_theta", base)
+    tables = f.table("rope_parameters") or {}
+    of_full = {**table_of_kind(f, tables, FULL), **(f.table("rope_scaling") or {})}
+    return {
+        FULL: rotary_of(f, of_full, outside),
+        SLIDING: rotary_of(f, table_of_kind(f, tables, SLIDING), outside),
+    }
+
+
+def table_of_kind(f: Fields, tables: Mapping[str, object], kind: str) -> dict[str, object]:
+    """Return the rotary positions for one kind of layers."""
+    table = tables.get(kind) or {}
+    if not isinstance(table, dict):
+        raise f.error(f"rope_parameters.{kind}", f"is {shown(table)}; an object or null is needed")
+    return table
 
 
 def rotary_of(

@@ -26,6 +26,7 @@ from derivations.symbols import N, d_k, d_model, d_v, h, scalar, size, vocab
 
 __all__ = [
     "ACTIVATIONS",
+    "MOST_LISTED",
     "Parts",
     "activation",
     "bloom_gelu",
@@ -108,15 +109,15 @@ def grouped_heads(
     """Read heads, groups of them that share keys and values, and the columns of a head.
 
     Return the heads of each group and the groups, or all heads and None if no heads share. If the number of groups is
-    not given, it is `groups`, or the number of heads. If the width of a head is not given, it is `width`, or the width
-    of the model divided by the number of heads.
+    not given, it is `groups`, or the number of heads. If the width of a head is not given, it is `width`; where
+    that is None, or the field is null, it is the width of the model divided by the number of heads.
     """
     f.size(d_model, "hidden_size")
     count = f.whole("num_attention_heads") or 1
     default = REQUIRED if required else groups
     groups = f.whole("num_key_value_heads", default, none=True) or count
     each = f.whole("head_dim", None, none=True)
-    if each is None and width is not None:
+    if each is None and width is not None and f.given("head_dim") is None:
         f.assumptions.append(f"head_dim is not given: {width}, the default of the family")
         each = width
     if each is None:

@@ -72,7 +72,7 @@ def _quantised(dtype: str | None, family: str, config: Mapping[str, object]) -> 
         _check_field(field, value, method)
     layout = next((each for each in method.layouts if _is_met(each, config)), None)
     if layout is None:
-        raise _Unknown(f"{GIVEN[0]} of {name} chooses none of its layouts; load_in_8bit or load_in_4bit is needed")
+        raise _Unknown(f"{GIVEN[0]} of {name} selects no layout; give load_in_8bit or load_in_4bit")
     numbers = _numbers(method, config)
     missing = {s.name for tensor in layout.tensors for s in tensor.entries.free_symbols & {b, p}} - {
         s.name for s in numbers
@@ -132,6 +132,6 @@ def _left_out(method: Method, config: Mapping[str, object]) -> tuple[str, ...]:
             raise _Unknown(f"{GIVEN[0]} names modules as {shown(value)}; a list is needed")
         for name in value:
             if not isinstance(name, str) or not A_NAME.fullmatch(name) or name.count("*") > MOST_STARS:
-                raise _Unknown(f"{GIVEN[0]} names a module {shown(name)}, which is no name with stars for words")
+                raise _Unknown(f"{GIVEN[0]} names a module {shown(name)}, which is not a name with stars for words")
             names.append(name)
     return (*names, *(["lm_head"] if method.head_too or not given else []))

@@ -13,7 +13,8 @@ from sympy import Expr, Integer
 
 from derivations.costs.memory import pre_norm_layer
 from derivations.costs.published.formula import WIDTHS, Departure, Published, letter
-from derivations.language.counting.memory_counts import Storage, saved_residuals, training_state_bytes
+from derivations.costs.rank_residuals import residual_bytes
+from derivations.language.counting.memory_counts import saved_residuals, training_state_bytes
 from derivations.symbols import batch, d_ff, d_model, h, n, size
 
 __all__ = ["ACTIVATIONS", "ZERO", "devices"]
@@ -21,7 +22,6 @@ __all__ = ["ACTIVATIONS", "ZERO", "devices"]
 devices = size("t")
 LAYER = pre_norm_layer()
 ATTENTION = "scaled_dot_product_attention_with_dropout"
-BYTES = {"real": 2, "boolean": 1}
 
 LETTERS = (
     letter("s", "positions", n),
@@ -38,16 +38,10 @@ def saved_residual_bytes(parallel: str, recomputed: tuple[str, ...], *, statisti
 
     Parallel     "none"; "tensor": arrays with an axis of heads or of hidden columns are divided; "sequence": all are
     """
-    total = Integer(0)
-    for storage in saved_residuals(LAYER, batch=batch, recomputed=recomputed).storages:
-        if (storage.role == "statistic") == statistics:
-            divided = parallel == "sequence" or (parallel == "tensor" and _of_heads_or_hidden_columns(storage))
-            total += BYTES[storage.kind] * storage.elements / (devices if divided else 1)
-    return total
-
-
-def _of_heads_or_hidden_columns(storage: Storage) -> bool:
-    return bool({h, d_ff} & storage.elements.free_symbols)
+    storages = saved_residuals(LAYER, batch=batch, recomputed=recomputed).storages
+    shares = {} if parallel == "none" else {h: h / devices, d_ff: d_ff / devices}
+    roles = ("statistic",) if statistics else ("input", "activation")
+    return residual_bytes(storages, shares, devices if parallel == "sequence" else 1, roles=roles)
 
 
 def activations(

@@ -108,7 +108,8 @@ def _overview() -> Iterator[str]:
 
 def _proved() -> Iterator[str]:
     yield "## As results\n"
-    yield "In the catalogue, with what a formula leaves out put back and what it adds taken away:\n"
+    yield "These results state the published formulas exactly: terms that a formula leaves out are added, terms that it"
+    yield "counts too much are subtracted.\n"
     for build in (published_narayanan, published_kaplan, published_chinchilla):
         of = build()
         yield f"- **{of.title}** (`{of.id}`)"
@@ -159,8 +160,9 @@ def _ratios() -> Iterator[str]:
 
 
 def _rest() -> Iterator[str]:
-    yield "## What is no product\n"
-    yield "The other operations of a forward pass, over its products; of these the formulas have softmax at most.\n"
+    yield "## Operations other than products\n"
+    yield "The share of all other operations in a forward pass, relative to its products."
+    yield "The formulas count softmax at most.\n"
     rows = []
     for name in (*GPT, *OTHERS):
         flops = count(named_model(name), seq=LENGTHS[name]).flops
@@ -261,7 +263,7 @@ def found_at(formula: Published, name: str) -> tuple[Rational, Rational]:
 def _number(expression: Expr, name: str) -> Rational:
     values = {symbol: Integer(value) for symbol, value in {**named_model(name).values, **lengths(name)}.items()}
     widths = expression.xreplace(values)
-    assert isinstance(widths, Rational), f"{name}: {widths} is no number"
+    assert isinstance(widths, Rational), f"{name}: {widths} is not a number"
     return widths
 
 

@@ -68,7 +68,7 @@ def published_kaplan() -> Derivation:
     formula, context = published("kaplan.forward"), published("kaplan.context")
     whole: Expr = n * formula.bound(gpt)
     return derivation(
-        "FLOPs of a forward pass: 2 N for each token, twice the context term that is printed, and the scores",
+        "FLOPs of a forward pass: $2 N$ for each token, twice the context term that is printed, and the scores",
         claim(
             Count("matmul FLOPs", decoder),
             step("count", gpt.forward),

@@ -33,7 +33,7 @@ def training_compute(model: Model, *, tokens: int = 1, seq: int | None = None) -
     whole("tokens", tokens)
     stacks = (model.architecture.encoder, model.architecture.decoder)
     if any(stack is not None and stack.stem is not None for stack in stacks):
-        raise ValueError(f"{model.name}: its input is no text, so that it has no cost for each token")
+        raise ValueError(f"{model.name}: its input is not text, so that it has no cost for each token")
     counts = count(model, seq=seq, phase="training")
     length = counts.number(n)
     each = expand(counts.flops.matmul.xreplace(source_length(model)) / n)

@@ -85,7 +85,7 @@ def _attentions(model: Model) -> Iterator[Attention]:
 def _narrowed(a: Attention) -> tuple[dict[Symbol, Expr], set[Symbol]]:
     """Return the widths of a head as shares of the total width, and the symbols that count heads and groups."""
     if not isinstance(a.d_k, Symbol) or not isinstance(a.d_v, Symbol):
-        raise ValueError(f"heads: the widths {a.d_k} and {a.d_v} are no sizes of their own; give each a symbol")
+        raise ValueError(f"heads: the widths {a.d_k} and {a.d_v} are not sizes of their own; give each a symbol")
     total = a.heads if a.groups is None else size("h")
     rule = {width: size(f"D{width.name[1:]}") / total for width in (a.d_k, a.d_v)}
     if a.groups is None:

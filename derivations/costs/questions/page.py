@@ -102,8 +102,8 @@ _TRAINING = """
 ## What does training take for each token?
 
 FLOPs in products, forward and backward, all pairs, in sequences of 1024 tokens or as many as the model takes, against
-6 N for each token: N all parameters that a token uses, or those of the layers alone. What 6 N leaves out are scores and
-weighted sums; what it counts too much are tables that are looked up. In an encoder-decoder a token of the source and
+6 N for each token: N all parameters that a token uses, or those of the layers alone. 6 N leaves out scores and weighted
+sums, and counts tables that are only looked up. In an encoder-decoder a token of the source and
 one of the target count together as one.
 """
 
@@ -111,9 +111,9 @@ _DECODING = """
 ## How much work does a step of decoding do for each byte?
 
 FLOPs in products for each byte read: the weights once, and the keys and values of the batch, all in bfloat16, behind
-1024 positions. A mixture of experts reads those that its tokens are sent to: one token reads as much as it computes
-with, and in a batch E (1 - (1 - K/E)^batch) of E experts are expected where every token goes to K of them at random. In
-brackets the bounds, whatever the router does: where tokens share no expert, and where all choose the same. Latent
+1024 positions. A mixture of experts reads the experts that its tokens choose: a single token reads exactly what it
+computes with, and a batch reads E (1 - (1 - K/E)^batch) of E experts on average, if each token chooses K at random. The
+brackets hold the bounds for every router: all tokens choose the same experts, or no two tokens share one. Latent
 attention decodes with absorbed maps.
 """
 

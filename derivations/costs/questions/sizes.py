@@ -46,7 +46,7 @@ def solve_size(
     others = {s: Integer(v) for s, v in model.values.items() if s != x}
     counted = expand(symbolic.xreplace(others))
     if not counted.is_polynomial(x) or not all(value.is_polynomial(x) for value in tied.values()):
-        raise ValueError(f"{model.name}: its number of parameters, {counted}, is no polynomial in {x}")
+        raise ValueError(f"{model.name}: its number of parameters, {counted}, is not a polynomial in {x}")
     total = Poly(counted, x)
     if total.degree() < 1 or any(c < 0 for c in total.all_coeffs()[:-1]):
         raise ValueError(f"{model.name}: its number of parameters, {total.as_expr()}, does not grow with {x}")

@@ -32,13 +32,13 @@ from derivations.architectures.hugging_face.shared import (
 )
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["bloom", "falcon", "gpt2", "gpt_neox", "gptj", "opt"]
+__all__ = ["ALL", "NONE", "OTHER_NAMES", "bloom", "by_distance", "falcon", "gpt2", "gpt_neox", "gptj", "inner", "opt"]
 
 ALL, NONE = (True, True, True, True), (False, False, False, False)
 OTHER_NAMES = {"n_embd": ("hidden_size",), "n_head": ("num_attention_heads",)}
 
 
-def _inner(f: Fields, field: str) -> None:
+def inner(f: Fields, field: str) -> None:
     """Read the width of the feed-forward network, which is 4 d_model unless given."""
     given = f.whole(field, None, none=True)
     f.let(d_ff, 4 * f.values[d_model] if given is None else given)
@@ -50,7 +50,7 @@ def gpt2(f: Fields, kind: str) -> Parts:
     f.only("scale_attn_by_inverse_layer_idx", False)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     divided_heads(f, "n_embd", "n_head", OTHER_NAMES)
-    _inner(f, "n_inner")
+    inner(f, "n_inner")
     scale = None if f.flag("scale_attn_weights", True) else Integer(1)
     block = Block(
         Attention(h, biases=ALL, score_scale=scale),
@@ -72,7 +72,7 @@ def gptj(f: Fields, kind: str) -> Parts:
     f.whole("n_positions", None, ("n_ctx", "max_position_embeddings"), none=True)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     divided_heads(f, "n_embd", "n_head", OTHER_NAMES)
-    _inner(f, "n_inner")
+    inner(f, "n_inner")
     turned = Rotary(turned_columns(f, f.whole("rotary_dim", 64) or 64), halves=False)
     block = Block(
         Attention(h, biases=NONE, positions=turned),
@@ -131,14 +131,14 @@ def bloom(f: Fields, kind: str) -> Parts:
     divided_heads(f, "hidden_size", "n_head", other)
     f.only("n_inner", None, 4 * f.values[d_model])
     f.let(d_ff, 4 * f.values[d_model])
-    block = Block(Attention(h, biases=ALL, positions=_by_distance(f, f.values[h])), FeedForward(bloom_gelu), layer_norm)
+    block = Block(Attention(h, biases=ALL, positions=by_distance(f, f.values[h])), FeedForward(bloom_gelu), layer_norm)
     layers = uniform(f, block, "n_layer", ("num_hidden_layers",))
     head = language_head(f, kind, tied=True)
     embedding = Embedding(norm=layer_norm)
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=layer_norm))
 
 
-def _by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
+def by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
     """Return biases by distance; if the number of heads is not a power of two, with the largest power below it."""
     power = 1 << (heads.bit_length() - 1)
     return Alibi(None if power == heads else f.let(size("h_power"), power), scaled)
@@ -151,7 +151,7 @@ def falcon(f: Fields, kind: str) -> Parts:
     f.whole("max_position_embeddings", None, none=True)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     f.size(d_model, "hidden_size", also=("n_embed",))
-    _inner(f, "ffn_hidden_size")
+    inner(f, "ffn_hidden_size")
     count = f.whole("num_attention_heads", also=("n_head",)) or 1
     each = f.quotient("hidden_size", f.values[d_model], "num_attention_heads", count)
     f.let(d_k, each)
@@ -169,7 +169,7 @@ def falcon(f: Fields, kind: str) -> Parts:
         heads,
         shared,
         biases=ALL if biased else NONE,
-        positions=_by_distance(f, count, scaled=True) if alibi else turned,
+        positions=by_distance(f, count, scaled=True) if alibi else turned,
     )
     feed_forward = FeedForward(activation(f, "activation", "gelu"), biases=biased)
     block = Block(attention, feed_forward, layer_norm, order, one_norm=norms == 1)

@@ -18,6 +18,7 @@ from derivations.architectures.description import (
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of
+from derivations.architectures.hugging_face.readers.gated import check_groups
 from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
@@ -83,16 +84,10 @@ def _experts(f: Fields) -> Experts:
     f.size(chosen, "num_experts_per_tok")
     if f.values[chosen] > f.values[experts]:
         raise f.error("num_experts_per_tok", f"is {f.values[chosen]}, more than the {f.values[experts]} experts")
-    groups, kept = f.whole("n_group", 8, none=True), f.whole("topk_group", 4, none=True)
-    if groups is not None and kept is not None and groups > 1:
-        of_each = f.quotient("n_routed_experts", f.values[experts], "n_group", groups)
-        if kept > groups or kept * of_each < f.values[chosen]:
-            raise f.error("topk_group", f"is {kept} of {groups} groups of {of_each} experts, of which too few remain")
-        f.assumptions.append(f"experts are chosen from {kept} of {groups} groups; counts do not depend on it")
     d_expert = f.size(size("d_expert"), "moe_intermediate_size")
     shared = f.whole("n_shared_experts", 1, none=True, least=0)
     d_shared = f.let(size("d_shared"), shared * f.values[d_expert]) if shared else None
-    return Experts(
+    found = Experts(
         experts,
         chosen,
         d_expert,
@@ -102,6 +97,8 @@ def _experts(f: Fields) -> Experts:
         normalised=f.flag("norm_topk_prob", True),
         scale=f.number("routed_scaling_factor", "2.5"),
     )
+    check_groups(f, 8, 4)
+    return found
 
 
 def _layers(f: Fields, dense: Block, sparse: Block) -> tuple[Run, ...]:

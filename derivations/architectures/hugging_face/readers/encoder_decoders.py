@@ -1,7 +1,8 @@
-"""Encoders with decoders: T5, BART, mBART and Whisper."""
+"""Encoders with decoders: T5, BART and their relatives, and Whisper."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from sympy import Integer, Symbol, sqrt
@@ -23,7 +24,7 @@ from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["bart", "mbart", "t5", "whisper"]
+__all__ = ["bart", "blenderbot", "blenderbot_small", "marian", "mbart", "mt5", "pegasus", "plbart", "t5", "whisper"]
 
 BIASES, NO_KEY_BIAS = (True, True, True, True), (True, False, True, True)
 N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
@@ -43,6 +44,17 @@ N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
 )
 def t5(f: Fields, kind: str) -> Parts:
     """T5 (Raffel et al. 2020): one table of relative positions for each stack, scores without a scale."""
+    return _t5(f, kind, "relu")
+
+
+@family("mt5", decoder_heads("MT5", "ForConditionalGeneration") | {"MT5EncoderModel": "encoder"})
+def mt5(f: Fields, kind: str) -> Parts:
+    """MT5 (Xue et al. 2021): T5 with a gated network, and scores that are never scaled."""
+    parts = _t5(f, kind, "gated-gelu")
+    return replace(parts, head=replace(parts.head, scale=Integer(1)))
+
+
+def _t5(f: Fields, kind: str, network: str) -> Parts:
     f.only("is_decoder", False)
     f.only("is_encoder_decoder", True, *([False] if kind == "encoder" else []))
     f.whole("n_positions", None, none=True)  # of the texts in training; there is no table of positions
@@ -52,7 +64,7 @@ def t5(f: Fields, kind: str) -> Parts:
     f.let(d_v, f.values[d_k])
     f.size(d_ff, "d_ff")
     rms = norm(f, "layer_norm_epsilon", "1e-6", "rms")
-    attention, feed_forward = Attention(h, score_scale=Integer(1)), _feed_forward_of_t5(f)
+    attention, feed_forward = Attention(h, score_scale=Integer(1)), _feed_forward_of_t5(f, network)
     buckets = f.size(size("buckets"), "relative_attention_num_buckets", 32)
     longest = Integer(f.whole("relative_attention_max_distance", 128) or 128)
     layers = f.whole("num_layers", also=("num_hidden_layers",)) or 1
@@ -78,9 +90,9 @@ def t5(f: Fields, kind: str) -> Parts:
     return Parts(head, encoder, decoder)
 
 
-def _feed_forward_of_t5(f: Fields) -> FeedForward:
+def _feed_forward_of_t5(f: Fields, usual: str) -> FeedForward:
     """Return two matrices and an activation, or three matrices if the word is "gated-" and an activation."""
-    word = f.take("feed_forward_proj", "relu")
+    word = f.take("feed_forward_proj", usual)
     gated = isinstance(word, str) and word.startswith("gated-")
     name = word.removeprefix("gated-") if isinstance(word, str) else word
     name = "gelu_new" if word == "gated-gelu" else name  # the meaning in releases of T5 1.1
@@ -142,7 +154,50 @@ def mbart(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "pre")
 
 
-def _bart(f: Fields, kind: str, order: Literal["pre", "post"]) -> Parts:
+@family("plbart", decoder_heads("PLBart", "ForConditionalGeneration"))
+def plbart(f: Fields, kind: str) -> Parts:
+    """PLBART (Ahmad et al. 2021): BART with token rows times sqrt(d_model)."""
+    return _bart(f, kind, "post", scaled=True)
+
+
+@family("blenderbot", decoder_heads("Blenderbot", "ForConditionalGeneration"))
+def blenderbot(f: Fields, kind: str) -> Parts:
+    """Blenderbot (Roller et al. 2021): norms before sub-layers, none after the embedding."""
+    return _bart(f, kind, "pre", unused=0, normed=False)
+
+
+@family("blenderbot-small", decoder_heads("BlenderbotSmall", "ForConditionalGeneration"))
+def blenderbot_small(f: Fields, kind: str) -> Parts:
+    """Blenderbot's small model (Roller et al. 2021): the decoder's token rows are normed before positions are added."""
+    parts = _bart(f, kind, "post", unused=0)
+    assert parts.decoder is not None
+    embedding = replace(parts.decoder.embedding, norm_first=True)
+    return replace(parts, decoder=replace(parts.decoder, embedding=embedding))
+
+
+@family("pegasus", decoder_heads("Pegasus", "ForConditionalGeneration"))
+def pegasus(f: Fields, kind: str) -> Parts:
+    """PEGASUS (Zhang et al. 2020): norms before sub-layers, sinusoidal positions."""
+    f.assumptions.append(STORED)
+    return _bart(f, kind, "pre", unused=0, normed=False)
+
+
+@family("marian", decoder_heads("Marian", "MTModel"))
+def marian(f: Fields, kind: str) -> Parts:
+    """Marian (Junczys-Dowmunt et al. 2018): norms after sub-layers, sinusoidal positions."""
+    f.only("share_encoder_decoder_embeddings", True)
+    f.only("decoder_vocab_size", None, f.config.get("vocab_size"))
+    f.assumptions.append(STORED)
+    return _bart(f, kind, "post", unused=0, normed=False)
+
+
+STORED = "the stored sinusoidal positions are counted as parameters"
+
+
+def _bart(
+    f: Fields, kind: str, order: Literal["pre", "post"], *, unused: int = 2, normed: bool = True, scaled: bool = False
+) -> Parts:
+    """Return the stacks; `unused` rows stand before those of positions, and embeddings are normed if `normed`."""
     f.only("is_decoder", False)
     f.only("is_encoder_decoder", True)
     f.only("normalize_embedding", True)
@@ -152,8 +207,8 @@ def _bart(f: Fields, kind: str, order: Literal["pre", "post"]) -> Parts:
     f.only("tie_word_embeddings", True)
     encoder, decoder = _both(f, BIASES, order)
     positions = f.size(size("positions"), "max_position_embeddings")
-    scale = sqrt(d_model) if f.flag("scale_embedding", False) else Integer(1)
-    embedding = Embedding(positions + 2, first_position=2, norm=Norm(), scale=scale)
+    scale = sqrt(d_model) if f.flag("scale_embedding", scaled) else Integer(1)
+    embedding = Embedding(positions + unused, first_position=unused, norm=Norm() if normed else None, scale=scale)
     final = Norm() if order == "pre" else None
     head = language_head(f, kind, tied=True)
     return Parts(

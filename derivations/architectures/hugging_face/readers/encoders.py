@@ -1,10 +1,10 @@
-"""Encoders: BERT, RoBERTa, DistilBERT and the Vision Transformer."""
+"""Encoders: BERT, RoBERTa and their relatives, DistilBERT, MPNet and the Vision Transformer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Rational
+from sympy import Integer, Rational
 
 from derivations.architectures.description import (
     Attention,
@@ -14,6 +14,7 @@ from derivations.architectures.description import (
     Head,
     Norm,
     Patches,
+    RelativeBias,
     Stack,
 )
 from derivations.architectures.hugging_face.families import encoder_heads, family
@@ -29,9 +30,20 @@ from derivations.architectures.hugging_face.shared import (
 from derivations.language.arrays.functions import Named, gelu, relu
 from derivations.symbols import d_ff, d_model, h, size, vocab
 
-__all__ = ["bert", "distilbert", "labels", "roberta", "vit"]
+__all__ = [
+    "bert",
+    "distilbert",
+    "ernie",
+    "labels",
+    "megatron_bert",
+    "mpnet",
+    "roberta",
+    "roberta_prelayernorm",
+    "vit",
+]
 
 BIASES = (True, True, True, True)
+MASKED = "masked_language_model"
 
 
 def labels(f: Fields, usual: int = 2) -> int:
@@ -58,7 +70,7 @@ def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: N
     return Head(kind, classes=classes, activation=pooler if kind == "pooled_classes" else None)  # type: ignore[arg-type]
 
 
-def _tokens(f: Fields, kind: str) -> tuple[Norm, Stack]:
+def _tokens(f: Fields, *, segmented: bool = True) -> tuple[Norm, Stack]:
     """Return the norm and the encoder that BERT and RoBERTa share."""
     f.only("position_embedding_type", "absolute")
     f.only("embedding_size", f.config.get("hidden_size"))
@@ -68,7 +80,7 @@ def _tokens(f: Fields, kind: str) -> tuple[Norm, Stack]:
     feed_forward = FeedForward(activation(f, "hidden_act", "gelu"), d_ff=f.size(d_ff, "intermediate_size"))
     layers = uniform(f, Block(Attention(h, biases=BIASES), feed_forward, layer_norm, "post"))
     positions = f.size(size("positions"), "max_position_embeddings")
-    segments = f.size(size("segments"), "type_vocab_size", 2)
+    segments = f.size(size("segments"), "type_vocab_size", 2) if segmented else None
     f.size(vocab, "vocab_size")
     return layer_norm, Stack(layers, Embedding(positions, segments=segments, norm=layer_norm), causal=causal)
 
@@ -85,10 +97,51 @@ def _tokens(f: Fields, kind: str) -> tuple[Norm, Stack]:
 )
 def bert(f: Fields, kind: str) -> Parts:
     """BERT (Devlin et al. 2019)."""
-    layer_norm, stack = _tokens(f, kind)
+    layer_norm, stack = _tokens(f)
     head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu"), layer_norm)
     _without_spare_bias(f, head)
     return Parts(head, encoder=stack)
+
+
+@family(
+    "ernie",
+    encoder_heads(
+        "Ernie",
+        "pooler",
+        ForPreTraining="pretraining",
+        ForCausalLM=MASKED,
+        ForNextSentencePrediction="pooled_classes 2",
+    ),
+)
+def ernie(f: Fields, kind: str) -> Parts:
+    """ERNIE (Sun et al. 2019): BERT, without the rows for tasks that later versions add."""
+    f.only("use_task_id", False)
+    f.take("task_type_vocab_size", None)
+    return bert(f, kind)
+
+
+@family(
+    "megatron-bert",
+    encoder_heads(
+        "MegatronBert",
+        "pooler",
+        ForPreTraining="pretraining",
+        ForCausalLM=MASKED,
+        ForNextSentencePrediction="pooled_classes 2",
+    ),
+)
+def megatron_bert(f: Fields, kind: str) -> Parts:
+    """Megatron-LM's BERT (Shoeybi et al. 2019): norms before sub-layers, none after the embedding."""
+    parts = bert(f, kind)
+    assert parts.encoder is not None
+    stack = _normed_before(parts.encoder)
+    return replace(parts, encoder=replace(stack, embedding=replace(stack.embedding, norm=None)))
+
+
+def _normed_before(stack: Stack) -> Stack:
+    """Return the same layers with norms before sub-layers, and one after the last layer."""
+    runs = tuple(replace(run, blocks=tuple(replace(each, order="pre") for each in run.blocks)) for run in stack.runs)
+    return replace(stack, runs=runs, final_norm=stack.embedding.norm)
 
 
 def _without_spare_bias(f: Fields, head: Head) -> None:
@@ -97,10 +150,36 @@ def _without_spare_bias(f: Fields, head: Head) -> None:
         f.assumptions.append("a second bias of the scores, which the library stores and does not use, is left out")
 
 
-@family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM="masked_language_model"))
+@family("camembert", encoder_heads("Camembert", "pooler", ForCausalLM=MASKED))
+@family("data2vec-text", encoder_heads("Data2VecText", "pooler", ForCausalLM=MASKED))
+@family("xlm-roberta", encoder_heads("XLMRoberta", "pooler", ForCausalLM=MASKED))
+@family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM=MASKED))
 def roberta(f: Fields, kind: str) -> Parts:
-    """RoBERTa (Liu et al. 2019): positions are numbered from the one after the padding token."""
-    layer_norm, stack = _tokens(f, kind)
+    """RoBERTa (Liu et al. 2019): positions are numbered from the one after the padding token.
+
+    So are those of XLM-RoBERTa (Conneau et al. 2020), CamemBERT (Martin et al. 2020), data2vec (Baevski et al. 2022).
+    """
+    return _roberta(f, kind, *_tokens(f))
+
+
+@family("roberta-prelayernorm", encoder_heads("RobertaPreLayerNorm", "pooler", ForCausalLM=MASKED))
+def roberta_prelayernorm(f: Fields, kind: str) -> Parts:
+    """RoBERTa with norms before sub-layers (Ott et al. 2019)."""
+    layer_norm, stack = _tokens(f)
+    return _roberta(f, kind, layer_norm, _normed_before(stack))
+
+
+@family("mpnet", encoder_heads("MPNet", "pooler"))
+def mpnet(f: Fields, kind: str) -> Parts:
+    """MPNet (Song et al. 2020): RoBERTa without segments, with a bias of the scores by distance."""
+    f.only("relative_attention_num_buckets", 32)  # any other table is read with the numbers of 32 buckets
+    layer_norm, stack = _tokens(f, segmented=False)
+    bias = RelativeBias(f.let(size("buckets"), 32), Integer(128))
+    return _roberta(f, kind, layer_norm, replace(stack, relative_bias=bias))
+
+
+def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
+    """Return an encoder whose first rows of positions are not used, with the heads of RoBERTa."""
     first = (f.whole("pad_token_id", 1, least=0) or 0) + 1
     rows = f.values[size("positions")]
     if first >= rows:

@@ -38,7 +38,9 @@ from derivations.symbols import d_ff, size
 
 __all__ = [
     "KINDS",
+    "check_groups",
     "decoder_of",
+    "experts_of",
     "gated_feed_forward",
     "kinds_of_layers",
     "llama",
@@ -125,11 +127,11 @@ def mixtral(f: Fields, kind: str) -> Parts:
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
     heads, groups = grouped_heads(f, required=True)
     attention = Attention(heads, groups, positions=rotary(f, "1000000"), window=window_of(f, None))
-    experts = _experts(f, "intermediate_size", ("num_local_experts", "num_experts"), normalised=True)
+    experts = experts_of(f, "intermediate_size", ("num_local_experts", "num_experts"), normalised=True)
     return decoder_of(f, kind, uniform(f, Block(attention, experts, rms)), rms)
 
 
-def _experts(f: Fields, width: str, number: tuple[str, ...], *, normalised: bool) -> Experts:
+def experts_of(f: Fields, width: str, number: tuple[str, ...], *, normalised: bool) -> Experts:
     """Return a mixture of gated networks, without shared ones."""
     experts = f.size(size("experts"), number[0], also=number[1:])
     chosen = f.size(size("chosen"), "num_experts_per_tok")
@@ -137,6 +139,18 @@ def _experts(f: Fields, width: str, number: tuple[str, ...], *, normalised: bool
         raise f.error("num_experts_per_tok", f"is {f.values[chosen]}, more than the {f.values[experts]} experts")
     function = activation(f, "hidden_act", "silu")
     return Experts(experts, chosen, f.size(size("d_expert"), width), function, normalised=normalised)
+
+
+def check_groups(f: Fields, groups: int | None, kept: int | None) -> None:
+    """Check the groups of experts, of which those chosen are in the best ones; `groups` and `kept` are defaults."""
+    groups, kept = f.whole("n_group", groups, none=True), f.whole("topk_group", kept, none=True)
+    if groups is None or kept is None or groups == 1:
+        return
+    number, chosen = (f.values[symbol] for symbol in (size("experts"), size("chosen")))
+    of_each = f.quotient("n_routed_experts", number, "n_group", groups)
+    if kept > groups or kept * of_each < chosen:
+        raise f.error("topk_group", f"is {kept} of {groups} groups of {of_each} experts, of which too few remain")
+    f.assumptions.append(f"experts are chosen from {kept} of {groups} groups; counts do not depend on it")
 
 
 @family("qwen3_moe", decoder_heads("Qwen3Moe"))
@@ -148,7 +162,7 @@ def qwen3_moe(f: Fields, kind: str) -> Parts:
     f.whole("max_window_layers", None, none=True, least=0)
     window = window_of(f, 4096, used=f.flag("use_sliding_window", False))
     attention = Attention(heads, groups, biases=biases, positions=rotary(f), norm=rms, window=window)
-    experts = _experts(
+    experts = experts_of(
         f, "moe_intermediate_size", ("num_experts", "num_local_experts"), normalised=f.flag("norm_topk_prob", False)
     )
     return decoder_of(f, kind, _some_sparse(f, Block(attention, experts, rms)), rms)
@@ -165,7 +179,7 @@ def qwen2_moe(f: Fields, kind: str) -> Parts:
     f.words("layer_types", KINDS[:1])
     window_of(f, None, used=False)
     attention = Attention(heads, groups, biases=biases, positions=rotary(f))
-    experts = _experts(f, "moe_intermediate_size", ("num_experts",), normalised=f.flag("norm_topk_prob", False))
+    experts = experts_of(f, "moe_intermediate_size", ("num_experts",), normalised=f.flag("norm_topk_prob", False))
     shared = f.size(size("d_shared"), "shared_expert_intermediate_size")
     return decoder_of(
         f, kind, _some_sparse(f, Block(attention, replace(experts, d_shared=shared, shared_gate=True), rms)), rms

@@ -10,8 +10,8 @@ from sympy import Rational, sqrt
 from derivations.activations.gelu import gelu_tanh
 from derivations.architectures.description import Attention, Block, Embedding, Head, Norm, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
-from derivations.architectures.hugging_face.fields import REQUIRED, Fields, shown
-from derivations.architectures.hugging_face.positions import rotary, rotary_of
+from derivations.architectures.hugging_face.fields import REQUIRED, Fields
+from derivations.architectures.hugging_face.positions import rotary, rotary_of, table_of_kind
 from derivations.architectures.hugging_face.readers.gated import (
     KINDS,
     decoder_of,
@@ -24,7 +24,7 @@ from derivations.architectures.hugging_face.shared import Parts, grouped_heads, 
 from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model
 
-__all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text"]
+__all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text", "vaultgemma"]
 
 
 @family("gemma", decoder_heads("Gemma"))
@@ -60,6 +60,17 @@ def gemma2(f: Fields, kind: str) -> Parts:
     return _alternating(f, head, rms, full, full, kinds_of_layers(f, lambda i: i % 2 == 0))
 
 
+@family("vaultgemma", decoder_heads("VaultGemma"))
+def vaultgemma(f: Fields, kind: str) -> Parts:
+    """VaultGemma (Sinha et al. 2025): Gemma 2 without norms after sub-layers."""
+    parts = gemma2(f, kind)
+    assert parts.decoder is not None
+    runs_before = tuple(
+        replace(run, blocks=tuple(replace(block, order="pre") for block in run.blocks)) for run in parts.decoder.runs
+    )
+    return replace(parts, decoder=replace(parts.decoder, runs=runs_before))
+
+
 @family("gemma3_text", {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"})
 def gemma3(f: Fields, kind: str) -> Parts:
     """Gemma 3 (Gemma Team 2025): norms of queries and keys, five layers with a window for each one without."""
@@ -70,20 +81,12 @@ def gemma3(f: Fields, kind: str) -> Parts:
     by_kind = any(each in tables for each in KINDS)
     base, local = f.number("rope_theta", "1000000"), f.number("rope_local_base_freq", "10000")
     scaling = f.table("rope_scaling") or {}
-    of_full = {**_of_kind(f, tables, KINDS[0]), **scaling} if by_kind else scaling or tables
-    of_local = _of_kind(f, tables, KINDS[1]) if by_kind else {}
+    of_full = {**table_of_kind(f, tables, KINDS[0]), **scaling} if by_kind else scaling or tables
+    of_local = table_of_kind(f, tables, KINDS[1]) if by_kind else {}
     attention = replace(attention, norm=rms)
     full = replace(attention, positions=rotary_of(f, of_full, base))
     near = replace(attention, positions=rotary_of(f, of_local, local))
     return _alternating(f, head, rms, full, near, kinds_of_layers(f, lambda i: (i + 1) % pattern != 0))
-
-
-def _of_kind(f: Fields, tables: Mapping[str, object], kind: str) -> dict[str, object]:
-    """Return the rotary positions for one kind of layers."""
-    table = tables.get(kind) or {}
-    if not isinstance(table, dict):
-        raise f.error(f"rope_parameters.{kind}", f"is {shown(table)}; an object or null is needed")
-    return table
 
 
 TEXT_ALONE = "the language model alone, without what reads pictures"

@@ -1,0 +1,291 @@
+"""Decoders as data: one reader for all families whose configurations have the usual fields.
+
+A family is a `Decoder`: the values here that differ from Llama's. A pair of a field and its default stands where a
+configuration decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+from sympy import Expr, Integer, Rational
+
+from derivations.architectures.description import (
+    Alibi,
+    Attention,
+    Block,
+    Embedding,
+    Experts,
+    FeedForward,
+    Norm,
+    Rotary,
+    Run,
+    Stack,
+)
+from derivations.architectures.hugging_face.families import Reader
+from derivations.architectures.hugging_face.fields import REQUIRED, Fields
+from derivations.architectures.hugging_face.positions import rotary, rotary_by_kind
+from derivations.architectures.hugging_face.readers.gated import KINDS, check_groups, experts_of, kinds_of_layers
+from derivations.architectures.hugging_face.shared import (
+    Parts,
+    activation,
+    grouped_heads,
+    language_head,
+    listed_layers,
+    runs,
+    uniform,
+)
+from derivations.symbols import d_ff, d_k, d_model, size
+
+__all__ = ["Decoder", "Scale", "Sparse", "Windows", "reader_of"]
+
+Choice: TypeAlias = "bool | tuple[str, bool]"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A factor that a field gives, or 1 divided by the field; with no default it is the usual one of its place."""
+
+    field: str
+    default: str | None = "1"
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The layers with a window: those that `layer_types` lists, or else by a rule.
+
+    `width` is the default of `sliding_window`. By the rule every layer has a window, or, with a `period`, all but the
+    last of each period (the first, if `first`); the period may be given by a field. With `listed` false there is no
+    field `layer_types`. `rotated` are the layers with rotary positions: all, those with a window, or those with a
+    window if there is a window at all. With `by_kind` each kind of layers has a table of rotary positions.
+    """
+
+    width: int | None = None
+    period: int | None = None
+    period_field: str = ""
+    first: bool = False
+    listed: bool = True
+    rotated: Literal["all", "windowed", "windowed if any"] = "all"
+    by_kind: bool = False
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A mixture of experts in every layer: the fields of its sizes, and whether its weights add up to 1.
+
+    `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
+    as the others, 1 unless told; 0 for none. `dense` is the field, with its default, of the number of first layers
+    without experts. With `groups` experts are chosen among those of some groups. A correction of the scores by which
+    they are chosen, as released files have it, changes no count.
+    """
+
+    number: tuple[str, ...] = ("num_local_experts",)
+    width: str = "intermediate_size"
+    normalised: Choice = True
+    shared: str = ""
+    shared_number: str = ""
+    dense: tuple[str, int] | None = None
+    scoring: Literal["softmax", "sigmoid"] = "softmax"
+    scale: Scale | None = None
+    groups: bool = False
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A family of decoders: what differs from Llama.
+
+    `eps` is a field and its default, or a fixed number; `biases` are those of queries, keys and values, and of the
+    output; `groups` and `head_width` are defaults. Without `grouped` every head has its own keys and values; without
+    `own_width` the width of a head always is the quotient of the width of the model and the heads. `share` is the
+    default share of rotated columns. `unrotated` is the field that lists layers without positions, 0 for each. `only`
+    are the values of fields that are understood, `without_effect` the fields that may have any value.
+    """
+
+    norm: Norm = field(default_factory=lambda: Norm("rms"))
+    eps: tuple[str, str] | str = ("rms_norm_eps", "1e-6")
+    order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
+    sandwich: Choice = False
+    parallel: Choice = False
+    one_norm: bool = False
+    groups: int | None = None
+    grouped: bool = True
+    head_width: int | None = None
+    own_width: bool = True
+    biases: tuple[Choice, Choice] = (("attention_bias", False), ("attention_bias", False))
+    query_key_norm: Choice = False
+    norm_after: bool = False
+    norm_over_all: bool = False
+    base: str = "10000"
+    halves: bool = True
+    share: str | None = None
+    clip: str = ""
+    unrotated: str = ""
+    windows: Windows | None = None
+    gated: bool = True
+    activation: tuple[str, str] = ("hidden_act", "silu")
+    network_biases: Choice = False
+    sparse: Sparse | None = None
+    tied: bool = False
+    head_bias: Choice = False
+    score_scale: Scale | None = None
+    residual_scale: Scale | None = None
+    embedding_scale: Scale | None = None
+    head_scale: Scale | None = None
+    only: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    without_effect: Sequence[str] = ()
+
+
+def reader_of(family: Decoder) -> Reader:
+    """Return the reader of the configurations of a family."""
+    return partial(_read, family)
+
+
+def _read(family: Decoder, f: Fields, kind: str) -> Parts:
+    for name, values in family.only.items():
+        f.only(name, *values)
+    for name in ("max_position_embeddings", *family.without_effect):
+        f.take(name, None)
+    eps = Rational(family.eps) if isinstance(family.eps, str) else f.number(*family.eps)
+    norm = replace(family.norm, eps=eps)
+    block = Block(_attention(family, f, norm), _network(family, f), norm, family.order, one_norm=family.one_norm)
+    if _chosen(f, family.parallel):
+        block = replace(block, order="parallel")
+    if _chosen(f, family.sandwich):
+        block = replace(block, order="sandwich")
+    block = replace(block, residual_scale=_scale(f, family.residual_scale))
+    layers = _layers(family, f, block)
+    head = language_head(f, kind, tied=family.tied, bias=_chosen(f, family.head_bias))
+    head = replace(head, scale=_scale(f, family.head_scale))
+    embedding = Embedding(scale=_scale(f, family.embedding_scale))
+    return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=norm))
+
+
+def _chosen(f: Fields, choice: Choice) -> bool:
+    return choice if isinstance(choice, bool) else f.flag(*choice)
+
+
+def _scale(f: Fields, scale: Scale | None) -> Expr:
+    if scale is None:
+        return Integer(1)
+    if f.take(scale.field, scale.default) is None:
+        return Integer(1)
+    factor = f.number(scale.field, scale.default or REQUIRED)
+    return 1 / factor if scale.inverse else factor
+
+
+def _score_scale(f: Fields, scale: Scale | None) -> Expr | None:
+    """Return the factor of the scores, or None for the usual one."""
+    if scale is None or (scale.default is None and f.take(scale.field, None) is None):
+        return None
+    return _scale(f, scale)
+
+
+def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
+    """Return the attention of a layer that sees all positions."""
+    if not family.grouped:
+        f.only("num_key_value_heads", None, f.whole("num_attention_heads"))
+    heads, groups = grouped_heads(f, family.groups, width=family.head_width)
+    if not family.own_width and f.values[d_k] * (f.whole("num_attention_heads") or 1) != f.values[d_model]:
+        raise f.error("head_dim", f"is {f.values[d_k]}, and hidden_size is not that many columns for every head")
+    of_rows, of_output = (_chosen(f, choice) for choice in family.biases)
+    attention = Attention(
+        heads,
+        groups,
+        biases=(of_rows, of_rows, of_rows, of_output),
+        norm=norm if _chosen(f, family.query_key_norm) else None,
+        norm_after=family.norm_after,
+        norm_over_all=family.norm_over_all,
+        clip=f.number(family.clip) if family.clip and f.take(family.clip, None) is not None else None,
+        score_scale=_score_scale(f, family.score_scale),
+    )
+    if family.windows is not None and family.windows.by_kind:
+        return attention
+    return replace(attention, positions=rotary(f, family.base, halves=family.halves, share=family.share))
+
+
+def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
+    if family.sparse is None:
+        function = activation(f, *family.activation)
+        return FeedForward(function, family.gated, _chosen(f, family.network_biases), f.size(d_ff, "intermediate_size"))
+    sparse = family.sparse
+    f.words("mlp_layer_types", ("sparse",))
+    if sparse.width != "intermediate_size" and sparse.dense is None:
+        f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
+    experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
+    if sparse.groups:
+        check_groups(f, None, None)
+    experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale))
+    shared = f.whole(sparse.shared, 0, least=0) if sparse.shared else None
+    if sparse.shared_number:
+        shared = (f.whole(sparse.shared_number, 1, least=0) or 0) * f.values[size("d_expert")]
+    return replace(experts, d_shared=f.let(size("d_shared"), shared)) if shared else experts
+
+
+def _some_dense(f: Fields, block: Block, sparse: Sparse) -> tuple[Run, ...]:
+    """Return some dense layers, followed by layers with experts."""
+    assert sparse.dense is not None
+    assert isinstance(block.feed_forward, Experts)
+    count = f.whole("num_hidden_layers") or 1
+    first = min(f.whole(*sparse.dense, least=0) or 0, count)
+    network = FeedForward(block.feed_forward.activation, True, False, f.size(d_ff, "intermediate_size"))
+    pairs = [(replace(block, feed_forward=network), "N_dense", first), (block, "N_experts", count - first)]
+    return tuple(Run((each,), f.let(size(name), number)) for each, name, number in pairs if number)
+
+
+def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
+    """Return the layers, some of them with a window or without positions."""
+    if family.unrotated:
+        return _some_unrotated(family, f, block)
+    if family.sparse is not None and family.sparse.dense is not None:
+        return _some_dense(f, block, family.sparse)
+    windows = family.windows
+    if windows is None:
+        return uniform(f, block)
+    width = f.whole("sliding_window", windows.width, none=True)
+    window = None if width is None else f.let(size("window"), width)
+    if window is None and windows.rotated == "windowed":
+        raise f.error("sliding_window", "is null, and only layers with a window have positions")
+    if not windows.listed:
+        return uniform(f, _with(block, window=window))
+    kinds = kinds_of_layers(f, _rule(windows, f, window is not None))
+    if window is None and KINDS[1] in kinds:
+        raise f.error("sliding_window", "is null, and there are layers with a window")
+    every = block.attention.positions
+    assert not isinstance(every, Alibi)
+    turned: dict[str, Rotary | None] = (
+        rotary_by_kind(f, family.base) if windows.by_kind else dict.fromkeys(KINDS, every)
+    )
+    if windows.rotated != "all" and window is not None:
+        turned[KINDS[0]] = None
+    near = _with(block, window=window, positions=turned[KINDS[1]])
+    far = _with(block, positions=turned[KINDS[0]])
+    return runs(f, [near if each == KINDS[1] else far for each in kinds])
+
+
+def _with(block: Block, **changes: object) -> Block:
+    """Return a block whose attention has some other fields."""
+    return replace(block, attention=replace(block.attention, **changes))  # type: ignore[arg-type]
+
+
+def _rule(windows: Windows, f: Fields, used: bool) -> Callable[[int], bool]:
+    """Return the rule that says which layers have a window if they are not listed."""
+    listed = f.take("layer_types", None) is not None
+    period, at = windows.period, 0 if windows.first else 1
+    if windows.period_field:
+        period = f.whole(windows.period_field, None if listed else period, none=True, least=0) or period
+    return lambda i: used and (period is None or (i + at) % period != 0)
+
+
+def _some_unrotated(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
+    """Return layers with rotary positions, and without where a list has 0, by default in every fourth layer."""
+    count = listed_layers(f)
+    f.words("layer_types", KINDS[:1])
+    period = f.whole(f"{family.unrotated.removesuffix('s')}_interval", 4) or 4
+    given = f.numbers(family.unrotated, 2) or [int((i + 1) % period != 0) for i in range(count)]
+    if len(given) < count:
+        raise f.error(family.unrotated, f"has {len(given)} entries, and num_hidden_layers is {count}")
+    return runs(f, [block if each else _with(block, positions=None) for each in given[:count]])

@@ -1,0 +1,150 @@
+"""Queries, keys and values of a description, with the norms, the clipping and the rotation of their columns.
+
+Definition   Q_i = rows times W_i (plus b_i), normed, clipped to [-c, c], rotated, whichever the description asks for;
+             the norm is of the columns of one head, or of those of all heads together
+Shapes       rows (n, d_model), W_Q (h, d_model, d_k), or (d_model, h d_k) where all heads are normed together
+Source       Su et al. (2021) for the rotation; Henry et al. (2020) for norms of queries and keys; OLMo Team (2024),
+             OLMo 2, section 3.3.2, for norms over all heads; MosaicML (2023), MPT, for the clipping
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sympy import Expr, Max, Min, Symbol
+
+from derivations.architectures.description import Attention, Norm, Rotary
+from derivations.language.arrays.arrangements import column_block
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.expression import Array, Variable, array
+from derivations.language.arrays.functions import Named, named
+from derivations.language.arrays.shapes import Blocks
+from derivations.language.layers.layer import Equations, Layer, Part, part
+from derivations.normalisation.layer_norm import layer_norm
+from derivations.normalisation.rms_norm import rms_norm
+from derivations.positions.rotary import rotary_embedding
+from derivations.positions.rotary_scaling import SCALINGS, amplitude
+from derivations.symbols import d_model, scalar
+
+__all__ = ["Projections", "clipped", "columns_of", "norm_layer", "rotary_layer"]
+
+t = scalar("t")
+
+
+def norm_layer(norm: Norm) -> Layer:
+    """Return the normalisation of a description."""
+    if norm.kind == "layer":
+        return layer_norm(norm.eps, scaled=norm.scaled, shifted=norm.shifted)
+    return rms_norm(norm.eps, scaled=norm.scaled)
+
+
+def rotary_layer(rotary: Rotary) -> Layer:
+    """Return the rotary position embedding of a description, with its frequencies changed by the named rule.
+
+    Assumes      a rule that lacks a number (`lacks`) does not change the frequencies: counts do not depend on them
+    """
+    rule = dict(rotary.scaling)
+    if not rule or "lacks" in rule:
+        return rotary_embedding(halves=rotary.halves, base=rotary.base)
+    scaling = SCALINGS[str(rule["rope_type"])]
+    return rotary_embedding(
+        halves=rotary.halves,
+        base=rotary.base,
+        scaled=lambda frequency, pair: scaling(frequency, pair, rule),
+        amplitude=amplitude(rule),
+    )
+
+
+def clipped(largest: Expr) -> Named:
+    """Return the function that cuts entries off at -c and c."""
+    return named(f"clip_{largest}".replace("/", "_over_"), Max(-largest, Min(t, largest)), t)
+
+
+def columns_of(a: Attention) -> tuple[tuple[str, Expr], ...]:
+    """Return the columns of queries and keys: the rotated ones, then the others, if any."""
+    if isinstance(a.positions, Rotary) and a.positions.columns is not None:
+        return ("", a.positions.columns), ("_pass", a.d_k - a.positions.columns)
+    return (("", a.d_k),)
+
+
+@dataclass
+class Projections:
+    """Writes queries, keys and values of a family of heads, and collects their weights."""
+
+    a: Attention
+    over: tuple[Symbol, Expr]
+    let: Equations = field(default_factory=Equations)
+    parameters: list[Variable] = field(default_factory=list)
+
+    def queries(self, rows: Array) -> list[Array]:
+        """Write the queries of one head, normed and rotated: two arrays if only some columns are rotated."""
+        return self._finished("Q", rows, self.a.biases[0])
+
+    def keys(self, rows: Array) -> list[Array]:
+        """Write the keys of one head, normed and rotated like the queries."""
+        return self._finished("K", rows, self.a.biases[1])
+
+    def values(self, rows: Array) -> Array:
+        """Write the values of one head."""
+        return self._clipped(self._projected("V", rows, self.a.d_v, self.a.biases[2]))
+
+    def sinks(self) -> list[Variable]:
+        """Write the scores of the sinks, one for every head, which take a share of the weights."""
+        found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
+        self.parameters += found
+        return found
+
+    def all_normed(self, letter: str, rows: Array, width: Expr) -> Array:
+        """Write the queries or keys of all heads side by side, normed over all columns; return `width` columns."""
+        total, biased = Blocks(self.over[1], width), self.a.biases["QK".index(letter)]
+        W, b = array(f"W_{letter}", d_model, total), array(f"b_{letter}", total)
+        self.parameters += [W, b] if biased else [W]
+        every = self.let(f"{letter}_all")(rows @ W + b if biased else rows @ W)
+        normed = self.let(f"{letter}_norm")(self._clipped(self._norm(letter)(every)))
+        return column_block(ColumnRange(normed, 0, total), self.over[0])
+
+    def turned(self, letter: str, rows: Array) -> list[Array]:
+        """Write the rotated columns of queries or keys, and their other columns, if only some are rotated."""
+        rotary, columns = self.a.positions, columns_of(self.a)
+        parts, start = [rows], columns[0][1]
+        if len(columns) > 1:
+            cuts = (ColumnRange(rows, 0, start), ColumnRange(rows, start, columns[1][1]))
+            names = (f"{letter}_first", f"{letter}_pass")
+            parts = [self._member(name, cut) for name, cut in zip(names, cuts, strict=True)]
+        if isinstance(rotary, Rotary):
+            parts[0] = self._member(f"{letter}_turned", part("rotary", rotary_layer(rotary))(parts[0]))
+        return parts
+
+    def _finished(self, letter: str, rows: Array, biased: bool) -> list[Array]:
+        a = self.a
+        if a.norm is None:  # columns that are rotated have a matrix of their own: nothing has to be cut
+            parts = [
+                self._clipped(self._projected(f"{letter}{suffix}", rows, width, biased))
+                for suffix, width in columns_of(a)
+            ]
+            if isinstance(a.positions, Rotary):
+                parts[0] = self._member(f"{letter}_turned", part("rotary", rotary_layer(a.positions))(parts[0]))
+            return parts
+        if a.norm_over_all:
+            return self.turned(letter, self.all_normed(letter, rows, a.d_k))
+        whole, name = self._projected(letter, rows, a.d_k, biased), f"{letter}_norm"
+        if not a.norm_after:
+            return self.turned(letter, self._member(name, self._clipped(self._norm(letter)(whole))))
+        (turned,) = self.turned(letter, self._clipped(whole))  # a norm of columns that are apart is in no model
+        return [self._member(name, self._norm(letter)(turned))]
+
+    def _projected(self, name: str, rows: Array, width: Expr, biased: bool) -> Array:
+        place, count = self.over
+        W, b = array(f"W_{name}", count, d_model, width), array(f"b_{name}", count, width)
+        self.parameters += [W, b] if biased else [W]
+        return self._member(name, rows @ W[place] + b[place] if biased else rows @ W[place])
+
+    def _member(self, name: str, value: Array) -> Array:
+        return self.let(name, over=self.over)(value)[self.over[0]]
+
+    def _clipped(self, rows: Array) -> Array:
+        return rows if self.a.clip is None else clipped(self.a.clip)(rows)
+
+    def _norm(self, letter: str) -> Part:
+        assert self.a.norm is not None
+        return part({"Q": "query_norm", "K": "key_norm"}[letter], norm_layer(self.a.norm))

@@ -1,0 +1,147 @@
+"""The weights of a model in groups: those of each kind of layer, and those before and after the layers.
+
+Definition   a group is a set of weights by their names in the tables of checkpoints, with the number of its copies. A
+             stage of a pipeline is a range of layers; the first stage has the weights before the layers, the last those
+             after them, among them a copy of the table of tokens if the head is tied to it
+Units        entries
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sympy import Expr, Integer
+
+from derivations.architectures.blocks import Around, block_layer
+from derivations.architectures.composition import build
+from derivations.architectures.description import Block, Model, Stack
+from derivations.language.arrays.expression import Shape
+from derivations.language.counting.costs import weight_shapes
+from derivations.symbols import d_model, vocab
+
+__all__ = ["MOST_LAYERS", "Group", "Kind", "Stage", "kinds_of_layers", "weight_groups"]
+
+MOST_LAYERS = 100_000  # that are listed one by one
+BEFORE = ("E", "P", "T", "W_in", "class_token", "stem", "embedding_norm", "encoder_embedding_norm")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Weights with their shapes, and the number of copies; `layers` are the layers that have them, None if too many."""
+
+    weights: Mapping[str, Shape]
+    copies: Expr
+    layers: tuple[int, ...] | None = ()
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The layers `first` to `last` - 1 of `layers` layers, counted from 0."""
+
+    first: int
+    last: int
+    layers: int
+
+    @property
+    def opens(self) -> bool:
+        """Whether it is the first stage."""
+        return self.first == 0
+
+    @property
+    def closes(self) -> bool:
+        """Whether it is the last stage."""
+        return self.last == self.layers
+
+
+def weight_groups(model: Model, together: Model, stage: Stage | None = None) -> Iterator[Group]:
+    """Yield the groups of a model, or of one stage; `together` has the layers of one kind in one run.
+
+    Raises       ValueError for a stage of a model with two stacks, or with too many layers to list
+    """
+    yield from _outside(together, stage)
+    for kind in kinds_of_layers(model, together, stage):
+        layer = block_layer(kind.block, Around(memory=kind.block.cross_attention is not None, masked=kind.masked))
+        layer = layer.xreplace(_widths(together))
+        weights = {f"{kind.side}.{path}": shape for path, (shape, _) in weight_shapes(layer).items()}
+        yield Group({_short(path): shape for path, shape in weights.items()}, kind.copies, kind.layers)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Equal layers of a stack: its side, the block, the number of layers, and which they are, None if too many."""
+
+    side: str
+    block: Block
+    copies: Expr
+    layers: tuple[int, ...] | None
+    masked: bool
+
+
+def kinds_of_layers(model: Model, together: Model, stage: Stage | None = None) -> Iterator[Kind]:
+    """Yield the kinds of layers of a model, or of one stage.
+
+    Raises       ValueError for a stage of a model with too many layers to list
+    """
+    for side in ("encoder", "decoder"):
+        stack: Stack | None = getattr(together.architecture, side)
+        ordered: Stack | None = getattr(model.architecture, side)
+        if stack is None or ordered is None:
+            continue
+        numbers = _numbers_of_layers(model, ordered)
+        for run in stack.runs:
+            for block in run.blocks:
+                copies, layers = run.count, numbers.get(block)
+                if stage is not None:
+                    copies, layers = _of_stage(layers, stage)
+                yield Kind(side, block, copies, layers, stack.causal)
+
+
+def _of_stage(layers: tuple[int, ...] | None, stage: Stage) -> tuple[Expr, tuple[int, ...]]:
+    if layers is None:
+        raise ValueError(f"more than {MOST_LAYERS} layers are not divided into stages; leave --pipeline out")
+    inside = tuple(number for number in layers if stage.first <= number < stage.last)
+    return Integer(len(inside)), inside
+
+
+def _outside(together: Model, stage: Stage | None) -> Iterator[Group]:
+    whole = weight_shapes(build(together.architecture))
+    outside = {path: shape for path, (shape, _) in whole.items() if not _in_layers(path)}
+    if stage is None:
+        yield Group(outside, Integer(1))
+        return
+    head = together.architecture.head
+    tied = ("E",) if head.tied and not stage.opens and "logits" in build(together.architecture).shapes else ()
+    before = {path: shape for path, shape in outside.items() if path.partition(".")[0] in BEFORE}
+    after = {path: shape for path, shape in outside.items() if path not in before or path in tied}
+    if stage.opens:
+        yield Group(before, Integer(1))
+    if stage.closes:
+        yield Group(after, Integer(1))
+
+
+def _widths(model: Model) -> dict[Expr, Expr]:
+    return {d_model: model.architecture.d_model, vocab: model.architecture.vocab}
+
+
+def _numbers_of_layers(model: Model, stack: Stack) -> dict[Block, tuple[int, ...]]:
+    counts = [int(run.count.xreplace(dict(model.values))) for run in stack.runs]
+    if sum(count * len(run.blocks) for count, run in zip(counts, stack.runs, strict=True)) > MOST_LAYERS:
+        return {}
+    found: dict[Block, list[int]] = {}
+    number = 0
+    for times, run in zip(counts, stack.runs, strict=True):
+        for _ in range(times):
+            for block in run.blocks:
+                found.setdefault(block, []).append(number)
+                number += 1
+    return {block: tuple(numbers) for block, numbers in found.items()}
+
+
+def _in_layers(path: str) -> bool:
+    return any(name == "layers" or name.startswith("layers_") for name in path.split(".")[:2])
+
+
+def _short(path: str) -> str:
+    """Return the name in the tables, which do not distinguish groups of heads."""
+    return path.replace(".group.", ".")
