@@ -2,10 +2,12 @@
 
 from numeric.codegen.compile import CompiledLayer, compile_layer, source
 from numeric.codegen.formula_printer import CompileError
+from numeric.exchange.export import to_onnx, write_onnx
 from numeric.models.load import LoadedModel, load
 from numeric.models.transformer import Transformer
 from numeric.models.weights import count, initialise
 from numeric.optimize import Optimised, optimize
+from numeric.optimize.engine import PreparedForEngine, prepare_for_engine
 from numeric.optimize.prepare import Prepared, PreparedGradient, prepare, prepare_gradient
 from numeric.runtime.checks import InputError
 
@@ -16,6 +18,7 @@ __all__ = [
     "LoadedModel",
     "Optimised",
     "Prepared",
+    "PreparedForEngine",
     "PreparedGradient",
     "Transformer",
     "compile_layer",
@@ -24,6 +27,9 @@ __all__ = [
     "load",
     "optimize",
     "prepare",
+    "prepare_for_engine",
     "prepare_gradient",
     "source",
+    "to_onnx",
+    "write_onnx",
 ]

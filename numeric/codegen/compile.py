@@ -16,17 +16,19 @@ is not an axis of an input or a parameter; a scalar such as epsilon is a keyword
 """
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from sympy import Symbol
 
-from derivations.language.layers.layer import Layer
-from numeric.codegen.backends import Backend, backend_called
+from derivations.language.layers.layer import Layer, require_layer
+from numeric.codegen.backends import BACKENDS, Backend, backend_called
 from numeric.codegen.backends.arguments import checked_call
 from numeric.codegen.functions import PRIMITIVES, Function, printed_functions
 from numeric.codegen.naming import named
+from numeric.codegen.onnx_graph.compiled import EngineFunction
+from numeric.codegen.onnx_graph.engines import ENGINES
 from numeric.codegen.plan import Unit, plan_of
 from numeric.codegen.syntax import names_in
 from numeric.runtime import checks
@@ -51,7 +53,8 @@ class CompiledLayer:
     def __call__(self, *arguments: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
         if check:
-            check_call = checks.check_call if self.backend == "numpy" else checked_call(self.backend)
+            of_numpy = self.backend not in BACKENDS or self.backend == "numpy"  # engines take NumPy arrays
+            check_call = checks.check_call if of_numpy else checked_call(self.backend)
             arguments, named = (), check_call(self.layer, self.function, self.sizes, arguments, named)
         results = self.function(*arguments, **named)
         return own_memory(results, [*arguments, *named.values()]) if self.backend == "numpy" else results
@@ -65,10 +68,18 @@ class CompiledLayer:
 def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
     """Return a layer as a function over the arrays of NumPy, JAX or PyTorch; its source is at `.source`.
 
+    Definition   the backends "onnxruntime" and "openvino" are engines: they take NumPy arrays, and run the layer's
+                 ONNX graph; the source is NumPy's
     Raises       CompileError where an equation has no form there, ValueError for an unknown backend, ImportError for
                  a backend that is not installed, TypeError for an argument that is not a layer
     """
-    return _compiled(layer, backend, runs=True)
+    return _for_engine(layer, backend) if backend in ENGINES else _compiled(layer, backend, runs=True)
+
+
+def _for_engine(layer: Layer, engine: str) -> CompiledLayer:
+    """Return a layer that an engine runs, behind the signature and the checks of its NumPy function."""
+    plain = compile_layer(layer)
+    return replace(plain, function=EngineFunction(layer, engine, plain.function), backend=engine)
 
 
 def source(layer: Layer, backend: str = "numpy") -> str:
@@ -81,10 +92,8 @@ def source(layer: Layer, backend: str = "numpy") -> str:
 
 def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
     """Return a layer after all passes; without `runs`, for its text alone, the backend need not be installed."""
-    if not isinstance(layer, Layer):
-        raise TypeError(f"a layer is needed, such as feed_forward() or layer('feed_forward'), not {layer!r}")
     backend = backend_called(backend_name)
-    plan = plan_of(layer)  # the functions to print, each after those that it calls
+    plan = plan_of(require_layer(layer))  # the functions to print, each after those that it calls
     names = named(plan)  # the names of the functions, and of the variables in each
     functions = printed_functions(plan, names, backend, backend.namespace() if runs else {})  # texts that run
     text = _module_text(layer, [functions[unit].text for unit in plan.units], backend)  # all in one module

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sympy import Basic, E, Expr, Lambda, Mul, Symbol, exp, fraction, true
+from sympy import Basic, E, Expr, Lambda, Mul, Symbol, fraction, true
 from sympy.logic.boolalg import Boolean
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
+from numeric.codegen.exponentials import without_overflow
 from numeric.runtime.structure import identifier
 
 __all__ = ["CompileError", "FormulaPrinter", "ScalarPrinter", "quotient"]
@@ -90,6 +91,7 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
         self._names = names
 
     def _print_Symbol(self, expr: Symbol) -> str:
+        # a size or a scalar has a name in the function; anything else has no value when it runs
         if expr not in self._names:
             raise CompileError(f"the symbol {expr} is neither a size nor a scalar of the layer: declare it positive")
         return self._names[expr]
@@ -115,15 +117,6 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
     def real(self, expr: Expr) -> str:
         """Return an expression of sizes as a float, so that positions are floats: integers overflow silently."""
         return str(self._print(expr)) if fraction(expr)[1] != 1 else f"float({self._print(expr)})"
-
-
-def _logistic(factor: Expr) -> Expr | None:
-    """Return u where a factor is a power of 1/(1 + exp(-u)), else None."""
-    if not (factor.is_Pow and factor.exp.is_Integer and factor.exp < 0 and factor.base.is_Add):
-        return None
-    others = [term for term in factor.base.args if term != 1]
-    alone = len(factor.base.args) == 2 and len(others) == 1 and isinstance(others[0], exp)
-    return -others[0].args[0] if alone else None
 
 
 class FormulaPrinter(_Quotients, SciPyPrinter):
@@ -181,12 +174,13 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         bindings, long = {}, {}
         for variable, text in zip(formula.variables, texts, strict=True):
             bindings[variable] = text
+            # a name or a slice of one costs nothing to repeat
             if not re.fullmatch(r"\w+(\[[^()]*\])?", text):
                 bindings[variable] = self._fresh(variable.name)
                 long[bindings[variable]] = text
         dtype = dtype or f"{bindings[formula.variables[0]]}.dtype"
         with self._with(_bindings=bindings, _dtype=dtype):
-            printed = self._print(formula.expr)
+            printed = self._print(without_overflow(formula.expr, formula.variables))
         for name, text in long.items():
             word = re.compile(rf"\b{name}\b")
             first = f"({name} := {text})" if len(word.findall(printed)) > 1 else text
@@ -199,22 +193,11 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     _print_Dummy = _print_Symbol  # the variable of SymPy's identity function
 
-    def _print_Mul(self, expr: Expr) -> str:
-        """Print a product; a factor 1/(1 + exp(-u)) becomes SciPy's expit(u), which cannot overflow."""
-        logistic = [factor for factor in Mul.make_args(expr) if _logistic(factor) is not None]
-        if not logistic:
-            return str(super()._print_Mul(expr))
-        rest = Mul(*(factor for factor in Mul.make_args(expr) if factor not in logistic))
-        sign = "-" if rest.could_extract_minus_sign() else ""
-        texts = [] if rest in (1, -1) else [self.parenthesize(-rest if sign else rest, PRECEDENCE["Mul"])]
-        return sign + " * ".join([*texts, *map(self._print, logistic)])
+    def _print_Expit(self, expr: Expr) -> str:
+        return f"{self._modules['scipy.special']}.expit({self._print(expr.args[0])})"
 
-    def _print_Pow(self, expr: Expr, rational: bool = False) -> str:
-        argument = _logistic(expr)
-        if argument is None:
-            return str(super()._print_Pow(expr, rational))
-        power = "" if expr.exp == -1 else f" ** {-expr.exp}"
-        return f"{self._modules['scipy.special']}.expit({self._print(argument)}){power}"
+    def _print_LogAddExp(self, expr: Expr) -> str:
+        return f"{self._arrays}.logaddexp({', '.join(map(self._print, expr.args))})"
 
     def _extremum(self, function: str, expr: Expr) -> str:
         # NumPy's maximum and minimum take two arrays, SymPy's any number of arguments

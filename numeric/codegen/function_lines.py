@@ -58,6 +58,7 @@ def lines_of(
         else:
             real = [names[v] for v in layer.inputs if v.kind == "real"]
             if len(layer.inputs) > 2:  # with a single input, its gradient has all batch axes already
+                # an input that is broadcast along the batch axes of another has the sum over them as gradient
                 of_inputs = [f"like({value}, {x})" for value, x in zip(of_inputs, real, strict=False)]
             returned = [*of_inputs, *of_parameters, *gradients.values()]
     yield Line("", ", ".join(returned))
@@ -103,6 +104,7 @@ class _Writer:
 
     def _backward_calls(self, equation: Equation) -> Iterator[Line]:
         for node, over in pulled(equation.value, equation.over[0] if equation.over else None):
+            # one call of a backward pass gives the gradients by all inputs
             if (*node.call, over) in self.called:
                 continue
             gradient = self._fresh(f"{identifier(node.part)}_gradient")
@@ -149,6 +151,7 @@ class _Writer:
                     own = [*below.parameters, *below.parts]
                     entries = ", ".join(f'"{each}": {name}["{each}"]' for each in own)
                     texts.append(f"{{{entries}}}" if node.bound else name)
+            # a missing gradient must not look like a gradient of 0
             if not texts:
                 raise CompileError(f"layer {self.layer.name}: no gradient reaches the weights of {part}")
             # the chain rule: weights used twice have the sum of the gradients of both uses

@@ -166,6 +166,7 @@ def _axis_lengths(layer: Layer) -> dict[Symbol, AxisLength]:
     for variable in given:
         for number, along in enumerate(variable.shape):
             if isinstance(along, Symbol):
+                # counted from the end, because batch axes stand in front
                 lengths.setdefault(along, AxisLength(variable, Integer(number - len(variable.shape))))
     return lengths
 

@@ -107,6 +107,7 @@ def _parts(value: ast.expr, text: str, level: Operators) -> list[str]:
     looser = _SUM if level is _PRODUCT else ()
     if not (isinstance(value, ast.BinOp) and isinstance(value.op, level)):
         return [_operand(value, text, looser)]
+    # a - (b - c) needs its brackets, and (a - b) - c does not: operators of one level group from the left
     right = _operand(value.right, text, (*level, *looser))
     return [*_parts(value.left, text, level), f"{_SIGNS[type(value.op)]} {right}"]
 

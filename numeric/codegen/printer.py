@@ -15,6 +15,7 @@ from sympy import And, Basic, Expr, Integer, Lambda, Symbol, expand, oo, togethe
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, SumOver, Tabulated
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowExponentials
 from derivations.language.arrays.expression import (
     Array,
@@ -34,6 +35,7 @@ from derivations.language.arrays.selection import ScatterRows
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
+from numeric.codegen.contractions import Writer, contraction_text
 from numeric.codegen.formula_printer import CompileError, FormulaPrinter, quotient
 from numeric.codegen.syntax import names_in, tidied
 from numeric.runtime.structure import identifier, weight_tree
@@ -144,6 +146,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         name = self._names[variable]
         if self._family is None or variable not in self._batched:
             return name
+        # an input without members gets the axis of members, of length 1
         return f"{name}[..., None{', :' * len(variable.shape)}]"
 
     def _print_AxisLength(self, node: AxisLength) -> str:
@@ -171,6 +174,7 @@ class NumPyLayerPrinter(FormulaPrinter):
             case 2, 1:
                 return f"({left} @ {right}[..., None])[..., 0]"
             case _:
+                # `@` would take two batches of vectors for two matrices
                 return f"({left} * {right}).sum(axis=-1)"
 
     def _print_Plus(self, node: Plus) -> str:
@@ -184,12 +188,16 @@ class NumPyLayerPrinter(FormulaPrinter):
         scalar, array = node.args
         if self._varies(scalar):
             raise CompileError(f"{node}: a factor that depends on the index {self._family} has no NumPy form yet")
+        return self._times(scalar, self._as_real(array))
+
+    def _times(self, scalar: Expr, text: str) -> str:
+        """Return the text of an array times a number."""
         numerator, denominator = quotient(scalar)
         sign = "-" if numerator.could_extract_minus_sign() else ""
         factor = -numerator if sign else numerator
         times = "" if factor == 1 else f"({self._scalar._print(factor)}) * "
         over = "" if denominator == 1 else f" / ({self._scalar._print(denominator)})"
-        return f"({sign}{times}{self._as_real(array)}{over})"
+        return f"({sign}{times}{text}{over})"
 
     def _print_Transpose(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}.mT"
@@ -271,6 +279,16 @@ class NumPyLayerPrinter(FormulaPrinter):
     def _print_Interleave(self, node: Array) -> str:
         return f"interleave({', '.join(map(self._exact, node.args))})"
 
+    def _print_Contraction(self, node: Contraction) -> str:
+        if self._varies(node) or self._family is not None:
+            raise CompileError(f"{node}: a contraction in a family over {self._family} has no NumPy form yet")
+        array = self._real if node.kind == "real" else self._exact
+        writer = Writer(array, self._scalar.whole, self._factor_table, self._times, f"{self._arrays}.einsum")
+        return contraction_text(node, writer)
+
+    def _factor_table(self, formula: Lambda, sizes: list[Expr]) -> str:
+        return self._exact(Tabulated(formula, *sizes))
+
     # Functions of rows, look-ups, masks
 
     def _print_RowSoftmax(self, node: Array) -> str:
@@ -284,6 +302,11 @@ class NumPyLayerPrinter(FormulaPrinter):
         if node.mask is not None:
             return f"masked_row_exponentials({scores}, {self._print(node.mask)}, {base})"
         return f"row_exponentials({scores}, {base})"
+
+    def _print_RowMax(self, node: Array) -> str:
+        if len(node.args) == 2:
+            return f"masked_row_max({self._exact(node.args[0])}, {self._print(node.args[1])})"
+        return f"{self._exact(node.args[0])}.max(axis=-1)"
 
     def _print_Normalised(self, node: Array) -> str:
         return f"normalised({', '.join(map(self._exact, node.args))})"

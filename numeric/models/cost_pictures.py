@@ -18,12 +18,19 @@ from derivations.costs.questions.answer import length_of, put, source_length
 from derivations.costs.questions.purposes import flops_by_purpose
 from derivations.language.counting.costs import flops_by_part
 from derivations.symbols import n
+from numeric.models.matplotlib_figures import figure_module
 from numeric.runtime.checks import InputError
 
 __all__ = ["FORMATS", "check_picture", "plot_counts"]
 
 FORMATS = (".pdf", ".png", ".svg")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999")  # Okabe and Ito (2008), safe for colour blindness
+PHASES = {
+    "forward": "a forward pass",
+    "training": "a training step",
+    "prefill": "a forward pass that fills the cache",
+    "decode": "a decoding step",
+}
 LENGTHS = tuple(round(2 ** (6 + k / 4)) for k in range(57))  # from 64 to 2^20
 PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 NO_DATES: Mapping[str, dict[str, None]] = {  # nor versions: equal counts give equal files
@@ -36,18 +43,18 @@ NO_DATES: Mapping[str, dict[str, None]] = {  # nor versions: equal counts give e
 def plot_counts(counts: Counts, path: str | Path) -> None:
     """Write a picture with three panels, in the format that the suffix of the file name gives.
 
-    Shows        parameters of every component; shares of the FLOPs of a forward pass by purpose against the length;
+    Shows        parameters of every component; shares of the FLOPs of the phase by purpose against the length;
                  bytes of weights, of the state of training, of activations with and without recomputing attention,
                  and of the cache, against the length
     Raises       InputError where the name has another suffix or no folder, Matplotlib is missing, or writing fails
     """
     file = Path(path)
     check_picture(file)
-    matplotlib, figures = import_module("matplotlib"), import_module("matplotlib.figure")
+    matplotlib, figures = import_module("matplotlib"), figure_module()
     with matplotlib.rc_context({"svg.hashsalt": "derivations", "font.size": 9, "axes.titlesize": 10}):
         figure = figures.Figure(figsize=(17, 6.4), dpi=120, layout="constrained")
         left, middle, right = figure.subplots(1, 3, width_ratios=(1.25, 1, 1))
-        figure.suptitle(_short(counts.model.name), fontsize=13)
+        figure.suptitle(f"{_short(counts.model.name)}: {PHASES[counts.phase]}", fontsize=13)
         _parameters(left, counts)
         _flops(middle, counts)
         _memory(right, counts)
@@ -68,10 +75,7 @@ def check_picture(file: Path) -> None:
         raise InputError(f"the picture {file} has no known ending; end it in one of {', '.join(FORMATS)}")
     if not file.parent.is_dir():
         raise InputError(f"the picture {file} cannot be written: there is no folder {file.parent}; make it first")
-    try:
-        import_module("matplotlib.figure")
-    except ImportError as error:
-        raise InputError("a picture needs Matplotlib: pip install 'derivations[plots]'") from error
+    figure_module()
 
 
 def _short(name: str) -> str:
@@ -96,16 +100,22 @@ def _parameters(axes: Any, counts: Counts) -> None:
 
 def _flops(axes: Any, counts: Counts) -> None:
     length = length_of(counts.model)
-    purposes = flops_by_purpose(flops_by_part(counts.layer, counts.batch, counts.convention))
-    curves = {purpose: _curve(counts, value, length) for purpose, value in purposes.items()}
+    curves = {purpose: _curve(counts, value, length) for purpose, value in _purposes(counts, length).items()}
     totals = [sum(values) for values in zip(*curves.values(), strict=True)]
     shares = [[100 * value / total for value, total in zip(v, totals, strict=True)] for v in curves.values()]
     axes.stackplot(LENGTHS, shares, labels=list(curves), colors=COLOURS, alpha=0.85)
     unit = "multiply-adds" if counts.convention.unit == "mac" else "FLOPs"
-    axes.set(
-        ylim=(0, 100), ylabel=f"share of {unit}, %", title=f"{unit[:1].upper()}{unit[1:]} of a forward pass by purpose"
-    )
+    title = f"{unit[:1].upper()}{unit[1:]} of {PHASES[counts.phase]} by purpose"
+    axes.set(ylim=(0, 100), ylabel=f"share of {unit}, %", title=title)
     _against_length(axes, counts, length)
+
+
+def _purposes(counts: Counts, length: Symbol) -> dict[str, Expr]:
+    """Return the operations of the phase by purpose; a decoding step is forward(n + 1) - forward(n)."""
+    if counts.phase != "decode":
+        return flops_by_purpose(counts.parts)
+    forward = flops_by_purpose(flops_by_part(counts.decoding_layer, counts.batch, counts.convention))
+    return {purpose: value.xreplace({length: length + 1}) - value for purpose, value in forward.items()}
 
 
 def _memory(axes: Any, counts: Counts) -> None:

@@ -54,7 +54,7 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
     if number_type not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InputError(f"load: the dtype must be float32 or float64, not {number_type}")
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder: give one with config.json and model.safetensors")
+        raise InputError(f"{folder} is not a folder: give one with config.json and model.safetensors")
     config = read_json(folder / "config.json")
     model = read_config(folder / "config.json", ignore=tuple(ignore))
     family = FAMILIES.get(str(config.get("model_type")))

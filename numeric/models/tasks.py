@@ -44,7 +44,7 @@ class Task:
             raise InputError(f"the task {self.name}: the alphabet must have at least 1 token, not {self.alphabet}")
         if not 1 <= self.shortest <= self.longest:
             raise InputError(
-                f"the task {self.name}: strings of {self.shortest} to {self.longest} tokens are none; "
+                f"the task {self.name}: there are no strings of {self.shortest} to {self.longest} tokens; "
                 "the shortest must be >= 1 and no longer than the longest"
             )
 

@@ -12,7 +12,6 @@ Source       Vaswani et al. (2017), section 5.3, with the beta_2 and epsilon tha
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import log
 from pathlib import Path
 from time import perf_counter, process_time
@@ -21,6 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
+from numeric.models.matplotlib_figures import figure_module
 from numeric.models.optimiser import Adam, warm_up
 from numeric.models.tasks import TASKS, Task
 from numeric.models.transformer import Transformer
@@ -136,10 +136,7 @@ def plot(training: Training, file: Path) -> None:
 
 def _figure(file: Path) -> Any:
     """Return an empty figure that can be written to the given file."""
-    try:
-        figure = import_module("matplotlib.figure").Figure(figsize=(6, 3.5), layout="constrained")
-    except ImportError as error:
-        raise InputError("a plot needs Matplotlib: install this package with its extra `plots`") from error
+    figure = figure_module().Figure(figsize=(6, 3.5), layout="constrained")
     formats = sorted(figure.canvas.get_supported_filetypes())
     if file.suffix[1:] not in formats:
         raise InputError(f"the plot {file} has no known ending; end it in one of {', '.join(formats)}")

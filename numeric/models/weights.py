@@ -1,8 +1,8 @@
 """Weights of a layer: drawn from a seed, with the shapes that the layer's equations give.
 
 Definition   a matrix of a product is uniform on (-b, b) with b = sqrt(6 / (rows + columns)); a vector added to every
-             row is 0, one that multiplies or divides every row is 1; a table whose rows are looked up or added has
-             normal entries of standard deviation d_model^(-1/2)
+             row is 0, one that multiplies or divides every row is 1, as is a single number; a table whose rows are
+             looked up or added has normal entries of standard deviation d_model^(-1/2)
 Shapes       nested as the layer: a dict of arrays and of the parts' dicts, a list of dicts for a repetition
 Assumes      a weight used as a table is a table, even where a product uses it too (the tied output of the Transformer)
 Source       Glorot and Bengio (2010), equation 16; for the table, sqrt(d_model) E (Vaswani et al. 2017, section 3.4)
@@ -177,6 +177,8 @@ def _uses(node: Basic) -> Iterator[tuple[Any, str]]:
             yield _named(child), "matrix"
         elif isinstance(child, RowBroadcast):
             yield _named(child.args[0]), "shift" if isinstance(node, Plus) else "scale"
+        elif isinstance(child, Variable) and not child.shape and node.shape:
+            yield child, "scale"  # one number for all entries
         elif isinstance(node, Plus):
             yield _named(child), "shift" if len(child.shape) == 1 else "table"
     for child in children:

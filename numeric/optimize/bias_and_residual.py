@@ -51,6 +51,7 @@ def bias_and_residual(draft: Draft) -> bool:
             summands = list(terms(equation.value))
             found = [_shifted(draft, term, equation) for term in summands]
             own, given = sum(_is_row(term, draft) for term in summands), sum(each is not None for each in found)
+            # one row is added already, and a sum of rows alone has no matrix to add them to
             if own + given > 1 and own < len(summands):
                 done |= draft.propose("bias_and_residual", _added_once(draft, equation, summands, found))
     return done
@@ -69,11 +70,13 @@ def _shifted(draft: Draft, term: Array, total: Equation) -> _Shifted | None:
     if not isinstance(equation.value, Plus) or not _is_row(equation.value.args[1], draft):
         return None
     readers = list(draft.readers(equation.variable))
+    # one occurrence: a sum that has the term twice still reads it
     readers.remove(total)
     products = [affine(reader, draft) for reader in readers]
     taking = tuple(p for p in products if p is not None and p.rows == term and p.bias is not None)
     if any(p.variable in terms(total.value) for p in taking):  # its result is a term of the same sum
         return None
+    # one reader that cannot absorb the row keeps Y alive, and nothing is saved
     return _Shifted(equation, taking) if len(taking) == len(readers) else None
 
 

@@ -34,6 +34,7 @@ def key_bias(draft: Draft) -> bool:
             continue
         scores = draft.read_once(keys.variable)
         weights = scores and draft.read_once(scores.variable)
+        # the bias cancels in the softmax only: a second reader of the scores would see it
         if scores and weights and _are_scores(scores.value, keys.variable) and isinstance(weights.value, RowSoftmax):
             done |= draft.propose("key_bias", _without_key_bias(draft, keys, scores, weights))
     return done
@@ -87,9 +88,11 @@ def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation
     weights = draft.equation(heads.value.args[0])
     if weights is None or not is_name(heads.value.args[0]) or not isinstance(weights.value, RowSoftmax):
         return None
+    # as many keys as queries, so that the key with the number of the query exists
     if not same_size(*weights.value.shape[-2:]):
         return None
     masks = [draft.mask(mask) for mask in weights.value.args[1:]]
+    # a row that sees no key has weights of sum 0, and would lose the bias
     if not all(isinstance(mask, BandMask) and mask.shows_itself for mask in masks):
         return None
     beside = draft.read_once(heads.variable)
@@ -98,6 +101,7 @@ def _way_out(draft: Draft, values: Affine) -> tuple[Equation, Equation, Equation
     joined = None
     if isinstance(beside.value, Concatenate) and named_variable(beside.value.args[0]) == heads.variable:
         joined, beside = beside, draft.read_once(beside.variable)
+    # heads that are not concatenated meet no single output bias
     elif heads.over is not None:
         return None
     output = affine(beside, draft)

@@ -30,6 +30,7 @@ def common_subexpressions(draft: Draft) -> bool:
     seen: dict[object, Equation] = {}
     for equation in list(draft.equations.values()):
         first = seen.setdefault(_general(equation), equation)
+        # an output must keep its name
         if first is equation or isinstance(equation.value, Variable) or equation.variable in draft.layer.outputs:
             continue
         if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
@@ -48,6 +49,7 @@ def common_subexpressions(draft: Draft) -> bool:
             equal={equation.variable: same},
         )
         if replaced and draft.propose("common_subexpressions", proposal):
+            # the equations have changed: the table of right-hand sides is built anew in the next round
             return True
     return False
 

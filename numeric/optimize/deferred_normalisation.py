@@ -46,6 +46,7 @@ def _weights_of(node: Array, draft: Draft) -> RowSoftmax | None:
         return None
     if isinstance(weights, Member) and equation.over is None:  # one row of a matrix of weights, not a head's matrix
         return None
+    # another reader needs the weights themselves, which would then be computed twice
     alone = draft.read_once(equation.variable) is not None
     return at_index(equation, weights) if alone and is_name(weights) else None
 
@@ -83,6 +84,7 @@ def base_two(draft: Draft) -> bool:
 
 
 def _has_factor(scores: Array) -> bool:
+    # 1/ln 2 joins a factor, or a product that gets one: it costs no pass over the scores of its own
     return isinstance(scores, Product | Scaled)
 
 

@@ -85,11 +85,13 @@ class Draft:
 
     def propose(self, name: str, proposal: Proposal) -> bool:
         """Apply a proposal if the judge proves it; return whether it was applied."""
+        # by the equations and not by the variables: once one of them has changed, the proposal is tried again
         key = (name, frozenset(self.equations[v] for v in (*proposal.opened, *proposal.replaced)))
         if key in self.refused:
             return False
         before = tuple(self.equations[v] for v in (*proposal.opened, *proposal.replaced))
         after = (*proposal.fresh, *(self._at(v, new) for v, new in proposal.replaced.items()))
+        # stated before anything changes: the proof is about the old equations
         proof = stated(name, proposal, self.equations)
         level, failures = proof.evidence.level, proof.evidence.failures
         done = level in ("proved", "definition")
@@ -164,6 +166,7 @@ class Draft:
     def finished(self) -> tuple[Layer, Layer]:
         """Return the rewritten layer, with the weights that it still reads, and the packing of those weights."""
         read = self.needed(self.layer.outputs)
+        # a gradient returns a gradient for each weight, so it keeps them all
         old = [p for p in self.layer.parameters if p in read or not self.rearranges]
         by_variable = {equation.variable: equation for equation in self.packing}
         new = [variable for variable in by_variable if variable in read]

@@ -146,6 +146,7 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
     parts: dict[str, Optimised] = {}
     for variable, nodes in applied.items():
         for node in nodes:
+            # one name is one set of weights: packing it for one application would change the other
             if names.count(node.name) > 1:
                 continue
             part = _optimised(node.layer, without, _known_masks(draft, node), _bound(node))
@@ -168,6 +169,7 @@ def _kept(layer: Layer) -> Iterator[tuple[str, Optimised]]:
 
 
 def _known_masks(draft: Draft, node: Apply) -> tuple[tuple[Variable, Array], ...]:
+    # inside the part a mask is an input, and only the caller knows which keys it shows
     pairs = zip(node.layer.inputs, node.arguments, strict=True)
     found = ((v, draft.mask(value)) for v, value in pairs if v.kind == "boolean")
     return tuple((v, mask) for v, mask in found if mask is not None and not any(variables_in(mask)))

@@ -28,6 +28,7 @@ def folded_norm(draft: Draft) -> bool:
         if parts is None or not readers or equation.variable in draft.layer.outputs:
             continue
         products = [p for p in (affine(reader, draft) for reader in readers) if p and p.rows == equation.variable]
+        # any other reader needs the gain and the shift themselves
         if len(products) == len(readers):
             done |= draft.propose("folded_norm", _folded(draft, equation, parts, products))
     return done
@@ -42,6 +43,7 @@ def _gain_and_shift(equation: Equation, draft: Draft) -> tuple[Array, Variable, 
         value, shift = value.args[0], value.args[1].args[0]
     if not isinstance(value, Hadamard) or (shift is not None and not draft.is_weight(shift)):
         return None
+    # the gain may be either factor
     for gain, rows in (value.args, value.args[::-1]):
         if isinstance(gain, RowBroadcast) and draft.is_weight(gain.args[0]) and isinstance(rows, Variable):
             return rows, gain.args[0], shift
@@ -56,6 +58,7 @@ def _folded(
     replaced: dict[Variable, Array] = {}
     for product in products:
         weight, bias = product.weight, product.bias
+        # (gamma o x) W = x (diag(gamma) W)
         gained = Hadamard(ColumnBroadcast(gain, total(weight.shape[-1])), weight)
         equation, W = defined(draft.fresh(f"{named_variable(weight)}_gained"), gained, product.equation)
         packed.append(equation)

@@ -27,6 +27,7 @@ THEOREM = "linear.column_parallel"
 def wide_gradients(draft: Draft) -> bool:
     """Put the members of a family side by side once, and read them there; return whether the layer changed."""
     done = False
+    # a gradient, whose weights keep their names: only its products are joined
     if not draft.rearranges:
         families = [v for equation in draft.equations.values() for v in _read_side_by_side(equation)]
         for family in dict.fromkeys(families):
@@ -37,6 +38,7 @@ def wide_gradients(draft: Draft) -> bool:
 def _read_side_by_side(equation: Equation) -> list[Variable]:
     """Return the families that an equation concatenates inside a product, or multiplies by one matrix each."""
     inside = [node.args[0].args[0] for node in subexpressions(equation.value) if _is_whole(node)]
+    # this equation is the concatenation itself
     if _is_whole(equation.value):
         return []
     return [*inside, *(node.args[1].args[0] for node in [equation.value] if _is_product(node, equation))]
@@ -79,6 +81,7 @@ def _side_by_side(draft: Draft, family: Variable) -> Proposal:
         wide = _concatenation(draft, family, readers)
     else:
         wide = known
+        # the equation that holds the concatenation must not read itself
         del readers[known.variable]
     replaced = {variable: _reading(wide.variable, family, equation) for variable, equation in readers.items()}
     changed = {variable: value for variable, value in replaced.items() if value != readers[variable].value}

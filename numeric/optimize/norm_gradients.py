@@ -38,6 +38,7 @@ def _is_normalised(equation: Equation) -> bool:
         return False
     function, rows, spread = value.args
     x, _ = function.formula.variables
+    # f(u, v) = u h(v): only then is f'(u, v) g a multiple of g, as the theorem needs
     factor = function.formula.expr / x
     return isinstance(rows, Variable) and isinstance(spread, ColumnBroadcast) and x not in factor.free_symbols
 
@@ -46,6 +47,7 @@ def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposa
     """Return the new gradient by u where an equation has both of its terms, through x^ and through v."""
     function, rows, spread = normalised.value.args
     summands = list(terms(equation.value))
+    # the two terms stand anywhere in the sum, beside those of other readers
     for direct in summands:
         slope = _slope(direct, rows, spread)
         if slope is None:

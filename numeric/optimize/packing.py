@@ -28,6 +28,7 @@ def packed(
     outputs = optimised.packing.outputs
     if outputs:
         pack = compile_layer(optimised.packing)
+        # sizes that no weight has as an axis must be given
         asked = {identifier(size.name): sizes[size] for size in pack.sizes if size in sizes}
         values = pack(**given, **asked, check=False)
         values = values if isinstance(values, tuple) else (values,)

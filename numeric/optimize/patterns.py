@@ -58,6 +58,7 @@ def affine(equation: Equation | None, draft: Draft) -> Affine | None:
     if not isinstance(value, Product) or len(value.shape) != 2:
         return None
     rows, weight = value.args
+    # only what is known before a call can be packed
     if not (is_name(rows) and is_weight(weight, draft, equation)):
         return None
     if bias is not None and not is_weight(bias, draft, equation):
@@ -121,6 +122,7 @@ def at_index(equation: Equation, name: Array) -> Array:
 
 def defined(name: str, value: Array, like: Equation) -> tuple[Equation, Array]:
     """Return the equation of a new variable, in the family of another equation, and the variable's name there."""
+    # a value without the index is the same for all members, so it is computed once
     over = like.over if like.over is not None and like.over[0] in value.free_symbols else None
     if over is None:
         variable = Variable(name, value.shape, value.kind)
@@ -151,5 +153,6 @@ def joined_name(names: Iterable[str]) -> str:
         letter = ""
     ends = [end.removeprefix(letter) for end in ends]
     initials = list(dict.fromkeys(end.partition("_")[0] for end in ends))
+    # W_Q, W_K and W_V become W_QKV, but W_gate and W_up keep their words
     compact = all(len(each) == 1 for each in initials) and any(map(str.isalpha, initials))
     return path + letter + ("".join(initials) if compact else "_".join(ends))

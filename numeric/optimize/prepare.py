@@ -60,8 +60,10 @@ class Prepared:
         if check:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
+        # a single tile leaves its products to the threads of BLAS
         with one_thread_in_blas() if self.threads == 1 or _is_in_tiles(inputs) else nullcontext():
             results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        # an output may be a view of an input or of a weight, such as a transpose
         return own_memory(results, [*inputs, *self.arguments.values()])
 
     def __repr__(self) -> str:
@@ -119,6 +121,7 @@ def _prepared(
     """Prepare a layer whose inputs are checked as those of another layer, which takes the same inputs."""
     left_out = frozenset([without] if isinstance(without, str) else without)
     optimised = optimize(layer, without=left_out - set(SWITCHES))
+    # once here, so that a call has only its inputs to check
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
     known = contract.sizes

@@ -27,6 +27,7 @@ def product_order(draft: Draft) -> bool:
     """Multiply weights with one another where that saves work in every call; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
+        # an earlier proposal of this round may have removed the equation
         if equation.over is not None or equation.variable not in draft.equations:
             continue
         proposal = _chain(draft, affine(equation, draft)) or _sum(draft, equation)
@@ -99,6 +100,7 @@ def _sum(draft: Draft, equation: Equation) -> Proposal | None:
     summands = [_term(node, draft) for node in terms(equation.value)]
     direct = next((term for term in summands if term.rows is not None and term.through is None), None)
     together = [term for term in summands if direct is not None and term.rows == direct.rows]
+    # a single product of these rows has nothing to be added to
     if direct is None or len(together) < 2:
         return None
     whole = added(_scaled(term.factor, term.weight) for term in together if term.weight is not None)

@@ -52,6 +52,7 @@ class _Writer:
 
     def write(self, equation: Equation) -> None:
         value, over = equation.value, equation.over
+        # it is the whole right-hand side, so it has a name already
         if isinstance(value, Pullback) and _of_members(value, over) == over:
             value = self._of_names(value, over)
         else:
@@ -67,6 +68,7 @@ class _Writer:
         inner = over
         if isinstance(node, Concatenate | SumOver):
             inner = node.args[1:]
+            # the pullback reads the indices of two families, and no variable has both
             if over is not None and any(over[0] in each.free_symbols for each in node.atoms(Pullback)):
                 return node
         written: Array = node.func(*(self._written(a, inner) if isinstance(a, Array) else a for a in node.args))
@@ -90,6 +92,7 @@ class _Writer:
 
     def _named(self, value: Array, over: Family | None, wanted: str) -> Array:
         over = _of_members(value, over)
+        # equal pullbacks get one name, and are computed once
         if (value, over) not in self.known:
             shape = (over[1], *value.shape) if over else value.shape
             variable = Variable(fresh_name(wanted, self.taken), shape)

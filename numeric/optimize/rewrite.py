@@ -78,6 +78,7 @@ def stated(name: str, proposal: Proposal, equations: Mapping[Variable, Equation]
 
     It is stated for the sizes at which every axis is an integer >= 1, as in the layer.
     """
+    # a variable that is to be shown equal to another must not be known by definition
     opened = (equations[v] for v in proposal.opened if v not in proposal.equal)
     definitions = (*opened, *proposal.known, *proposal.fresh, *proposal.packed)
     shown = proposal.equal or proposal.replaced
@@ -95,6 +96,7 @@ def stated(name: str, proposal: Proposal, equations: Mapping[Variable, Equation]
         old, over = equation.value, equation.over
         if over is not None:
             index, size = over[0], total(over[1])
+            # two families with one letter but different sizes: one of them gets another letter
             if ranges.get(index, size) != size:
                 index = fresh_index({*avoid, *ranges})
                 old, new = (replace_free(value, {over[0]: index}) for value in (old, new))

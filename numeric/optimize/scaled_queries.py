@@ -58,6 +58,7 @@ def _proposal(draft: Draft, equation: Equation, node: Scaled, products: list[Pro
     for product in products:
         queries = product.args[0]
         variable = queries.args[0] if isinstance(queries, Member) else queries
+        # a factor with a scalar that a caller passes is unknown when weights are packed
         path = _linear_path(draft, variable, equation) if of_sizes(factor) else None
         if path is None:
             scaled, name = defined(draft.fresh(f"{variable.name}_scaled"), Scaled(factor, queries), equation)
@@ -114,6 +115,7 @@ def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Af
         inside.add(current)
         found = affine(draft.equation(current), draft)
         if found is not None:
+            # two projections, as in Q = X A + Z B: one factor would have to reach both
             if root is not None:
                 return None
             root = found
@@ -131,6 +133,7 @@ def _linear_path(draft: Draft, variable: Variable, reader: Equation) -> tuple[Af
     dependent = {root.variable, *between}
     for current in dependent:
         readers = {each.variable for each in draft.readers(current)}
+        # another reader of the unscaled values would need them a second time
         if current in draft.layer.outputs or not readers <= {*dependent, reader.variable}:
             return None
     if any(not _is_linear(draft.equations[v].value, dependent) for v in between):

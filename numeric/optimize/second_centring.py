@@ -58,6 +58,7 @@ def _is_one_of_two(draft: Draft, equation: Equation, spread: Spread) -> bool:
     before = _subtracted_mean(draft, rows) if rows is not None else None
     own = _mean(equation.target, spread)
     afterwards = any(reader.value.has(own) for reader in draft.readers(equation.variable))
+    # without this test every round would centre once more
     return afterwards or isinstance(before, type(spread))
 
 

@@ -45,6 +45,7 @@ def _side_by_side(draft: Draft, equation: Equation, node: SumOver) -> Proposal:
     rows, columns = product.args[0], product.args[1].args[0]
     beside: Array = Concatenate(columns, *over)
     packed: tuple[Equation, ...] = ()
+    # concatenated once, when weights are packed, and not in every call
     if draft.rearranges and draft.is_weight(columns.args[0]):
         name = draft.fresh(f"{columns.args[0].name}_wide")
         packed = (Equation(Variable(name, beside.shape), beside),)

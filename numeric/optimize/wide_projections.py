@@ -33,6 +33,7 @@ def wide_projections(draft: Draft) -> bool:
             groups.setdefault(found.rows, []).append(found)
     done = False
     for products in groups.values():
+        # a single projection gains only if it is a family, whose members become one product
         if len(products) > 1 or isinstance(products[0].weight, Member):
             done |= draft.propose("wide_projections", _proposal(draft, products))
     return done

@@ -2,8 +2,8 @@
 
 Definition   a library of linear algebra counts its threads either for the whole process (OpenBLAS with threads of its
              own, MKL, BLIS), or for each thread that calls it (OpenBLAS on OpenMP)
-Result       `one_thread_in_blas()` limits both, from whichever thread it is entered, and puts back what was before when
-             the last that entered it leaves
+Result       `one_thread_in_blas()` limits both, from whichever thread it is entered, and restores the earlier number
+             when the last block that entered it ends
 Assumes      nothing else changes the number in between: what it is set to then is lost
 """
 
@@ -25,6 +25,7 @@ _before: list[tuple[Any, int]] = []  # libraries with the threads that they had 
 @contextmanager
 def one_thread_in_blas() -> Iterator[None]:
     """Let BLAS use one thread while any thread of this process asks for it."""
+    # of this thread alone, so no lock is needed
     here = [(library, library.get_num_threads()) for library in _libraries(of_each_thread=True)]
     with _entering:
         if not _limits:
@@ -62,7 +63,7 @@ def _counts_for_each_thread(library: Any) -> bool:
 
 
 def _set(library: Any, threads: int) -> None:
-    """Set the threads of a library, whichever thread has set them last: OpenBLAS listens to that one alone."""
+    """Set the threads of a library, also where another thread set them last: OpenBLAS then obeys only that thread."""
     let_go = getattr(library, "clear_controlling_thread", None)
     if let_go is not None:
         let_go(force=True)

@@ -1,4 +1,4 @@
-"""Results that share no memory with what a function was given, so that writing into either leaves the other alone."""
+"""Results that share no memory with what a function was given, so that writing into one does not change the other."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,9 +9,9 @@ __all__ = ["own_memory"]
 
 
 def own_memory(results: Any, arguments: Iterable[Any]) -> Any:
-    """Return results, nested as they are, with a copy of each array that is an argument or a view of one.
+    """Return results in the same nesting, with a copy of each array that is an argument or a view of one.
 
-    Assumes      a result that has memory of its own is no view, so that nothing is compared for most results
+    Assumes      a result that has memory of its own is not a view, so that nothing is compared for most results
     """
     if isinstance(results, tuple | list):
         given = list(arguments)
@@ -27,6 +27,7 @@ def own_memory(results: Any, arguments: Iterable[Any]) -> Any:
 def _may_be_given(result: Any, arguments: Iterable[Any]) -> bool:
     if result.base is None:
         return any(result is each for each in _arrays(arguments))
+    # a broadcast view is read-only: writing into it would raise
     return not result.flags.writeable or any(np.may_share_memory(result, each) for each in _arrays(arguments))
 
 

@@ -23,9 +23,12 @@ __all__ = [
     "like",
     "look_up",
     "masked_row_exponentials",
+    "masked_row_max",
     "masked_row_softmax",
+    "merge_axes",
     "normalised",
     "pick",
+    "place_axis",
     "place_block",
     "place_rows",
     "product_over_batch",
@@ -37,6 +40,7 @@ __all__ = [
     "row_log_sum_exp",
     "row_softmax",
     "scatter_rows",
+    "split_axis",
     "split_heads",
     "stack_rows",
     "stretch",
@@ -163,6 +167,28 @@ def split_heads(wide: Any, h: int) -> Any:
     """Return the h blocks of columns of a matrix: (n, h d) becomes (h, n, d)."""
     *batch, n, width = wide.shape
     return wide.reshape(*batch, n, h, width // h).swapaxes(-3, -2)
+
+
+def split_axis(x: Any, axis: int, size: int) -> Any:
+    """Return an array with an axis, counted from the last one, split into parts of a size: two axes for one."""
+    place = x.ndim + axis
+    return x.reshape(*x.shape[:place], x.shape[place] // size, size, *x.shape[place + 1 :])
+
+
+def merge_axes(x: Any, axis: int) -> Any:
+    """Return an array with an axis, counted from the last one, and the axis behind it as one."""
+    place = x.ndim + axis
+    return x.reshape(*x.shape[:place], x.shape[place] * x.shape[place + 1], *x.shape[place + 2 :])
+
+
+def masked_row_max(x: Any, mask: Any) -> Any:
+    """Return the largest visible entry of every row; of a row without one the least number there is."""
+    return np.amax(np.where(mask, x, np.finfo(x.dtype).min), -1)
+
+
+def place_axis(x: Any, axis: int, start: int, size: int, step: int) -> Any:
+    """Return an array with x at the places start, start + step, ... of an axis of a size, counted from the last."""
+    return place_rows(x.swapaxes(axis, -1)[..., None], start, size, step)[..., 0].swapaxes(axis, -1)
 
 
 def place_block(columns: Any, block: int, count: int) -> Any:

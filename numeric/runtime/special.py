@@ -2,7 +2,7 @@
 
 Definition   erf(x) = 2/sqrt(pi) * integral_0^x exp(-t^2) dt;   expit(x) = 1 / (1 + exp(-x))
 Result       without SciPy erf is computed entry by entry, by `math.erf`: the same values within rounding, but slowly
-Raises       ImportError for every other special function where SciPy is not installed
+Raises       AttributeError for every other special function where SciPy is not installed
 """
 
 import math
@@ -36,8 +36,11 @@ class WithoutSciPy:
         return np.divide(np.exp(np.minimum(x, 0)), 1 + np.exp(-np.abs(x)), out=out)
 
     def __getattr__(self, name: str) -> Any:
-        """Raise an error that says how to install SciPy."""
-        raise ImportError(f"the function {name} needs SciPy: install it (pip install scipy)")
+        """Raise an error that says how to install SciPy.
+
+        Raises       AttributeError, so that `hasattr` and the copy and pickle modules get the answer that they expect
+        """
+        raise AttributeError(f"the function {name} needs SciPy: install it (pip install scipy)")
 
 
 def _erf(x: Any) -> Any:

@@ -74,6 +74,7 @@ def weight_tree(layer: Layer, bound: frozenset[str] = frozenset(), count: Expr |
 
 def _united(first: WeightTree, second: WeightTree) -> WeightTree:
     """Return the union of the weights of two applications of one part."""
+    # one application may bind a weight that the other asks for
     parts = {**second.parts, **first.parts}
     shared = first.parts.keys() & second.parts.keys()
     parts |= {name: _united(first.parts[name], second.parts[name]) for name in sorted(shared)}

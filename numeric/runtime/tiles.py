@@ -80,6 +80,7 @@ class Tile:
 
 def default_threads() -> int:
     """Return the number of cores that this process may use."""
+    # a container or taskset may allow fewer cores than the machine has
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -91,6 +92,7 @@ def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threa
         work() if count == 1 else _with_short_buffers(work)  # of one row nothing is copied
     elif count:
         rows, places = _divided(items, n, threads)
+        # a tile of whole items never waits; with parts of items, all must end one loop before the next begins
         for together in [loops] if rows >= n else [[body] for body in loops]:
             each_one(partial(_through, together, rows), places, threads)
 
@@ -112,6 +114,7 @@ def product_of_rows(x: Any, gradient: Any, threads: int) -> Any:
     def multiply(columns: slice) -> None:
         np.matmul(x.T[columns], g, out=product[columns])
 
+    # two pieces for each thread, so that a slow one does not keep the others waiting long
     width = max(1, math.ceil(x.shape[1] / (2 * threads)))
     each_one(multiply, [slice(first, first + width) for first in range(0, x.shape[1], width)], threads)
     return product
@@ -166,6 +169,7 @@ def online_step(
         np.matmul(scores, values, out=mixture)
         return
     np.maximum(largest, reference, out=largest)
+    # base^(r - r') rescales what was summed with the former reference
     carried = power(np.subtract(reference, largest, out=reference), out=reference)
     power(np.subtract(scores, largest, out=scores), out=scores)
     np.multiply(sums, carried, out=sums)
@@ -264,12 +268,14 @@ class _Memory(threading.local):
         """Return arrays that lie one after another; those that would be too large to keep are new ones."""
         spaces = [(*shape[:-1], _distance(shape[-1], dtype)) if len(shape) > 1 else shape for shape in shapes]
         sizes = [math.prod(space) for space in spaces]
+        # pieces begin at multiples of 16 entries, which are 64 bytes of float32: one cache line
         starts = list(accumulate((-(-size // 16) * 16 for size in sizes), initial=0))
         count = starts[-1] * dtype.itemsize
         if count > LARGEST:
             return [np.empty(space, dtype)[..., : shape[-1]] for space, shape in zip(spaces, shapes, strict=True)]
         if count > len(self.bytes):
             self.bytes = np.empty(count, np.uint8)
+            # the arrays listed are parts of the former memory
             self.known.clear()
         if len(self.known) >= MOST:
             self.known.clear()

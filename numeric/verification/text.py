@@ -36,11 +36,11 @@ def _window(data: bytes, origin: str, whole: bool = True) -> bytes:
     if not data:
         raise ValueError(f"{origin} is empty: give a text of at least one byte")
     if b"\0" in data:
-        raise ValueError(f"{origin} holds a NUL byte at {data.index(0)}, so it is no text: give a text file in UTF-8")
+        raise ValueError(f"{origin} holds a NUL byte at {data.index(0)}, so it is not text: give a text file in UTF-8")
     try:
         getincrementaldecoder("utf-8")().decode(data, final=whole)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{origin} is no UTF-8 at byte {error.start}: give a text file in UTF-8") from None
+        raise ValueError(f"{origin} is not UTF-8 at byte {error.start}: give a text file in UTF-8") from None
     return data[:WINDOW]
 
 

@@ -1,6 +1,6 @@
 """Arguments of a layer that runs in JAX or PyTorch, checked as those of NumPy are.
 
-Result       in the place of each array the checks see a NumPy array of its shape and number type; its entries are the
+Result       the checks see a NumPy array of the same shape and number type instead of each array; its entries are the
              array's own where it holds any, and those of a valid array where it is traced (jit, grad, vmap), so that
              no check asks a traced array for a value
 """
@@ -68,6 +68,7 @@ def _worded(message: str, layer: Layer, backend: str) -> str:
 def _outline(shape: Sequence[int], dtype: Any) -> Any:
     """Return an array of a shape and number type that passes for any valid one, without memory of its own."""
     kind = np.dtype(dtype)
+    # ones pass checks for finite and positive numbers, zeros are valid tokens and masks
     return np.broadcast_to(np.ones((), kind) if kind.kind == "f" else np.zeros((), kind), tuple(shape))
 
 
@@ -99,7 +100,7 @@ def _seen_of_torch(value: Any) -> Any:
 
 
 def _not_of(value: Any, backend: str) -> Any:
-    """Return what is no array as it is.
+    """Return what is not an array as it is.
 
     Raises       InputError for the array of another library
     """

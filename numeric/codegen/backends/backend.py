@@ -111,6 +111,7 @@ def _text(function: Callable[..., Any], renamed: Mapping[str, str]) -> str:
     head = re.sub(r": (?:Any|int|bool)( =)?| -> Any", lambda found: "=" if found[1] else "", head)
     text = head.replace("= ", "=") + newline + body.replace(": Any = ", " = ")
     for old, new in renamed.items():
+        # not after a dot or within a word: `np` in `input.np` or `snp` is another name
         text = re.sub(rf"(?<![\w.]){re.escape(old)}\b", new, text)
     return text
 
@@ -124,6 +125,7 @@ def functions_of(texts: Mapping[str, str], modules: Mapping[str, Any], place: st
     for name, text in texts.items():
         file = f"<{name}, {place}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        # the body of the one function that the text defines
         code = next(c for c in compile(text, file, "exec").co_consts if isinstance(c, CodeType))
         shared[name] = FunctionType(code, shared, name, _defaults(text))
     return {name: shared[name] for name in texts}

@@ -32,6 +32,7 @@ def top_k(scores: Any, k: int) -> Any:
 
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
     """Return every row times the matrix that its number names, x_i W_{numbers_i}: all products, of which one stays."""
+    # all E products, because a traced library cannot choose rows by values
     products = (np.where((numbers == e)[..., None], rows @ matrix, 0) for e, matrix in enumerate(matrices))
     return sum(products)
 

@@ -1,4 +1,4 @@
-"""Array functions in JAX's own terms, where NumPy's text is none that it traces.
+"""Array functions in JAX's own terms, where it cannot trace NumPy's text.
 
 They are read as texts, whose `jax` and `jnp` are imported where they run: this module loads without JAX.
 """
@@ -18,6 +18,7 @@ def row_softmax(x: Any) -> Any:
     A row of -inf alone gives zeros.
     """
     hidden = (x == -jnp.inf).all(axis=-1, keepdims=True)
+    # the inner `where` keeps NaN out of the row: the gradient of an unchosen NaN is NaN as well
     return jnp.where(hidden, 0, jax.nn.softmax(jnp.where(hidden, 0, x), axis=-1))
 
 

@@ -1,4 +1,4 @@
-"""Equations as JAX: what its functions are called, where they differ from NumPy's by more than a name."""
+"""Equations as JAX: the functions whose calls differ from NumPy's by more than the name."""
 
 from collections.abc import Mapping
 

@@ -39,6 +39,7 @@ def traceable(texts: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that neither write in place nor call one that does."""
     left = {name: text for name, text in texts.items() if not any(map(_writes, nodes(text)))}
     missing = texts.keys() - left.keys()
+    # a function that calls a missing one is missing too, and so on
     while gone := {name for name, text in left.items() if any(re.search(rf"\b{m}\(", text) for m in missing)}:
         left, missing = {name: text for name, text in left.items() if name not in gone}, missing | gone
     return left
@@ -110,7 +111,7 @@ BACKENDS = {
 def backend_called(name: str) -> Backend:
     """Return the backend of a name.
 
-    Raises       ValueError for a name that none has
+    Raises       ValueError where no backend has this name
     """
     if name not in BACKENDS:
         raise ValueError(f"the backend {name!r} is unknown; choose one of {', '.join(BACKENDS)}")

@@ -3,9 +3,11 @@
 Definition   an axis of a weight goes to the axis `heads` of the mesh where its size is one that is split (by default h
              and d_ff), or where it is made of as many blocks; the first axis of a batch goes to the axis `data`
 Result       W_Q, W_K and W_V are cut by heads, W_O by its blocks of rows, W_1 by columns and W_2 by rows: every device
-             holds its share of each, and JAX adds up what the devices contribute (tensor parallelism)
-Assumes      the lengths of the mesh divide those of the axes that they cut
-Source       Shoeybi et al. (2019), section 3, for the cut
+             holds its share of each, and JAX adds up what the devices contribute (tensor parallelism);
+             `fully_sharded` cuts weights and optimiser states along `data` instead, whatever layer they are of
+Assumes      the lengths of the mesh divide those of the axes that they cut; where several processes form the mesh, each
+             of them makes the same arrays
+Source       Shoeybi et al. (2019), section 3 (heads); Rajbhandari et al. (2020), section 5 (weights and states)
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +23,7 @@ from derivations.symbols import d_ff, h
 from numeric.runtime.checks import InputError
 from numeric.runtime.structure import WeightTree, weight_tree
 
-__all__ = ["device_mesh", "on_mesh", "partition", "sharded"]
+__all__ = ["device_mesh", "fully_sharded", "on_mesh", "partition", "sharded"]
 
 SPLIT = (h, d_ff)
 DATA, HEADS = "data", "heads"
@@ -29,7 +31,7 @@ Places: TypeAlias = tuple[str | None, ...]  # the axis of the mesh along which e
 
 
 def device_mesh(data: int, heads: int) -> Any:
-    """Return a mesh of data * heads devices, all of which JAX must have; how arrays lie on it is JAX's to find.
+    """Return a mesh of data * heads devices, all of which JAX must have; JAX derives how each array is placed.
 
     Raises       InputError where there are fewer devices
     """
@@ -47,7 +49,7 @@ def device_mesh(data: int, heads: int) -> Any:
 def partition(layer: Layer, split: Iterable[Symbol] = SPLIT) -> dict[str, Any]:
     """Return for each weight of a layer along which axis of the mesh each of its axes lies, or None.
 
-    Result       nested as the weights are; the layers of a repetition lie alike, and one stands for all
+    Result       nested as the weights are; the layers of a repetition are placed alike, in one entry for all
 
     >>> from derivations.attention import multi_head_attention
     >>> partition(multi_head_attention())["W_Q"], partition(multi_head_attention())["W_O"]
@@ -62,7 +64,7 @@ def _places(tree: WeightTree, split: frozenset[Expr]) -> dict[str, Any]:
 
 
 def _along(variable: Variable, split: frozenset[Expr]) -> Places:
-    """Return where the axes of an array lie: the first that is split along `heads`, for an axis serves but once."""
+    """Return where the axes of an array lie: only the first one split takes `heads`, since a mesh axis serves once."""
     cut = [_is_cut(along, split) for along in variable.shape]
     return tuple(HEADS if cut[place] and not any(cut[:place]) else None for place in range(len(cut)))
 
@@ -85,6 +87,21 @@ def _laid_out(places: Any, weights: Any, mesh: Any, path: str) -> Any:
     if isinstance(places, dict):
         return {name: _laid_out(each, weights[name], mesh, f"{path}.{name}") for name, each in places.items()}
     return _put(weights, places, mesh, path)
+
+
+def fully_sharded(arrays: Any, mesh: Any) -> Any:
+    """Return nested arrays on a mesh, each cut along `data`, so that every device holds its share of all of them.
+
+    Result       an array is cut along its first axis that the mesh divides; if there is none, each device has a copy
+    """
+    if isinstance(arrays, dict):
+        return {name: fully_sharded(each, mesh) for name, each in arrays.items()}
+    if isinstance(arrays, list | tuple):
+        return [fully_sharded(each, mesh) for each in arrays]
+    devices = mesh.shape[DATA]
+    first = next((place for place, length in enumerate(arrays.shape) if length % devices == 0), None)
+    places = tuple(DATA if place == first else None for place in range(len(arrays.shape)))
+    return _put(arrays, places, mesh, "the array")
 
 
 def on_mesh(array: Any, mesh: Any) -> Any:

@@ -25,6 +25,7 @@ def row_softmax(x: Any) -> Any:
     A row of -inf alone gives zeros.
     """
     hidden = (x == -torch.inf).all(axis=-1, keepdims=True)
+    # the inner `where` keeps NaN out of the row: the gradient of an unchosen NaN is NaN as well
     return torch.where(hidden, 0, torch.softmax(torch.where(hidden, 0, x), -1))
 
 
@@ -37,6 +38,7 @@ def pick(matrix: Any, tokens: Any) -> Any:
     """Return one entry of every row, the one that the token of the row names."""
     batch = torch.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = torch.broadcast_to(matrix, (*batch, matrix.shape[-1])), torch.broadcast_to(tokens, batch)
+    # PyTorch indexes with 64-bit integers only
     return torch.take_along_dim(matrix, tokens[..., None].long(), -1)[..., 0]
 
 

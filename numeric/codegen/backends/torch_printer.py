@@ -1,9 +1,10 @@
-"""Equations as PyTorch: what its functions are called, where they differ from NumPy's by more than a name."""
+"""Equations as PyTorch: the functions whose calls differ from NumPy's by more than the name."""
 
 from collections.abc import Mapping
 
 from sympy import Expr, oo
 
+from derivations.language.arrays.expression import Array
 from derivations.language.arrays.masks import BandMask
 from derivations.language.arrays.shapes import total
 from numeric.codegen.backends.traced_printer import TracedPrinter
@@ -48,6 +49,20 @@ class TorchLayerPrinter(TracedPrinter):
         return f"torch.ones({rows}, {columns}, dtype=torch.bool{self._device}){cut}"
 
     _print_CausalMask = _print_WindowMask = _print_BandMask
+
+    def _print_RowMax(self, node: Array) -> str:
+        if len(node.args) == 2:
+            return super()._print_RowMax(node)
+        return f"{self._exact(node.args[0])}.amax(-1)"  # PyTorch's `max` along an axis returns the places too
+
+    def _print_LogAddExp(self, expr: Expr) -> str:
+        if self._by_numpy:
+            return super()._print_LogAddExp(expr)
+        # PyTorch's takes arrays only; one without axes takes the number type of the other
+        texts = [self._print(each) for each in expr.args]
+        arrays = [bool(each.free_symbols & self._bindings.keys()) for each in expr.args]
+        given = [text if array else f"torch.as_tensor({text})" for text, array in zip(texts, arrays, strict=True)]
+        return f"torch.logaddexp({', '.join(given)})"
 
     def _extremum(self, function: str, expr: Expr) -> str:
         """Print a maximum or minimum; a bound that is a number clamps, and max(x, 0) has the derivative 0 at 0."""

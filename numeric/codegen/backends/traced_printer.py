@@ -1,4 +1,4 @@
-"""What the printers of JAX and PyTorch share: a constant is NumPy's, whatever depends on an array is the library's.
+"""The base of the printers of JAX and PyTorch: NumPy computes constants, the library all that depends on an array.
 
 Definition   a constant is a table, a matrix written out, or sums, products and sines of such, without an array that is
              given: its entries follow from sizes alone, which are numbers when a function is traced
@@ -51,6 +51,7 @@ class TracedPrinter(NumPyLayerPrinter):
         self._traced_scalars: set[Symbol] = set(layer.scalars) if self.scalars_are_traced else set()
         self._constants: set[Variable] = set()
         self._place_of = self._dtype_of or next((names[v] for v in (*layer.inputs, *layer.parameters)), None)
+        # what leaves the function must be an array of the library
         handed_on = {*layer.outputs, *saved}
         for equation in layer.equations:
             if not equation.over and equation.variable not in handed_on and self._is_numpys(equation.value):
@@ -68,6 +69,7 @@ class TracedPrinter(NumPyLayerPrinter):
             case Tabulated():
                 formula = node.args[0]
                 used = [place in formula.expr.free_symbols for place in formula.variables]
+                # a table that some places leave alone is broadcast by `stretch`, which the library has to do itself
                 return all(used) or not any(used)
             case Elementwise():
                 function, *arrays = node.args

@@ -22,6 +22,7 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
     if variable is None or target is None or not isinstance(body, Member) or body.args[1] != over:
         raise Unsupported(node)
     written = writer.targets.get(variable) if variable in writer.schedule.concatenated else None
+    # the members were written straight into their columns: nothing is left to copy
     if written is not None and written.memory is target:
         return target
     outer, writer.over = writer.over, over
@@ -46,6 +47,7 @@ def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Registe
 def printed(writer: TileWriter, node: Array, target: Register | None) -> Register:
     """Print an expression over the arrays of the tile, with axes (g, heads, t, columns)."""
     schedule = writer.schedule
+    # the printed text is for all heads, and a loop holds a block of them
     if writer.in_loop:
         raise Unsupported(node)
     fixed = variables_of(node) - schedule.batched

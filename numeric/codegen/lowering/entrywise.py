@@ -22,6 +22,7 @@ def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
         scalar, array = -right.args[0], right.args[1]
         name, right = "np.subtract", array if scalar == 1 else Scaled(scalar, array)
     first = writer.value(left, target)
+    # both operands in one target: the second would overwrite the first
     second = writer.value(right, None if first is target else target)
     return ufunc(writer, name, (first, second), target)
 

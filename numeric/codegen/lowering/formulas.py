@@ -20,7 +20,10 @@ __all__ = ["FormulaWriter"]
 
 UFUNCS = {ast.Add: "np.add", ast.Sub: "np.subtract", ast.Mult: "np.multiply", ast.Div: "np.divide", ast.Pow: "np.power"}
 CALLED = {
-    *(f"np.{name}" for name in ("exp", "exp2", "log", "sqrt", "tanh", "sin", "cos", "maximum", "minimum", "abs")),
+    *(
+        f"np.{name}"
+        for name in ("exp", "exp2", "log", "sqrt", "tanh", "sin", "cos", "maximum", "minimum", "abs", "logaddexp")
+    ),
     *(f"special.{name}" for name in ("erf", "expit")),
 }
 
@@ -49,13 +52,14 @@ class FormulaWriter:
         if isinstance(node, ast.NamedExpr):
             value = self._held(self._value(node.value))
             if isinstance(value, str):
-                raise ValueError(f"{ast.unparse(node)}: a name for what is no array")
+                raise ValueError(f"{ast.unparse(node)}: a name for what is not an array")
             self.operands[node.target.id] = value
             return value
         if not self._arrays(node):
             return ast.unparse(node)
         if isinstance(node, ast.Name):
             return self.operands[node.id]
+        # equal parts of a formula are computed once
         key = ast.dump(node)
         if key not in self.known:
             self.known[key] = self._operation(node)
@@ -105,6 +109,7 @@ class FormulaWriter:
         """Write a product in which all its numbers are one number."""
         above, below = _factors(node)
         numbers = [" * ".join(f"({ast.unparse(f)})" for f in side if not self._arrays(f)) for side in (above, below)]
+        # one number is multiplied once into all entries, in place of one pass for each number
         number = f"{numbers[0] or '1'} / ({numbers[1]})" if numbers[1] else numbers[0]
         first, *arrays = (factor for factor in above if self._arrays(factor))
         value = self._value(first)

@@ -42,12 +42,14 @@ def visible_range(schedule: LoopSchedule, phase: Phase) -> tuple[PositionMask | 
     for equation in phase.equations:
         variable = equation.variable
         if schedule.layout(variable)[0] is Layout.HEADS and variable.shape[-1] == phase.size:
+            # an array that outlives the tile must have all of its columns
             if variable in schedule.stored:
                 return NOTHING
             cut.add(variable)
         for node in subexpressions(equation.value):
             if isinstance(node, RowSoftmax | RowExponentials) and node.shape[-1] == phase.size:
                 found.add(PositionMask.of(mask_of(node), phase.size))
+    # two masks would need two ranges of keys
     if len(found) != 1 or not all(_keeps_to_keys(schedule, phase, e, cut) for e in phase.equations):
         return NOTHING
     mask = found.pop()
@@ -92,6 +94,7 @@ def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register |
 def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
     """Return where keys are hidden by their positions, and the columns of the scores that can be hidden."""
     schedule = writer.schedule
+    # keys before the first query of the tile are visible to all of its queries
     if writer.tiled_keys is not None and mask.looks_back:
         return mask.hidden(schedule, "max(c, begin)", "e"), "max(begin - c, 0):"
     if writer.tiled_keys is not None:

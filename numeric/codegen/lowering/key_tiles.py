@@ -47,6 +47,7 @@ class KeyTiles:
         readers = [e for e in schedule.layer.equations if powered.variable in schedule.read(e)]
         sums = [e for e in readers if isinstance(e.value, RowSum) and named(e.value.args[0]) == powered.variable]
         mixtures = [e for e in readers if isinstance(e.value, Product) and named(e.value.args[0]) == powered.variable]
+        # another reader would need the exponentials of all keys at once
         if keys not in schedule.positions or len(readers) != 2 or len(sums) != 1 or len(mixtures) != 1:
             return None
         scores = tuple(e for e in run if _has_keys(e, keys) and e is not powered)
@@ -61,6 +62,7 @@ class KeyTiles:
             return False
         if any(own & schedule.read(e) and e not in members for e in schedule.layer.equations):
             return False
+        # the values must exist before the loop over keys begins
         if variables_of(self.mixture.value.args[1]) & own:
             return False
         scores = (*(e.value for e in self.scores), self.powers.value.args[0])

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from sympy import Basic, Expr, Indexed, Integer, Symbol
 
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.scalars import without_conditions
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, ShapeError, total
@@ -96,8 +97,10 @@ def _reads(
     equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
 ) -> Reads | None:
     """Return the arrays that row i of an equation reads, or None if its entry does not show them."""
-    if any(isinstance(node, Apply) for node in subexpressions(equation.value)):
+    if any(isinstance(node, Apply | Contraction) for node in subexpressions(equation.value)):
         return None
+    if any(len(v.shape) - (v in families) > 2 for v in variables_of(equation.value) & batched):
+        return None  # a tile holds rows of matrices
     value = _with_tables(equation.value, size, batched)
     places = [_place(number, along) for number, along in enumerate(value.shape)]
     if not places or isinstance(places[0], Pair):
@@ -135,8 +138,10 @@ def _of_entry(entry: Expr, size: Symbol, families: frozenset[Variable], batched:
             return None
         else:
             across.add(variable)
+    # the number of the row itself is used, as in a positional formula: only tables may do that
     if ROW in entry.xreplace(hidden).free_symbols:
         return None
+    # an array that is read both ways must be complete: it counts as read across
     return Reads(frozenset(aligned - across), frozenset(across))
 
 

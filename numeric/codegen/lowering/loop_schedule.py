@@ -86,6 +86,7 @@ class LoopSchedule:
                     root = self.root(variable)
                     if root not in self.equation or root not in self.batched:
                         continue
+                    # read by another loop, or at rows that another tile computes
                     if self.phase_of[root] is not phase or variable not in self.aligned(phase, variable):
                         found.add(root)
         return frozenset(found)

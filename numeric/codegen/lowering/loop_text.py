@@ -91,6 +91,7 @@ class LoopText:
         names = [r.name for r in operation.operands]
         known = target in self.written or target.given or target.memory is not None
         place = target.name if known else self._place(target)
+        # a ufunc with `out=` returns its memory, so it can bind the name itself; other statements need the name before
         if not known and not operation.text.endswith("out={out})"):
             before.append(f"{target.name} = {place}")
             place, known = target.name, True

@@ -55,6 +55,7 @@ def _piece(
     for operand in operation.overwrites:
         root = operand.root
         whole = (root.layout, root.columns, root.heads) == (target.layout, target.columns, target.heads)
+        # in place: the operand is not read again, and has the same form
         if not operation.binding and root in pieces.of and last[root] <= number and whole:
             return pieces.of[root]
     key = target.layout, target.columns, target.heads

@@ -129,6 +129,7 @@ def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Itera
             yield operand
         else:
             begin, end = KEYS_AT_HAND[width]
+            # an array that is cut already has its first column at key `low`
             places = f"{begin} - low:{end} - low" if operand.columns in KEYS_AT_HAND else f"{begin}:{end}"
             yield writer.view(operand, writer.schedule.fresh("columns"), columns=width, text=f"[..., {places}]")
 

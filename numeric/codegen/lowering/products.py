@@ -86,6 +86,7 @@ def all_rows(writer: TileWriter, node: Array) -> str:
     variable = named(node)
     if variable is None or (isinstance(node, Member) and node.args[1] != writer.over):
         raise Unsupported(node)
+    # inside a loop over heads the names of all rows would be bound again in every round
     if writer.in_loop and variable not in writer.across:
         raise Unsupported(node)
     text = bind_all_rows(writer, variable).name

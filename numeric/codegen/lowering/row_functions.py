@@ -28,6 +28,7 @@ def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Regist
         first, second = (writer.value(f) for f in factors)
         if not all(is_of_all_keys(r, f) for r, f in zip((first, second), factors, strict=True)):
             raise Unsupported(node)
+        # sum_j a_ij b_ij is an inner product for each row: the entrywise product is never stored
         if first.layout.is_wide and (first.layout, first.heads) == (second.layout, second.heads):
             out = numbers(writer, first, target)
             return writer.emit("np.vecdot({0}, {1}, axis=-1, keepdims=True, out={out})", (first, second), out)

@@ -149,8 +149,10 @@ class TileWriter:
 
     def block(self, register: Register) -> Register:
         """Return the block of heads in the current round of a loop, given a register that holds all heads."""
+        # a single head is broadcast to the block
         if not self.in_loop or not register.layout.is_of_heads or register.heads in ("b - a", "1"):
             return register
+        # one name for each round of a loop, however often the array is read in it
         if register not in self._blocks:
             self._blocks[register] = self.view(register, f"{register.name}_", heads="b - a", text="[:, a:b]")
         return self._blocks[register]

@@ -25,6 +25,8 @@ def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Sh
     """Return the required shape of a tensor, given the shapes of the weight and of those in the same tensor."""
     if "{e}" in stored.name:
         return stored_shape(_of_one_expert(stored, 0), weight, _of_each(shapes))
+    if stored.stacked:
+        return (shapes[weight][0], *stored_shape(replace(stored, stacked=False), weight, _of_each(shapes)))
     if _is_vector(weight):
         return (sum(_columns(each, shapes[each]) for each in _beside(stored, weight, shapes)),)
     if len(shapes[weight]) == 1:
@@ -43,6 +45,14 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
         inner, experts = _of_each(shapes), range(shapes[weight][0])
         return np.stack([arranged(_of_one_expert(stored, e), weight, inner, read) for e in experts])
     tensor = read(stored.name)
+    if stored.stacked:
+        own, inner = replace(stored, stacked=False), _of_each(shapes)
+        return np.stack([_placed(one, own, weight, inner) for one in tensor])
+    return _placed(tensor, stored, weight, shapes)
+
+
+def _placed(tensor: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
+    """Return a weight, given the tensor that stores it."""
     if _is_vector(weight):
         value = _cut(tensor[None], stored, weight, shapes)[..., 0, :]
         return value + value.dtype.type(stored.added) if stored.added else value

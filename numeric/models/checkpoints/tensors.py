@@ -154,7 +154,7 @@ def _entry(file: Path, name: str, told: Any) -> tuple[str, str, tuple[int, ...],
         raise InputError(f"{file}: the header must tell dtype, shape and data_offsets of the tensor {name}")
     kind, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
     if not isinstance(kind, str) or kind not in BITS:
-        raise InputError(f"{file}: the tensor {name} has the dtype {kind!r:.80}, which is none of {', '.join(BITS)}")
+        raise InputError(f"{file}: the tensor {name} has the dtype {kind!r:.80}, which is not one of {', '.join(BITS)}")
     if not _naturals(shape) or not _naturals(offsets) or len(offsets) != 2:
         told = f"shape {shape!r:.80} and data_offsets {offsets!r:.80}"
         raise InputError(f"{file}: {told} of the tensor {name} must be integers >= 0")

@@ -16,6 +16,7 @@ def definitions(text: str) -> dict[str, str]:
     for node in statements(text):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                # a function begins with its first decorator
                 first = min((d.lineno for d in node.decorator_list), default=node.lineno)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 first = node.lineno

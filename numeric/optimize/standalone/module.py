@@ -49,6 +49,7 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
     primitives = needed(PRIMITIVES, own)
     machinery = needed(_machinery(), [*own, primitives])
     names = [name for part in (*own, primitives, machinery) for name in part]
+    # in one module the second definition would silently replace the first
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise CompileError(f"layer {layer.name}: {twice[0]} is the name of a helper of its code; rename the layer")

@@ -88,6 +88,7 @@ class WeightsSource:
             one = f"{self._at(path)}[0]" if identifier(path) in self.code.source.stacks else self._at(path)
             for parameter in part.packing.parameters:
                 yield from _lengths(self._at(parameter.name, one, self._own(path)), parameter.shape)
+        # the first parameter counts, because a later entry of a dict replaces an earlier one
         for parameter in reversed(self.optimised.packing.parameters):
             yield from _lengths(self._at(parameter.name), parameter.shape)
 

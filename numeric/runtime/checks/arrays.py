@@ -61,9 +61,11 @@ def check_arrays(given: Given) -> None:
     Raises       InputError
     """
     for name, variable, value, is_input in given.arrays:
-        is_array = isinstance(value, np.ndarray) and not isinstance(value, REFUSED)
+        # a NumPy number is what indexing and arithmetic make of an array without axes
+        is_array = isinstance(value, np.ndarray | np.generic) and not isinstance(value, REFUSED)
         if not is_array or not FITS[variable.kind](value.dtype):
-            raise given.refuse(f"{name} must be a NumPy array of {KINDS[variable.kind]}, not {kind(value)}")
+            instead = f"; np.array({value}) is one" if not variable.shape and type(value) is float else ""
+            raise given.refuse(f"{name} must be a NumPy array of {KINDS[variable.kind]}, not {kind(value)}{instead}")
         if variable.kind == "real":
             given.first = given.first or (name, value.dtype)
             other, number = given.first
@@ -79,7 +81,7 @@ def check_arrays(given: Given) -> None:
     for name, variable, value, is_input in given.arrays:
         _check_shape(given, name, variable.shape, value.shape)
         if not (value.size or is_input):
-            raise given.refuse(f"{name} has shape {value.shape}: a weight without entries is none; give larger sizes")
+            raise given.refuse(f"{name} has shape {value.shape}: a weight without entries is empty: give larger sizes")
     batches = {n: value.shape[: value.ndim - len(v.shape)] for n, v, value, is_input in given.arrays if is_input}
     try:
         np.broadcast_shapes(*batches.values())

@@ -18,6 +18,7 @@ def check_cotangents(given: Given, layer: Gradient) -> None:
     """
     batches = {v: value.shape[: value.ndim - len(v.shape)] for _, v, value, is_input in given.arrays if is_input}
     cotangents = _cotangents(layer)
+    # the output has the batch axes of all inputs together
     whole = np.broadcast_shapes(*(batch for variable, batch in batches.items() if variable not in cotangents))
     for name, variable, value, _ in given.arrays:
         if variable not in cotangents:

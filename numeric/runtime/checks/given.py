@@ -60,6 +60,7 @@ def _length(along: Axis, values: tuple[int | None, ...]) -> Any:
     length = total(along).xreplace(given)
     if not length.is_number:
         return None
+    # a fraction is returned as it is: the check that asked names it in its message
     return int(length) if isinstance(length, Integer) else length
 
 

@@ -27,6 +27,7 @@ def size(given: Given, name: str, value: Any) -> int:
     Raises       InputError where it is not an integer >= 1
     """
     try:
+        # Python counts True as the integer 1
         number = -1 if isinstance(value, bool | np.bool_) else index(value)
     except TypeError:
         number = -1
@@ -57,6 +58,7 @@ def check_finite(given: Given, layer: Layer) -> None:
     for name, variable, value, is_input in given.arrays:
         if is_input and variable.kind == "real" and not _all_finite(value):
             check_not_nan(given, name, value)
+            # a score -inf hides its key; +inf would make inf - inf in the softmax
             infinite = np.isposinf(value) if variable in scores(layer) else np.isinf(value)
             if infinite.any():
                 where = _first(infinite)

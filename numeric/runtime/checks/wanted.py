@@ -135,6 +135,7 @@ def scores(layer: Layer) -> frozenset[Variable]:
     """Return the inputs that only occur as summands of the argument of a softmax: an entry -inf hides a key."""
     uses: dict[Variable, list[bool]] = defaultdict(list)
     for output in layer.outputs:
+        # a caller may do anything with an output
         uses[output].append(False)
     # backwards: every reader of a variable is seen before the equation that defines it
     for equation in reversed(layer.equations):

@@ -8,11 +8,10 @@ Assumes      inputs are normal, masks are random (a row may have no visible key)
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from mpmath import mp
 from numpy.typing import DTypeLike
 from sympy import Basic, Integer
 
@@ -27,9 +26,11 @@ from derivations.transformer.decoder import decoder, decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer, transformer_loss
 from numeric.codegen.compile import compile_layer
+from numeric.codegen.functions import DEFAULTS
 from numeric.models.weights import initialise
 from numeric.runtime.structure import applications
 from numeric.verification import reference
+from numeric.verification.agreement.loops import Rows, loops, rows_of
 
 __all__ = ["BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", "drawn", "subjects"]
 
@@ -51,8 +52,9 @@ SIZES: tuple[dict[str, int], ...] = (
      "r_Q": 2, "r_KV": 7, "d_r": 5, "E": 3, "d_expert": 5, "d_shared": 7, "K": CHOSEN},
 )  # fmt: skip
 EVEN = {3: 6, 5: 10, 7: 6, 11: 22, 13: 14}  # twice a prime, for a size whose columns sines and cosines share
+SPARE = (29, 31, 37, 41, 43)  # for sizes that are not above
 SCALARS = {"rate": 0.25, "alpha": 3.0, "slope": 0.5}  # of dropout, low-rank adaptation and ALiBi
-Rows = Any  # nested lists of mpf
+SCALAR = 0.75  # for others
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Case:
     def rows(self, item: int) -> Rows:
         """Return the output for one item of the batch, from the scalar definitions."""
         inputs = {name: value[item] for name, value in self.inputs.items()}
-        return self.expected(**inputs, **self.weights, **({} if self.inputs else self.given))
+        return rows_of(self.expected, inputs | self.weights, self.given)
 
 
 @cache
@@ -85,10 +87,14 @@ def subjects() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
 
     Raises       LookupError where a layer of the catalogue has no reference
     """
-    missing = [name for name in layers() if name not in REFERENCES]
+    known = loops()
+    missing = [name for name in layers() if name not in known]
     if missing:
-        raise LookupError(f"the layer {missing[0]} has no reference: give its loops in {__name__}")
-    return {**{name: (layer, REFERENCES[name]) for name, layer in layers().items()}, **_variants()}
+        raise LookupError(
+            f"the layer {missing[0]} has no reference: write its loops in a module of {reference.__name__}, "
+            f'under @loops_of("{missing[0]}")'
+        )
+    return {**{name: (layer, known[name]) for name, layer in layers().items()}, **_variants()}
 
 
 def case(
@@ -105,14 +111,15 @@ def case(
         inputs[variable.name] = drawn(variable.kind, shape, chosen, rng, np.dtype(dtype))
     weights = _shaken(initialise(layer, chosen, seed, dtype), rng)
     given: dict[str, Any] = {size.name: chosen[size.name] for size in compile_layer(layer).sizes}
-    given |= {scalar.name: SCALARS[scalar.name] for scalar in layer.scalars if scalar.name in SCALARS}
+    given |= {s.name: SCALARS.get(s.name, SCALAR) for s in layer.scalars if s.name not in DEFAULTS}
     return Case(name, layer, chosen, np.dtype(dtype), inputs, weights, given, expected)
 
 
 def at_sizes(layer: Layer, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the sizes of a layer; a size is even where half of it is an axis."""
     halved = _halved(layer)
-    return {s.name: EVEN[sizes[s.name]] if s in halved else sizes[s.name] for s in layer.sizes}
+    sizes = {**sizes, **dict(zip(sorted(s.name for s in layer.sizes if s.name not in sizes), SPARE, strict=False))}
+    return {s.name: EVEN.get(sizes[s.name], 2 * sizes[s.name]) if s in halved else sizes[s.name] for s in layer.sizes}
 
 
 def _halved(layer: Layer) -> set[Basic]:
@@ -138,133 +145,31 @@ def _shaken(weights: Any, rng: Any) -> Any:
         return {name: _shaken(value, rng) for name, value in weights.items()}
     if isinstance(weights, list):
         return [_shaken(value, rng) for value in weights]
-    return (weights + 0.1 * rng.standard_normal(weights.shape)).astype(weights.dtype)
-
-
-# The loops of each layer
-
-
-def _with(function: Callable[..., Rows], **options: Any) -> Callable[..., Rows]:
-    return lambda **arguments: function(**arguments, **options)
-
-
-def _row(function: Callable[..., Any]) -> Callable[..., Rows]:
-    """Adapt a function that returns one row to return a matrix."""
-    return lambda **arguments: [function(**arguments)]
-
-
-def _dropout(X: Any, D: Any, rate: float = SCALARS["rate"]) -> Rows:
-    """Return Y_ij = X_ij D_ij / (1 - rate)."""
-    with mp.workdps(50):
-        kept = 1 - mp.mpf(rate)
-        rows = zip(X, D, strict=True)
-        return [[mp.mpf(float(x)) * bool(seen) / kept for x, seen in zip(*row, strict=True)] for row in rows]
-
-
-def _transformer(**options: Any) -> Callable[..., Rows]:
-    def probabilities(
-        source: Any, target: Any, E: Any, source_visible: Any = None, target_visible: Any = None, **stacks: Any
-    ) -> Rows:
-        masks = {"source_mask": source_visible, "target_mask": target_visible}
-        return reference.transformer(source, target, embedding={"E": E}, **stacks, **masks, **options)[1]
-
-    return probabilities
-
-
-def _number(function: Callable[..., Any]) -> Callable[..., Rows]:
-    """Adapt a function that returns one number to return a row of one entry."""
-    return lambda **arguments: [[function(**arguments)]]
-
-
-def _loss(**options: Any) -> Callable[..., Rows]:
-    def loss(source: Any, target: Any, labels: Any, E: Any, **given: Any) -> Any:
-        masks = {
-            f"{name}_mask": given.pop(f"{name}_visible") for name in ("source", "target") if f"{name}_visible" in given
-        }
-        logits, _ = reference.transformer(source, target, embedding={"E": E}, **given, **masks, **options)
-        return reference.cross_entropy(logits, labels)
-
-    return _number(loss)
-
-
-def _with_patches(linear: Callable[..., Rows]) -> Callable[..., Rows]:
-    """Adapt a linear layer to an input called U."""
-    return lambda U, **weights: linear(U, **weights)
-
-
-REFERENCES: dict[str, Callable[..., Rows]] = {
-    "softmax": _row(reference.softmax),
-    "linear": reference.linear,
-    "scaled_dot_product_attention": reference.scaled_dot_product_attention,
-    "masked_scaled_dot_product_attention": reference.scaled_dot_product_attention,
-    "multi_head_attention": reference.multi_head_attention,
-    "masked_multi_head_attention": reference.multi_head_attention,
-    "multi_head_attention_with_biases": reference.multi_head_attention,
-    "feed_forward": reference.feed_forward,
-    "feed_forward_gelu": _with(reference.feed_forward, activation="gelu"),
-    "layer_norm": reference.layer_norm,
-    "positional_encoding": reference.positional_encoding,
-    "embedding": reference.embedding,
-    "dropout": _dropout,
-    "encoder_layer": reference.encoder_layer,
-    "encoder": reference.encoder,
-    "decoder_layer": reference.decoder_layer,
-    "decoder": reference.decoder,
-    "transformer": _transformer(),
-    "transformer_loss": _loss(),
-    "cross_entropy": _number(reference.cross_entropy),
-    "soft_cross_entropy": _number(reference.soft_cross_entropy),
-    "batch_norm": reference.batch_norm,
-    "batch_norm_inference": reference.batch_norm_inference,
-    "rms_norm": reference.rms_norm,
-    "gated_feed_forward": reference.gated_feed_forward,
-    "low_rank_adaptation": _with(reference.low_rank_adaptation, alpha=SCALARS["alpha"]),
-    "linear_attention": reference.linear_attention,
-    "alibi_attention": _with(reference.alibi_attention, slope=SCALARS["slope"]),
-    "grouped_query_attention": reference.grouped_query_attention,
-    "masked_grouped_query_attention": reference.grouped_query_attention,
-    "convolution": reference.convolution,
-    "recurrent_step": _row(reference.recurrent_step),
-    "latent_attention": reference.latent_attention,
-    "masked_latent_attention": reference.latent_attention,
-    "mixture_of_experts": _with(reference.mixture_of_experts, K=CHOSEN),
-    "mixture_with_shared_experts": _with(reference.mixture_of_experts, K=CHOSEN),
-    "gated_feed_forward_with_biases": reference.gated_feed_forward,
-    "pre_norm_layer": reference.pre_norm_layer,
-    "pre_norm_layer_with_dropout": _with(reference.pre_norm_layer, rate=SCALARS["rate"]),
-    "learned_positions": reference.learned_positions,
-    "class_token": reference.class_token,
-    "patch_embedding": _with_patches(reference.linear),
-    "audio_stem": reference.audio_stem,
-    "relative_position_bias": reference.relative_position_bias,
-    "relative_position_bias_looking_back": _with(reference.relative_position_bias, bidirectional=False),
-    "rotary_embedding": reference.rotary_embedding,
-    "rotary_embedding_halves": _with(reference.rotary_embedding, halves=True),
-}
+    return np.asarray(weights + 0.1 * rng.standard_normal(weights.shape), weights.dtype)
 
 
 def _variants() -> dict[str, tuple[Layer, Callable[..., Rows]]]:
     """Return variants that the catalogue does not list: each option is on in at least one."""
     every: dict[str, Any] = {"biases": True, "activation": gelu}
-    named = {"activation": "gelu"}
-    return {
-        "multi_head_attention, masked, biases": (
-            multi_head_attention(masked=True, biases=True), reference.multi_head_attention),
-        "latent_attention, absorbed": (latent_attention(absorbed=True), reference.latent_attention),
+    with_gelu: dict[str, Any] = {"activation": "gelu"}
+    found: dict[str, tuple[Layer, dict[str, Any]]] = {
+        "multi_head_attention, masked, biases": (multi_head_attention(masked=True, biases=True), {}),
+        "latent_attention, absorbed": (latent_attention(absorbed=True), {}),
         "mixture_of_experts, shares of all, gate of the shared": (
-            mixture_of_experts(normalised=False, shared=True, shared_gate=True),
-            _with(reference.mixture_of_experts, K=CHOSEN, normalised=False)),
-        "encoder_layer, masked, biases, gelu": (
-            encoder_layer(masked=True, **every), _with(reference.encoder_layer, **named)),
-        "decoder_layer, masked, biases, gelu": (
-            decoder_layer(masked_memory=True, **every), _with(reference.decoder_layer, **named)),
-        "encoder, masked, final norm": (encoder(masked=True, final_norm=True), reference.encoder),
-        "decoder, masked, final norm": (decoder(masked_memory=True, final_norm=True), reference.decoder),
+            mixture_of_experts(normalised=False, shared=True, shared_gate=True), {"normalised": False}),
+        "encoder_layer, masked, biases, gelu": (encoder_layer(masked=True, **every), with_gelu),
+        "decoder_layer, masked, biases, gelu": (decoder_layer(masked_memory=True, **every), with_gelu),
+        "encoder, masked, final norm": (encoder(masked=True, final_norm=True), {}),
+        "decoder, masked, final norm": (decoder(masked_memory=True, final_norm=True), {}),
         "transformer, padded, biases, gelu, final norm": (
-            transformer(padded=True, final_norm=True, **every), _transformer(**named)),
+            transformer(padded=True, final_norm=True, **every), with_gelu),
         "transformer_loss, padded, biases, gelu, final norm": (
-            transformer_loss(padded=True, final_norm=True, **every), _loss(**named)),
+            transformer_loss(padded=True, final_norm=True, **every), with_gelu),
     }  # fmt: skip
+    known = loops()
+    return {
+        name: (layer, partial(known[name.partition(",")[0]], **options)) for name, (layer, options) in found.items()
+    }
 
 
 def all_cases(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) -> Iterator[Case]:

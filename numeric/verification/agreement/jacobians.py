@@ -181,9 +181,12 @@ def _is_scalar(symbol: Basic) -> bool:
 
 
 def _of_complex_numbers(compiled: CompiledLayer) -> Function:
-    """Return a compiled layer as a function of complex numbers: SciPy's expit accepts only real ones."""
+    """Return a compiled layer as a function of complex numbers: expit and logaddexp accept only real ones."""
     inner = compiled.function
     names = {**inner.__globals__, "special": SimpleNamespace(erf=special.erf, expit=lambda x: 1 / (1 + np.exp(-x)))}
+    for alias, module in inner.__globals__.items():
+        if module is np:
+            names[alias] = SimpleNamespace(**{**vars(np), "logaddexp": lambda a, b: np.log(np.exp(a) + np.exp(b))})
     return FunctionType(inner.__code__, names, inner.__name__, inner.__defaults__, inner.__closure__)
 
 

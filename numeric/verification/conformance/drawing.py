@@ -75,7 +75,8 @@ def draw(layer: Layer, plan: Plan) -> Case:
     case = Case(layer, plan, {**inputs, **weights, **given}, defaults)
     if np.isfinite(case.expected).all():
         return case
-    return replace(case, arguments=mapped(case.arguments, lambda _, each: np.abs(each)))  # a variance, say, is >= 0
+    # a variance, say, is >= 0
+    return replace(case, arguments=mapped(case.arguments, lambda _, each: np.asarray(np.abs(each))))
 
 
 def _asked(layer: Layer, plan: Plan, known: set[str]) -> dict[str, Any]:
@@ -91,7 +92,11 @@ def _input(variable: Variable, plan: Plan, rng: Any) -> Any:
         return _tokens(plan.sizes.get("vocab", min(plan.sizes.values())), shape, rng)
     if variable.kind == "boolean":
         return plan.numbers.mask(shape, rng)
-    return plan.numbers.real(rng.standard_normal(shape)).astype(plan.dtype)
+    return np.asarray(plan.numbers.real(_normal(shape, rng)), plan.dtype)
+
+
+def _normal(shape: tuple[int, ...], rng: Any) -> Any:
+    return np.asarray(rng.standard_normal(shape))  # NumPy draws a number of its own for an array without axes
 
 
 def _tokens(count: int, shape: tuple[int, ...], rng: Any) -> Any:
@@ -106,16 +111,16 @@ def _tokens(count: int, shape: tuple[int, ...], rng: Any) -> Any:
 
 
 def _weights(tree: WeightTree, plan: Plan, rng: Any, scaled: bool) -> dict[str, Any]:
-    """Return random weights: matrices that keep the size of a row, vectors around 1, or also around -1 and 0."""
+    """Return random weights: matrices that keep the size of a row, vectors and numbers around 1, or also -1 and 0."""
     weights: dict[str, Any] = {}
     for name, variable in tree.parameters.items():
         shape = shape_of(variable.shape, plan.sizes)
-        normal = rng.standard_normal(shape)
+        normal = _normal(shape, rng)
         # entries of variance 1/k in a matrix of k rows: the entries of x W have the size of those of x
         weight = normal / shape[-2] ** 0.5 if len(shape) > 1 else 1 + normal / 2
-        if len(shape) == 1 and not plan.usual:
+        if len(shape) <= 1 and not plan.usual:
             weight = weight * rng.choice([-1, 0, 1, 1], size=shape)
-        weights[name] = (plan.numbers.real(weight) if scaled else weight).astype(plan.dtype)
+        weights[name] = np.asarray(plan.numbers.real(np.asarray(weight)) if scaled else weight, plan.dtype)
     for name, part in tree.parts.items():
         copies = 0 if part.count is None else shape_of((part.count,), plan.sizes)[0]
         below = [_weights(part, plan, rng, False) for _ in range(max(copies, 1))]

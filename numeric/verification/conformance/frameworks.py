@@ -72,15 +72,15 @@ def _turned(array: Any) -> Any:
 def _spread(array: Any) -> Any:
     """Return the same numbers, stored as every second entry of a larger array along each axis."""
     larger = np.zeros([2 * size for size in array.shape], array.dtype)
-    places = (slice(None, None, 2),) * array.ndim
+    places = (..., *(slice(None, None, 2),) * array.ndim)  # with the dots, an array without axes stays one
     larger[places] = array
     return larger[places]
 
 
 def _reversed(array: Any) -> Any:
     """Return the same numbers, stored from the last to the first."""
-    places = (slice(None, None, -1),) * array.ndim
-    return np.ascontiguousarray(array[places])[places]
+    places = (..., *(slice(None, None, -1),) * array.ndim)
+    return np.array(array[places], order="C")[places]
 
 
 def _read_only(array: Any) -> Any:

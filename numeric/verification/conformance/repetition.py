@@ -84,7 +84,9 @@ def _other(case: Case, pinned: frozenset[str]) -> Case:
 def _rounded(case: Case) -> Case:
     return replace(
         case,
-        arguments=mapped(dict(case.arguments), lambda _, each: np.round(each, 2) if each.dtype.kind == "f" else each),
+        arguments=mapped(
+            dict(case.arguments), lambda _, each: np.asarray(np.round(each, 2)) if each.dtype.kind == "f" else each
+        ),
     )
 
 

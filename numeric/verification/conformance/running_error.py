@@ -259,6 +259,8 @@ UFUNCS: dict[str, Rule] = {
     # exp(a + e) - exp(a) = exp(a) (exp(e) - 1)
     "exp": lambda value, a: (np.where(value == 0, 0.0, value * np.expm1(a.error)), LIBRARY),
     "log": _log,
+    # the slopes by a and by b are positive and sum to 1
+    "logaddexp": lambda value, a, b: (np.maximum(a.error, b.error), LIBRARY),
     "tanh": _lipschitz(1),
     "sin": _lipschitz(1),
     "cos": _lipschitz(1),

@@ -87,7 +87,7 @@ def _drawn(case: Case, plan: Plan) -> Case | None:
 
 def _shrink_numbers(search: _Search) -> None:
     """Round the numbers, then try 0 and 1 for each of them; in a mask, hidden keys may become visible, never hidden."""
-    search.accepts(_changed(search.best.case, lambda _, each: np.rint(each).astype(each.dtype)))
+    search.accepts(_changed(search.best.case, lambda _, each: np.asarray(np.rint(each), each.dtype)))
     for path, array in leaves(search.best.case.arguments).items():
         for fill in (0, 1) if array.dtype.kind != "b" else (True,):
             if search.accepts(_filled(search.best.case, path, ..., fill)):
@@ -112,7 +112,7 @@ def _filled(case: Case, path: str, place: Any, value: Any) -> Case:
     def fill(where: str, each: Any) -> Any:
         if where != path:
             return each
-        copy = each.copy()
+        copy = np.array(each)
         copy[place] = value
         return copy
 

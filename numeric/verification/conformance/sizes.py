@@ -59,7 +59,7 @@ def draw_sizes(layer: Layer, pinned: Mapping[str, int], seed: int) -> dict[str, 
     for name, value in pinned.items():
         if name not in names or isinstance(value, bool) or not isinstance(value, int) or value < 1:
             sizes = ", ".join(names)
-            raise InputError(f"{layer.name}: {name} = {value!r} is no size of it; give integers >= 1 for {sizes}")
+            raise InputError(f"{layer.name}: {name} = {value!r} is not a size of it; give integers >= 1 for {sizes}")
     counts = _counts(weight_tree(layer))
     free = sorted((name for name in names if name not in pinned), key=lambda name: (names[name] not in counts, name))
     first = sum(names[name] in counts for name in free)

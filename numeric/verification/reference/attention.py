@@ -17,6 +17,7 @@ The maximum is not subtracted: the exponents of mpmath are unbounded, so that th
 from mpmath import mp
 
 from numeric.verification.reference.position_wise import linear
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, Vector, at_fifty_digits, read, read_mask
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@loops_of("softmax")
 @at_fifty_digits
 def softmax(x: Array, M: Array | None = None) -> Vector:
     """Return the softmax of a vector, over its visible entries where a mask is given.
@@ -61,6 +63,7 @@ def attention_weights(Q: Array, K: Array, M: Array | None = None) -> Matrix:
     return [softmax(S[i], visible[i]) for i in range(n)]
 
 
+@loops_of("scaled_dot_product_attention", "masked_scaled_dot_product_attention")
 @at_fifty_digits
 def scaled_dot_product_attention(Q: Array, K: Array, V: Array, M: Array | None = None) -> Matrix:
     """Return for every query the average of the values, weighted by the attention weights.
@@ -76,6 +79,7 @@ def scaled_dot_product_attention(Q: Array, K: Array, V: Array, M: Array | None =
     return [[sum(A[i][j] * V[j][e] for j in range(m)) for e in range(d_v)] for i in range(n)]
 
 
+@loops_of("multi_head_attention", "masked_multi_head_attention", "multi_head_attention_with_biases")
 @at_fifty_digits
 def multi_head_attention(
     X_Q: Array,

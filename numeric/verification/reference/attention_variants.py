@@ -16,12 +16,14 @@ from mpmath import mp
 
 from numeric.verification.reference.attention import causal_mask, scaled_dot_product_attention, softmax
 from numeric.verification.reference.position_wise import linear, rms_norm
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read, read_mask
 from numeric.verification.reference.sequence import rotary_embedding
 
 __all__ = ["alibi_attention", "grouped_query_attention", "latent_attention", "linear_attention"]
 
 
+@loops_of("linear_attention")
 @at_fifty_digits
 def linear_attention(Phi_Q: Array, Phi_K: Array, V: Array) -> Matrix:
     """Return attention whose weights are dot products of features, divided by their sum over the keys.
@@ -39,6 +41,7 @@ def linear_attention(Phi_Q: Array, Phi_K: Array, V: Array) -> Matrix:
     return O
 
 
+@loops_of("alibi_attention")
 @at_fifty_digits
 def alibi_attention(Q: Array, K: Array, V: Array, slope: float) -> Matrix:
     """Return causal attention whose scores fall by `slope` for every position between the query and the key.
@@ -56,6 +59,7 @@ def alibi_attention(Q: Array, K: Array, V: Array, slope: float) -> Matrix:
     return O
 
 
+@loops_of("grouped_query_attention", "masked_grouped_query_attention")
 @at_fifty_digits
 def grouped_query_attention(
     X_Q: Array, X_K: Array, X_V: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, M: Array | None = None
@@ -77,6 +81,7 @@ def grouped_query_attention(
     return Y
 
 
+@loops_of("latent_attention", "masked_latent_attention")
 @at_fifty_digits
 def latent_attention(
     X: Array,

@@ -12,11 +12,13 @@ from mpmath import mp
 
 from numeric.verification.reference.attention import softmax
 from numeric.verification.reference.position_wise import gated_feed_forward, linear
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read
 
 __all__ = ["mixture_of_experts"]
 
 
+@loops_of("mixture_of_experts", "mixture_with_shared_experts")
 @at_fifty_digits
 def mixture_of_experts(
     X: Array,

@@ -14,11 +14,13 @@ from typing import Any
 
 from mpmath import mp
 
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, at_fifty_digits, read
 
 __all__ = ["cross_entropy", "soft_cross_entropy"]
 
 
+@loops_of("soft_cross_entropy")
 @at_fifty_digits
 def soft_cross_entropy(X: Array, T: Array) -> Any:
     """Return the mean cross-entropy of rows of logits against rows of weights.
@@ -35,6 +37,7 @@ def soft_cross_entropy(X: Array, T: Array) -> Any:
     return loss / len(X)
 
 
+@loops_of("cross_entropy")
 @at_fifty_digits
 def cross_entropy(X: Array, tokens: Array) -> Any:
     """Return the mean cross-entropy of rows of logits against tokens.

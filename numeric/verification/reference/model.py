@@ -10,13 +10,15 @@ from typing import Any
 
 from numeric.verification.reference import stacks
 from numeric.verification.reference.attention import causal_mask, padding_mask, softmax
+from numeric.verification.reference.loss import cross_entropy
 from numeric.verification.reference.position_wise import linear
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read_mask
 from numeric.verification.reference.stacks import Weights, add
 from numeric.verification.reference.tokens import embedding as embed
 from numeric.verification.reference.tokens import positional_encoding
 
-__all__ = ["transformer"]
+__all__ = ["loss", "probabilities", "transformer"]
 
 
 @at_fifty_digits
@@ -60,6 +62,34 @@ def transformer(
     E_transposed = [[E[token][j] for token in range(len(E))] for j in range(len(E[0]))]
     logits = linear(Z, E_transposed)
     return logits, [softmax(row) for row in logits]
+
+
+@loops_of("transformer")
+def probabilities(
+    source: Array,
+    target: Array,
+    E: Array,
+    source_visible: Array | None = None,
+    target_visible: Array | None = None,
+    **given: Any,
+) -> Matrix:
+    """Return the probabilities of the Transformer, by the names of the layer; `given` are stacks and options."""
+    return transformer(source, target, {"E": E}, source_mask=source_visible, target_mask=target_visible, **given)[1]
+
+
+@loops_of("transformer_loss")
+def loss(
+    source: Array,
+    target: Array,
+    labels: Array,
+    E: Array,
+    source_visible: Array | None = None,
+    target_visible: Array | None = None,
+    **given: Any,
+) -> Any:
+    """Return the mean cross-entropy of the Transformer's logits against labels, by the names of the layer."""
+    logits, _ = transformer(source, target, {"E": E}, source_mask=source_visible, target_mask=target_visible, **given)
+    return cross_entropy(logits, labels)
 
 
 def _positioned(tokens: Array, embedding: Weights) -> Matrix:

@@ -1,4 +1,4 @@
-r"""Layers that act on each row separately: linear, feed-forward, layer normalisation; and batch normalisation.
+r"""Layers that act on each row separately: linear, feed-forward, layer norm, dropout; and batch normalisation.
 
 Definition   linear        Y_ij = sum_c X_ic W_cj + b_j
              feed-forward  FFN(x) = act(x W_1 + b_1) W_2 + b_2
@@ -18,12 +18,14 @@ from typing import Any
 
 from mpmath import mp
 
-from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read
+from numeric.verification.reference.registry import loops_of
+from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read, read_mask
 
 __all__ = [
     "ACTIVATIONS",
     "batch_norm",
     "batch_norm_inference",
+    "dropout",
     "feed_forward",
     "gated_feed_forward",
     "layer_norm",
@@ -46,6 +48,7 @@ def gelu(x: Any) -> Any:
 ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {"relu": relu, "gelu": gelu}
 
 
+@loops_of("linear")
 @at_fifty_digits
 def linear(X: Array, W: Array, b: Array | None = None) -> Matrix:
     """Return the affine image of every row.
@@ -61,6 +64,8 @@ def linear(X: Array, W: Array, b: Array | None = None) -> Matrix:
     return [[sum(X[i][c] * W[c][j] for c in range(d_in)) + b[j] for j in range(d_out)] for i in range(n)]
 
 
+@loops_of("feed_forward_gelu", activation="gelu")
+@loops_of("feed_forward")
 @at_fifty_digits
 def feed_forward(X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array, activation: str = "relu") -> Matrix:
     """Return the position-wise feed-forward network of every row.
@@ -83,6 +88,7 @@ def feed_forward(X: Array, W_1: Array, b_1: Array, W_2: Array, b_2: Array, activ
     return linear(hidden, W_2, b_2)
 
 
+@loops_of("layer_norm")
 @at_fifty_digits
 def layer_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix:
     """Return every row minus its mean, divided by its standard deviation, then scaled and shifted.
@@ -109,6 +115,7 @@ def layer_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix
     return Y
 
 
+@loops_of("batch_norm")
 @at_fifty_digits
 def batch_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix:
     """Return every column minus its mean, divided by its standard deviation, then scaled and shifted.
@@ -131,6 +138,7 @@ def batch_norm(X: Array, gamma: Array, beta: Array, eps: float = 1e-5) -> Matrix
     return Y
 
 
+@loops_of("batch_norm_inference")
 @at_fifty_digits
 def batch_norm_inference(X: Array, gamma: Array, beta: Array, m: Array, v: Array, eps: float = 1e-5) -> Matrix:
     """Return batch normalisation with given means and variances of the columns.
@@ -149,6 +157,7 @@ def batch_norm_inference(X: Array, gamma: Array, beta: Array, m: Array, v: Array
     return [[gamma[j] * (x[j] - m[j]) / mp.sqrt(v[j] + eps) + beta[j] for j in range(d)] for x in X]
 
 
+@loops_of("rms_norm")
 @at_fifty_digits
 def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
     """Return every row divided by the root of its mean square, then scaled.
@@ -164,6 +173,7 @@ def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
     return [[gamma[j] * x[j] / mp.sqrt(sum(x[k] ** 2 for k in range(d)) / d + eps) for j in range(d)] for x in X]
 
 
+@loops_of("gated_feed_forward", "gated_feed_forward_with_biases")
 @at_fifty_digits
 def gated_feed_forward(
     X: Array,
@@ -187,6 +197,7 @@ def gated_feed_forward(
     return linear([[p / (1 + mp.exp(-p)) * u for p, u in zip(*rows, strict=True)] for rows in pairs], W_down, b_down)
 
 
+@loops_of("low_rank_adaptation")
 @at_fifty_digits
 def low_rank_adaptation(X: Array, W: Array, b: Array, A: Array, B: Array, alpha: float) -> Matrix:
     """Return the affine image of every row, with alpha / r times the product of two thin matrices added to W.
@@ -203,3 +214,21 @@ def low_rank_adaptation(X: Array, W: Array, b: Array, A: Array, B: Array, alpha:
     change = [[alpha / r * sum(A[c][k] * B[k][j] for k in range(r)) for j in range(len(W[0]))] for c in range(len(W))]
     adapted = [[w + change[c][j] for j, w in enumerate(row)] for c, row in enumerate(W)]
     return linear(X, adapted, b)
+
+
+@loops_of("dropout")
+@at_fifty_digits
+def dropout(X: Array, D: Array, rate: float) -> Matrix:
+    """Return every entry that the mask keeps, divided by the share of entries that are kept on average.
+
+    Definition   Y_ij = X_ij D_ij / (1 - rate)
+    Shapes       X (n, d), D (n, d) -> Y (n, d)
+    Assumes      0 <= rate < 1
+    Source       Srivastava et al. (2014), with the division at training time
+    Raises       ValueError where the shapes differ
+    """
+    X, [rate] = read("dropout", X=(X, "n d"), rate=([rate], "1"))
+    kept = read_mask("dropout", D, len(X), len(X[0]))
+    return [
+        [x / (1 - rate) if k else mp.zero for x, k in zip(*rows, strict=True)] for rows in zip(X, kept, strict=True)
+    ]

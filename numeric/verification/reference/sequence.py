@@ -18,6 +18,8 @@ from typing import Any
 
 from mpmath import mp
 
+from numeric.verification.reference.position_wise import linear
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, Vector, at_fifty_digits, read
 
 __all__ = [
@@ -25,12 +27,14 @@ __all__ = [
     "class_token",
     "convolution",
     "learned_positions",
+    "patch_embedding",
     "recurrent_step",
     "relative_position_bias",
     "rotary_embedding",
 ]
 
 
+@loops_of("convolution")
 @at_fifty_digits
 def convolution(X: Array, W: Array, b: Array) -> Matrix:
     """Return the convolution of rows with a kernel whose slices are stacked by rows.
@@ -47,6 +51,7 @@ def convolution(X: Array, W: Array, b: Array) -> Matrix:
     ]
 
 
+@loops_of("recurrent_step")
 @at_fifty_digits
 def recurrent_step(x: Array, h_0: Array, W: Array, U: Array, b: Array) -> Vector:
     """Return the state after a position.
@@ -61,6 +66,8 @@ def recurrent_step(x: Array, h_0: Array, W: Array, U: Array, b: Array) -> Vector
     ]
 
 
+@loops_of("rotary_embedding_halves", halves=True)
+@loops_of("rotary_embedding")
 @at_fifty_digits
 def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
     """Return every pair of columns rotated by an angle proportional to the position.
@@ -82,6 +89,7 @@ def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
     return Y
 
 
+@loops_of("learned_positions")
 @at_fifty_digits
 def learned_positions(X: Array, P: Array) -> Matrix:
     """Return every row with the row of a table added.
@@ -93,6 +101,7 @@ def learned_positions(X: Array, P: Array) -> Matrix:
     return [[x + p for x, p in zip(*rows, strict=True)] for rows in zip(X, P, strict=True)]
 
 
+@loops_of("class_token")
 @at_fifty_digits
 def class_token(X: Array, c: Array) -> Matrix:
     """Return rows with one more row above them.
@@ -104,6 +113,16 @@ def class_token(X: Array, c: Array) -> Matrix:
     return [*c, *X]
 
 
+@loops_of("patch_embedding")
+def patch_embedding(U: Array, W: Array, b: Array) -> Matrix:
+    """Return the affine image of every row of pixels.
+
+    Shapes       U (n, pixels), W (pixels, d_model), b (d_model,) -> X (n, d_model)
+    """
+    return linear(U, W, b)
+
+
+@loops_of("audio_stem")
 @at_fifty_digits
 def audio_stem(X: Array, conv_1: dict[str, Array], conv_2: dict[str, Array]) -> Matrix:
     """Return the states of every other frame of a spectrum.
@@ -121,6 +140,8 @@ def audio_stem(X: Array, conv_1: dict[str, Array], conv_2: dict[str, Array]) -> 
     return rows
 
 
+@loops_of("relative_position_bias_looking_back", bidirectional=False)
+@loops_of("relative_position_bias")
 @at_fifty_digits
 def relative_position_bias(table: Array, n: int, m: int, bidirectional: bool = True, max_distance: int = 128) -> Any:
     """Return the bias of every head for n queries and m keys.

@@ -11,12 +11,11 @@ Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1, 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from mpmath import mp
-
 from numeric.verification.reference import position_wise
 from numeric.verification.reference.attention import attention_weights, multi_head_attention
-from numeric.verification.reference.position_wise import layer_norm, linear
-from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read, read_mask
+from numeric.verification.reference.position_wise import dropout, layer_norm, linear
+from numeric.verification.reference.registry import loops_of
+from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read
 
 __all__ = ["LayerWeights", "Weights", "add", "decoder", "decoder_layer", "encoder", "encoder_layer", "pre_norm_layer"]
 
@@ -35,6 +34,7 @@ def add(X: Array, Y: Array) -> Matrix:
     return [[X[i][j] + Y[i][j] for j in range(len(X[0]))] for i in range(len(X))]
 
 
+@loops_of("encoder_layer")
 def encoder_layer(
     X: Array,
     attention: Weights,
@@ -58,6 +58,7 @@ def encoder_layer(
     return layer_norm(add(Y, F), **feed_forward_norm, eps=eps)
 
 
+@loops_of("pre_norm_layer", "pre_norm_layer_with_dropout")
 def pre_norm_layer(
     X: Array,
     attention_norm: Weights,
@@ -87,15 +88,9 @@ def pre_norm_layer(
     return add(Y, _dropped(F, D_Z, rate))
 
 
-@at_fifty_digits
 def _dropped(X: Array, D: Array | None, rate: float) -> Matrix:
-    """Return X_ij D_ij / (1 - rate); X itself without a mask."""
-    if D is None:
-        return list(X)
-    visible, kept = read_mask("dropout", D, len(X), len(X[0])), 1 - mp.mpf(rate)
-    return [
-        [x / kept if seen else mp.zero for x, seen in zip(*row, strict=True)] for row in zip(X, visible, strict=True)
-    ]
+    """Return X after dropout; X itself without a mask."""
+    return list(X) if D is None else dropout(X, D, rate)
 
 
 @at_fifty_digits
@@ -111,6 +106,7 @@ def _dropping(
     return linear([[entry for head in heads for entry in head[r]] for r in range(len(X))], W_O, b_O)
 
 
+@loops_of("decoder_layer")
 def decoder_layer(
     X: Array,
     memory: Array,
@@ -142,6 +138,7 @@ def decoder_layer(
     return layer_norm(add(U, F), **feed_forward_norm, eps=eps)
 
 
+@loops_of("encoder")
 def encoder(
     X: Array,
     layers: Sequence[LayerWeights],
@@ -163,6 +160,7 @@ def encoder(
     return X if final_norm is None else layer_norm(X, **final_norm, eps=eps)
 
 
+@loops_of("decoder")
 def decoder(
     X: Array,
     memory: Array,

@@ -14,11 +14,13 @@ from operator import index
 
 from mpmath import mp
 
+from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read
 
 __all__ = ["embedding", "positional_encoding"]
 
 
+@loops_of("embedding")
 @at_fifty_digits
 def embedding(tokens: Array, E: Array) -> Matrix:
     """Return the embedding row of every token, times sqrt(d_model).
@@ -45,6 +47,7 @@ def embedding(tokens: Array, E: Array) -> Matrix:
     return rows
 
 
+@loops_of("positional_encoding")
 @at_fifty_digits
 def positional_encoding(n: int, d_model: int) -> Matrix:
     """Return the sine and cosine of every position at geometrically spaced frequencies.

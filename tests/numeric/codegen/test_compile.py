@@ -12,8 +12,8 @@ import pytest
 from mpmath import mp
 from sympy import Function, Heaviside, Integer, Lambda, Max, Min, Ne, Piecewise, Symbol, erf, exp, pi, sqrt, tanh
 
-from derivations.architectures.attention import rotary_layer
 from derivations.architectures.description import Rotary
+from derivations.architectures.projections import rotary_layer
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward

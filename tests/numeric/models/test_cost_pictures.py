@@ -13,7 +13,8 @@ from matplotlib.text import Text
 
 from derivations.architectures.models import named_model
 from derivations.costs.counts import Counts, count
-from numeric.models.cost_pictures import FORMATS, LENGTHS, plot_counts
+from derivations.costs.questions.answer import length_of
+from numeric.models.cost_pictures import FORMATS, LENGTHS, _purposes, plot_counts
 from numeric.runtime.checks import InputError
 
 pytestmark = pytest.mark.slow  # Matplotlib comes with the extra `dev`
@@ -75,6 +76,26 @@ def test_the_panels_show_the_counts(counts: Counts, drawn: list[Figure], tmp_pat
     assert " ".join(convention.split()) == f"Convention: {counts.convention.describe()}"
 
 
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [("forward", "a forward pass"), ("training", "a training step"), ("decode", "a decoding step")],
+)
+def test_a_picture_is_titled_by_the_model_and_the_phase(
+    phase: str, words: str, drawn: list[Figure], tmp_path: Path
+) -> None:
+    plot_counts(count(named_model("gpt2"), seq=512, phase=phase), tmp_path / "gpt2.png")
+    assert drawn[0].get_suptitle() == f"gpt2: {words}"
+    assert drawn[0].axes[1].get_title() == f"FLOPs of {words} by purpose"
+
+
+@pytest.mark.parametrize("phase", ["forward", "training", "prefill", "decode"])
+@pytest.mark.parametrize("name", ["gpt2", "t5-base", "deepseek-v3"])
+def test_the_purposes_of_a_phase_are_its_operations(name: str, phase: str) -> None:
+    found = count(named_model(name), seq=131, phase=phase)
+    purposes = _purposes(found, length_of(found.model))
+    assert found.number(sum(purposes.values())) == found.number(found.flops.total)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_no_text_is_cut_or_covers_another(name: str, drawn: list[Figure], tmp_path: Path) -> None:
     plot_counts(count(named_model(name)), tmp_path / "picture.png")
@@ -129,5 +150,5 @@ def test_what_hinders_a_picture_is_said_in_one_sentence(
     with pytest.raises(InputError, match=r"taken\.png cannot be written \(.*\); name another file"):
         plot_counts(counts, tmp_path / "taken.png")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match=r"a picture needs Matplotlib: pip install 'derivations\[plots\]'"):
+    with pytest.raises(InputError, match=r"needs Matplotlib: pip install matplotlib, or pip install '\.\[plots\]'"):
         plot_counts(counts, tmp_path / "costs.svg")

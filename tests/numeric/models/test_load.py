@@ -262,7 +262,7 @@ def test_a_folder_without_a_configuration_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").unlink()
     with pytest.raises(ValueError, match=r"config\.json: there is no such file"):
         load(tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         load(tmp_path / "nowhere")
 
 

@@ -268,5 +268,5 @@ def test_rewritings_explain_themselves() -> None:
     assert "attention.b_O_all = Concat(i < h: attention.b_V[i]) @ attention.W_O + attention.b_O" in text
     (late,) = [r for r in found.rewrites if r.name == "deferred_normalisation"]
     assert late.derivation is not None
-    assert r"\operatorname{diag}" in late.derivation.latex()
+    assert r"\mathrm{diag}" in late.derivation.latex()
     assert isinstance(late.after[-1].value, Normalised)

@@ -19,9 +19,12 @@ from numeric.runtime.primitives import (
     like,
     look_up,
     masked_row_exponentials,
+    masked_row_max,
     masked_row_softmax,
+    merge_axes,
     normalised,
     pick,
+    place_axis,
     place_block,
     place_rows,
     product_over_batch,
@@ -33,6 +36,7 @@ from numeric.runtime.primitives import (
     row_log_sum_exp,
     row_softmax,
     scatter_rows,
+    split_axis,
     split_heads,
     stack_rows,
     stretch,
@@ -55,6 +59,22 @@ def test_parts_beside_one_another_have_the_batch_axes_of_all():
     whole = concatenate_columns(np.ones((2, 3)), np.zeros((5, 2, 7)))
     assert whole.shape == (5, 2, 10)
     assert (whole == ([1.0] * 3 + [0.0] * 7)).all()
+
+
+def test_axes_are_split_merged_and_placed(rng):
+    x = rng.normal(size=(2, 5, 6))
+    parts = split_axis(x, -1, 3)
+    assert parts.shape == (2, 5, 2, 3) and (parts[..., 1, 2] == x[..., 5]).all()
+    assert (merge_axes(parts, -2) == x).all()
+    assert (split_axis(x, -2, 5)[:, 0] == x).all()
+    placed = place_axis(x, -2, 1, 11, 2)
+    assert placed.shape == (2, 11, 6) and (placed[:, 1:10:2] == x).all() and (placed[:, ::2] == 0).all()
+
+
+def test_the_largest_visible_entry_of_a_row(rng):
+    x = np.array([[1.0, 7.0, 3.0], [2.0, 5.0, 4.0]])
+    assert (masked_row_max(x, np.array([[True, False, True], [True, True, True]])) == [3.0, 5.0]).all()
+    assert np.isfinite(masked_row_max(x, np.zeros((2, 3), bool))).all()
 
 
 def test_every_primitive_is_tested_here():

@@ -1,7 +1,9 @@
 """Special functions without SciPy are those of SciPy, and of mpmath; a layer with erf runs without it."""
 
+import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +64,16 @@ def test_a_complex_step_gives_the_slope_of_erf() -> None:
 
 
 def test_another_function_says_what_to_install() -> None:
-    with pytest.raises(ImportError, match=r"the function gamma needs SciPy: install it \(pip install scipy\)"):
+    with pytest.raises(AttributeError, match=r"the function gamma needs SciPy: install it \(pip install scipy\)"):
         WithoutSciPy().gamma(2.0)
+
+
+def test_what_is_asked_of_any_object_is_answered() -> None:
+    one = WithoutSciPy()
+    assert not hasattr(one, "gamma")
+    assert not hasattr(one, "__array__")
+    assert isinstance(deepcopy(one), WithoutSciPy)
+    assert isinstance(pickle.loads(pickle.dumps(one)), WithoutSciPy)
 
 
 def test_scipy_is_used_where_it_is_installed() -> None:

@@ -17,11 +17,14 @@ from derivations.positions.positional_encoding import positional_encoding
 from derivations.symbols import d_k, d_v, m, n
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric import compile_layer
+from numeric.verification import reference
 from numeric.verification.agreement import cases
 from numeric.verification.agreement.against_reference import against_reference, agreement, error_in_ulp
 from numeric.verification.agreement.cases import DTYPES, SIZES, case, subjects
+from numeric.verification.agreement.loops import loops, rows_of
 from numeric.verification.agreement.report import Agreement
 from numeric.verification.agreement.rounding import rounding_bound, roundings
+from numeric.verification.reference.registry import loops_of
 
 FLOAT32, FLOAT64 = DTYPES
 NAMES = list(subjects())
@@ -69,9 +72,22 @@ def test_sizes_are_distinct_primes_that_a_swapped_axis_cannot_pass():
 
 
 def test_a_layer_without_a_reference_is_refused(monkeypatch):
-    monkeypatch.delitem(cases.REFERENCES, "dropout")
+    monkeypatch.setattr(cases, "loops", lambda: {name: each for name, each in loops().items() if name != "dropout"})
     with pytest.raises(LookupError, match="dropout has no reference"):
         cases.subjects.__wrapped__()
+
+
+def test_a_layer_has_one_reference():
+    with pytest.raises(ValueError, match="'dropout' has loops already"):
+        loops_of("dropout")(reference.softmax)
+
+
+def test_loops_get_the_numbers_that_they_have_arguments_for():
+    def scaled(x, factor):
+        return [factor * each for each in x]
+
+    assert rows_of(scaled, {"x": [2, 3]}, {"factor": 5, "n": 2}) == [[10, 15]]
+    assert rows_of(lambda x: x, {"x": 7}, {"n": 2}) == [[7]]
 
 
 # The checker says no

@@ -18,8 +18,10 @@ import pytest
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.costs.counts import count
+from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.memory_counts import saved_residuals
+from derivations.language.differentiation.adjoints import GradientError
 from tests.numeric.verification.agreement.test_parameter_counts import (
     BART,
     BERT,
@@ -35,6 +37,7 @@ from tests.numeric.verification.agreement.test_parameter_counts import (
     T5,
     VIT,
     WHISPER,
+    class_and_config,
 )
 from tests.numeric.verification.agreement.test_saved_residuals import bytes_kept
 
@@ -73,12 +76,26 @@ MORE: list[tuple[str, dict[str, Any]]] = [
 CASES = ODD + MORE
 IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
-READERS = ("Bert", "Roberta", "DistilBert", "ViT", "T5EncoderModel")  # and write nothing, without a head that scores
+READERS = (  # and write nothing, without a head that scores
+    "Bert",
+    "Camembert",
+    "Data2VecText",
+    "DistilBert",
+    "Ernie",
+    "MPNet",
+    "MegatronBert",
+    "Roberta",
+    "T5EncoderModel",
+    "ViT",
+    "XLMRoberta",
+)
+# GPT keeps no keys and values in the library; GPT-Neo multiplies all of them there, those outside of a window as well
+OTHER_WRITERS = ("OpenAIGPT", "GPTNeoFor")
 
 
 def writes(name: str) -> bool:
     """Say whether a model puts out one token after the other, and keeps keys and values."""
-    return name.endswith(WRITERS) or not name.startswith(READERS)
+    return not name.startswith(OTHER_WRITERS) and (name.endswith(WRITERS) or not name.startswith(READERS))
 
 
 WRITING = [(case, each) for case, each in zip(CASES, IDS, strict=True) if writes(case[0])]
@@ -114,13 +131,11 @@ def executed(run: Callable[..., Any], *arguments: Any, **named: Any) -> tuple[An
 
 def library(name: str, arguments: Mapping[str, Any], dtype: Any = None) -> tuple[Any, Model]:
     """Return a model of the library that takes every step by itself, and what its `config.json` describes."""
-    model_class = getattr(transformers, name)
-    config = model_class.config_class(**arguments)
-    config.architectures = [name]
+    model_class, config = class_and_config(name, dict(arguments))
     config._attn_implementation = "eager"
     torch.manual_seed(0)
     theirs = model_class(config).eval().to(dtype or torch.float32)
-    if "Moe" in name or "Mixtral" in name or "Deepseek" in name or "GptOss" in name:
+    if "Experts" in str(theirs):
         theirs.set_experts_implementation("eager")
     with TemporaryDirectory() as folder:
         config.save_pretrained(folder)
@@ -183,7 +198,12 @@ def of_latent_vectors(config: Any, batch: int, n: int) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "arguments"), CASES, ids=IDS)
-def test_a_pass_and_its_gradient_execute_the_products_that_are_counted(name: str, arguments: dict[str, Any]) -> None:
+def test_a_pass_and_its_gradient_execute_the_products_that_are_counted(
+    name: str, arguments: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    if name.startswith("MiniMaxM2") or arguments.get("use_qk_norm"):
+        refused = "no gradient of a norm over all heads, or of rows normed before part of them is rotated"
+        request.applymarker(pytest.mark.xfail(reason=refused, raises=(GradientError, ShapeError), strict=True))
     theirs, model = library(name, arguments)
     for batch, n, source in SIZES:
         given = inputs(name, theirs.config, batch, n, source)
@@ -533,8 +553,10 @@ def test_a_product_that_nothing_counts_is_refused() -> None:
 
 
 def test_every_family_is_executed() -> None:
-    compared = {getattr(transformers, name).config_class.model_type for name, _ in CASES}
+    compared = {class_and_config(name, arguments)[1].model_type for name, arguments in CASES}
     assert compared | {"gemma3"} == set(FAMILIES)  # its language model is that of gemma3_text
-    writing = {getattr(transformers, name).config_class.model_type for (name, _), _ in WRITING}
-    assert set(FAMILIES) - writing == {"distilbert", "vit", "gemma3"}
+    writing = {class_and_config(name, arguments)[1].model_type for (name, arguments), _ in WRITING}
+    encoders = {"camembert", "data2vec-text", "distilbert", "ernie", "megatron-bert", "mpnet", "roberta-prelayernorm"}
+    encoders |= {"vit", "xlm-roberta"}
+    assert set(FAMILIES) - writing == encoders | {"gemma3", "gpt_neo", "openai-gpt"}
     assert len(CASES) >= 60

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Symbol, exp, sqrt
 
+import derivations
 from derivations.activations import activation, gelu
 from derivations.feed_forward import derivatives as feed_forward_derivatives
 from derivations.language.arrays.expression import array
@@ -39,6 +40,13 @@ def test_a_stated_derivative_is_the_slope_of_the_compiled_function(result):
     assert checks
     for check in checks:
         assert check.passed, check
+
+
+def test_the_slope_of_every_activation_is_compared():
+    results = [derivations.get(name) for name in derivations.names() if name.startswith("activation.")]
+    checks = list(derivative_checks(results))
+    assert len(checks) >= 8
+    assert [check for check in checks if not check.passed] == []
 
 
 def restated(result, rhs):

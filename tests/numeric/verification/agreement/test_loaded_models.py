@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 
 from numeric.models.load import load
+from tests.numeric.verification.agreement.small_families import SMALL, VOCAB
+from tests.numeric.verification.agreement.test_parameter_counts import class_and_config
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
-VOCAB = 23
 Build = Callable[[], Any]
 
 
@@ -48,7 +49,7 @@ def made(name: str, seed: int = 0) -> Any:
     for parameter in model.parameters():
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.get_default_dtype())
         parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
-    if hasattr(model.config, "num_experts") or hasattr(model.config, "num_local_experts"):
+    if "Experts" in str(model):
         model.set_experts_implementation("eager")  # the other one has no float64
     return model
 
@@ -103,6 +104,14 @@ def decoder(family: str, kind: str = "ForCausalLM", **changes: Any) -> Build:
             **{name: None if value is NULL else value for name, value in sizes.items() if value is not None}
         )
     )
+
+
+def small(name: str, sizes: dict[str, Any]) -> Build:
+    def build() -> Any:
+        model_class, config = class_and_config(name, sizes)
+        return model_class(config)
+
+    return build
 
 
 def falcon(**changes: Any) -> Build:
@@ -221,6 +230,7 @@ CASES: dict[str, Build] = {
     "roberta, classes": roberta("RobertaForSequenceClassification"),
     "distilbert": distilbert("DistilBertForMaskedLM"),
     "distilbert, classes": distilbert("DistilBertForSequenceClassification"),
+    **{f"{number}-{name}": small(name, sizes) for number, (name, sizes) in enumerate(SMALL)},
 }  # fmt: skip
 
 
@@ -273,6 +283,7 @@ GENERATING = [
     name
     for name in CASES
     if not name.startswith(("bert", "roberta", "distilbert"))
+    and not name.partition(":")[0].rstrip("0123456789").endswith(("ForMaskedLM", "ForSequenceClassification"))
     and not name.endswith("beyond")  # the library keeps keys that were turned at the frequencies of shorter texts
 ]
 

@@ -1,0 +1,194 @@
+"""A graph under construction: its values, nodes and constants, and the names that they get from the equations.
+
+Definition   a value is named after the equation that it is the right-hand side of, below the parts in which the
+             equation stands: `layers.0.attention.S`. What an equation computes on the way is named by its operator:
+             `layers.0.attention.S/MatMul`
+Result       a node that is asked for twice, with the same inputs, is there once: tables of positions are shared by all
+             layers of a stack
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from sympy import Expr, Integer, Symbol, sympify
+
+from numeric.codegen.formula_printer import CompileError
+
+__all__ = ["Dim", "Graph", "Node", "Value", "building", "current", "dim", "used"]
+
+Dim: TypeAlias = int | Expr
+Attributes: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+@dataclass(eq=False)
+class Value:
+    """A value of the graph; it gets its name when the graph is finished, unless an equation names it before."""
+
+    dtype: str
+    shape: tuple[Dim, ...]
+    hint: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """An application of an operator."""
+
+    operator: str
+    inputs: tuple[Value, ...]
+    output: Value
+    attributes: Attributes
+
+
+@dataclass(eq=False)
+class Graph:
+    """The nodes so far, in order; `real` is the number type of the layer's real arrays."""
+
+    real: str = "float32"
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Value] = field(default_factory=list)
+    constants: dict[Value, Any] = field(default_factory=dict)
+    lengths: dict[Symbol, tuple[Value, int | None]] = field(default_factory=dict)  # where a size is read: value, axis
+    aliases: dict[str, str] = field(default_factory=dict)  # names of equations whose values have other names
+    _made: dict[Any, Value] = field(default_factory=dict)
+    _names: Counter[str] = field(default_factory=Counter)
+    _parts: list[str] = field(default_factory=list)
+    _copies: Counter[str] = field(default_factory=Counter)
+    _equation: list[str] = field(default_factory=list)
+
+    def node(
+        self,
+        operator: str,
+        inputs: Sequence[Value],
+        dtype: str,
+        shape: Sequence[Dim],
+        **attributes: Any,
+    ) -> Value:
+        """Return the output of an operator."""
+        given = tuple(sorted(attributes.items()))
+        key = (operator, tuple(map(id, inputs)), str(given))
+        if key not in self._made:
+            output = Value(dtype, tuple(map(dim, shape)), self._hint(operator))
+            self._made[key] = output
+            self.nodes.append(Node(operator, tuple(inputs), output, given))
+        return self._made[key]
+
+    def constant(self, array: Any, name: str | None = None) -> Value:
+        """Return a value that is known; one with a name, a weight, is not merged with others."""
+        array = np.asarray(array)
+        key = ("constant", array.dtype.name, array.shape, array.tobytes()) if name is None else ("weight", name)
+        if key not in self._made:
+            value = Value(array.dtype.name, array.shape, "constant", name and self._unique(name))
+            self._made[key] = value
+            self.constants[value] = array
+        return self._made[key]
+
+    def input(self, name: str, dtype: str, shape: Sequence[Dim]) -> Value:
+        """Return an input of the graph; the sizes that are its axes, or that it is, can be read from now on."""
+        value = Value(dtype, tuple(map(dim, shape)), name, self._unique(name))
+        self.inputs.append(value)
+        for axis, along in enumerate(value.shape):
+            if isinstance(along, Symbol):
+                self.lengths.setdefault(along, (value, axis))
+        return value
+
+    # Names
+
+    @contextmanager
+    def part(self, name: str, copied: bool) -> Iterator[None]:
+        """Name what is computed in a part of a layer below the part; copies of a repeated part are numbered."""
+        if copied:
+            path = ".".join([*self._parts, name])
+            self._copies[path] += 1
+            name = f"{name}.{self._copies[path] - 1}"
+        self._parts.append(name)
+        try:
+            yield
+        finally:
+            self._parts.pop()
+
+    def equation(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what the right-hand side of an equation computes, under the name of its left-hand side.
+
+        Raises       CompileError where the equation has no form in ONNX, with its name
+        """
+        self._equation.append(name)
+        try:
+            found = compute()
+        except CompileError:
+            raise
+        except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
+            raise CompileError(f"the equation for {self._below(name)} has no form in ONNX: {error}") from error
+        finally:
+            self._equation.pop()
+        self.label(found, name)
+        return found
+
+    def label(self, found: Any, name: str) -> None:
+        """Name a value after an equation; of a value that has a name already, note that it is this equation's too."""
+        value = getattr(found, "value", None)
+        if not isinstance(value, Value):
+            return
+        own = self._unique(self._below(name))
+        if value.name is None:
+            value.name = own
+        else:
+            self.aliases[own] = value.name
+
+    def _below(self, name: str) -> str:
+        return ".".join([*self._parts, name])
+
+    def _hint(self, operator: str) -> str:
+        return self._below(f"{self._equation[-1]}/{operator}") if self._equation else self._below(operator)
+
+    def _unique(self, name: str) -> str:
+        self._names[name] += 1
+        return name if self._names[name] == 1 else self._unique(f"{name}_{self._names[name]}")
+
+    def finish(self) -> None:
+        """Name all values that have no name yet."""
+        for value in [*self.constants, *(node.output for node in self.nodes)]:
+            if value.name is None:
+                value.name = self._unique(value.hint)
+
+
+def dim(along: Any) -> Dim:
+    """Return a length of an axis as a number where it is one."""
+    if isinstance(along, int):
+        return along
+    found = sympify(along)
+    return int(found) if isinstance(found, Integer) else found
+
+
+_CURRENT: ContextVar[Graph] = ContextVar("graph")
+
+
+def current() -> Graph:
+    """Return the graph that is being built."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def building(graph: Graph) -> Iterator[Graph]:
+    """Let all operations on traced arrays add to a graph."""
+    token = _CURRENT.set(graph)
+    try:
+        yield graph
+    finally:
+        _CURRENT.reset(token)
+
+
+def used(graph: Graph, outputs: Sequence[Value]) -> Mapping[Value, None]:
+    """Return the values that outputs depend on."""
+    needed = dict.fromkeys(outputs)
+    for node in reversed(graph.nodes):
+        if node.output in needed:
+            needed |= dict.fromkeys(node.inputs)
+    return needed

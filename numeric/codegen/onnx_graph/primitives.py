@@ -1,0 +1,111 @@
+"""Array functions in ONNX's own terms, where the text of NumPy's cannot be traced or an operator is at hand.
+
+They are read as texts, whose `np` is `numeric.codegen.onnx_graph.arrays`.
+"""
+
+from typing import Any
+
+__all__ = [
+    "choose",
+    "masked_row_softmax",
+    "place_block",
+    "place_rows",
+    "relative_buckets",
+    "routed_product",
+    "row_exponentials",
+    "row_softmax",
+    "scatter_rows",
+    "take_rows",
+    "top_k",
+]
+
+np: Any = None
+
+
+def row_softmax(x: Any) -> Any:
+    """Return the softmax of every row; an entry -inf has weight 0, and a row of -inf alone gives zeros.
+
+    A product has no entry -inf, unless it overflows: then the operator `Softmax` is enough.
+    """
+    if not x.hides:
+        return np.softmax(x)
+    # not by the largest entry: OpenVINO's maximum of a row of -inf is the least finite number
+    shown = (x > -np.inf).astype(x.dtype).sum(axis=-1, keepdims=True)
+    return np.where(shown == 0, 0, np.softmax(x))
+
+
+def masked_row_softmax(x: Any, visible: Any) -> Any:
+    """Return the softmax of every row over its visible entries; a row without any gives zeros."""
+    if x.hides:
+        return row_softmax(np.where(visible, x, -np.inf))
+    # hidden scores are the least number rather than -inf, which would make NaN of a row without a visible key
+    return np.where(visible, np.softmax(np.where(visible, x, np.finfo(x.dtype).min)), 0)
+
+
+def row_exponentials(x: Any, base: Any) -> Any:
+    """Return the powers base^(x_ij - r_i) with r_i the largest entry of the row; of an entry -inf the power is 0."""
+    lower = x - np.maximum(x.max(axis=-1, keepdims=True), np.finfo(x.dtype).min)
+    return np.exp(lower) if base == np.e else base**lower
+
+
+def top_k(scores: Any, k: Any) -> Any:
+    """Return the places of the k largest entries of every row, of equal ones the first: (n, m) becomes (k, n)."""
+    return np.largest_places(scores, k).swapaxes(-1, -2)
+
+
+def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
+    """Return every row times the matrix that its number names, x_i W_{numbers_i}."""
+    return (rows[..., None, :] @ matrices[numbers])[..., 0, :]
+
+
+def take_rows(matrix: Any, start: Any, count: Any, step: Any) -> Any:
+    """Return `count` rows of a matrix: start, start + step, ..."""
+    return matrix[..., start : start + step * (count - 1) + 1 : step, :]
+
+
+def place_rows(body: Any, start: Any, n: Any, step: Any) -> Any:
+    """Return n rows: the given ones as the rows start, start + step, ..., zeros elsewhere."""
+    *batch, count, d = body.shape
+    if step != 1:
+        apart = np.pad(body[..., None, :], -2, 0, step - 1).reshape(*batch, count * step, d)
+        count = step * (count - 1) + 1
+        body = apart[..., 0:count, :]
+    return np.pad(body, -2, start, n - start - count)
+
+
+def place_block(columns: Any, block: Any, count: Any) -> Any:
+    """Return a matrix of `count` blocks of columns: the given one as number `block`, zeros elsewhere."""
+    d = columns.shape[-1]
+    return np.pad(columns, -1, block * d, (count - block - 1) * d)
+
+
+def scatter_rows(rows: Any, tokens: Any, size: Any) -> Any:
+    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    d = rows.shape[-1]
+    tokens = np.broadcast_to(tokens, rows.shape[:-1])
+    return np.add_at(np.zeros((size, d), rows.dtype), tokens.reshape(-1), rows.reshape(-1, d))
+
+
+def choose(table: Any, numbers: Any) -> Any:
+    """Return a matrix for each column of a table: its entries in the rows that a matrix of numbers names."""
+    return np.moveaxis(table[numbers], -1, -3)
+
+
+def relative_buckets(n: Any, m: Any, buckets: int, max_distance: int, both: bool) -> Any:
+    """Return the number of the bucket of every distance from one of n queries to one of m keys.
+
+    The first distance of each bucket is found in integers, as NumPy's function does; the number of a bucket is the
+    number of first distances that are not larger.
+    """
+    count = buckets // 2 if both else buckets
+    own = count // 2
+    rest, first = count - own, list(range(own + 1))
+    for k in range(1, rest):
+        far = first[-1]
+        while far**rest * own**k < max_distance**k * own**rest:
+            far += 1
+        first.append(far)
+    distance = np.arange(m)[None, :] - np.arange(n)[:, None]
+    far = abs(distance) if both else np.maximum(-distance, 0)
+    back = (far[..., None] >= np.array([first], int)[0]).sum(axis=-1) - 1
+    return back + count * (distance > 0) if both else back

@@ -1,0 +1,233 @@
+"""A symbolic array that PyTorch takes for a tensor: its methods, operators, and what functions do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from derivations.language.arrays.shapes import axis
+from numeric.lifting import operations as op
+from numeric.lifting import places
+from numeric.lifting.doors.numpy_door import axes_of, shape_of, swapped
+from numeric.lifting.doors.torch_functions import FUNCTIONS
+from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS, chosen
+from numeric.lifting.doors.torch_operands import Table, as_operand, cast
+from numeric.lifting.numbers import as_number
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, again
+from numeric.lifting.trace import current
+
+__all__ = ["BODIES", "TorchArray"]
+
+_LIBRARYS: Any = torch.Tensor  # its properties are declared as attributes, which ours are not
+
+
+class TorchArray(Tensor, _LIBRARYS):  # type: ignore[misc]
+    """A symbolic array with the methods of PyTorch's tensors.
+
+    It is a tensor, of no entries, since PyTorch reads the memory of whatever says that it is one. What this class does
+    not define goes to `__torch_function__`, which refuses what has no rule.
+    """
+
+    @staticmethod
+    def __new__(cls: type, *given: Any, **options: Any) -> Any:
+        """Return a tensor without memory, so that nothing can be read from it."""
+        return torch.Tensor._make_subclass(cls, torch.empty(0, device="meta"))
+
+    device = torch.device("cpu")
+    requires_grad = False
+    is_cuda = is_xpu = is_sparse = is_nested = is_quantized = False
+    grad_fn = None
+    layout = torch.strided
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, given: Any = (), options: Any = None) -> Any:
+        """Return what a function of PyTorch gives."""
+        for value in (*given, *(options or {}).values()):
+            for each in value if isinstance(value, tuple | list) else (value,):
+                as_operand(each) if isinstance(each, torch.Tensor) else None
+        rule = FUNCTIONS.get(function)
+        if rule is None and getattr(function, "__code__", None) in BODIES:
+            return function(*given, **(options or {}))  # written in Python over other functions: it is followed inside
+        if rule is None and isinstance(function, torch._ops.OpOverload):
+            rule = _overload(function)
+        if rule is None:
+            raise refuse(f"torch.{getattr(function, '__name__', function)} has no rule")
+        options = dict(options or {})
+        inplace = options.pop("inplace", False)
+        found = rule(*given, **options)
+        return given[0].overwrite(found) if inplace else found
+
+    @property
+    def dtype(self) -> Any:
+        """The number type: reals are float64 here."""
+        return {"boolean": torch.bool, "integer": torch.int64}.get(self.kind, torch.float64)
+
+    def size(self, dim: Any = None) -> Any:
+        """Return the sizes, or one of them."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def view(self, *shape: Any) -> Any:
+        """Return the entries in another shape."""
+        if len(shape) == 1 and isinstance(shape[0], torch.dtype):
+            raise refuse("a view of another number type")
+        return places.reshape(self, shape_of(shape))
+
+    def view_as(self, other: Any) -> Any:
+        """Return the entries in the shape of another array."""
+        return places.reshape(self, list(other.shape))
+
+    def expand_as(self, other: Any) -> Any:
+        """Return the array repeated to the shape of another one."""
+        return op.broadcast_to(self, other.axes)
+
+    def is_floating_point(self) -> bool:
+        """Return whether the entries are real numbers."""
+        return self.kind == "real"
+
+    def is_contiguous(self, **options: Any) -> bool:
+        """Return True: equations have no memory layout."""
+        return True
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the entries that an index names."""
+        return places.item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write in place where no other name reads the memory."""
+        places.written(self, key, as_operand(value))
+
+    T = property(lambda self: op.permute(self, list(range(self.ndim))[::-1]))
+    mT = property(lambda self: swapped(self, -1, -2))
+    data = property(lambda self: self)
+    size_ = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what tensors have and this one has not; what they have not is an error of the function's."""
+        if hasattr(torch.Tensor, name):
+            raise refuse(f"Tensor.{name} has no rule")
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+
+
+def _identity(self: Any, *given: Any, **options: Any) -> Any:
+    return again(self).view_of(self)
+
+
+def _to_real(self: Any, *given: Any, **options: Any) -> Any:
+    current().rounded = True
+    return cast(self, dtype=torch.float64)
+
+
+def _inplace(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def called_(self: Any, *given: Any, **options: Any) -> Any:
+        held = again(self)
+        found = rule(held, *given, **options)
+        return self.overwrite(op.broadcast_to(found, self.axes) if found.ndim != self.ndim else found)
+
+    return called_
+
+
+for _name, _rule in METHODS.items():
+    setattr(TorchArray, _name, _rule)
+    if _name in (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "exp",
+        "sqrt",
+        "relu",
+        "tanh",
+        "sigmoid",
+        "masked_fill",
+        "clamp",
+        "pow",
+        "neg",
+    ):
+        setattr(TorchArray, f"{_name}_", _inplace(_rule))
+
+
+for _name in IDENTITIES:
+    setattr(TorchArray, _name, _to_real if _name in ("float", "double", "half", "bfloat16") else _identity)
+
+
+_OPERATORS: Table = {
+    "add": METHODS["add"],
+    "sub": METHODS["sub"],
+    "mul": METHODS["mul"],
+    "truediv": METHODS["div"],
+    "pow": METHODS["pow"],
+    "matmul": op.matmul,
+    "and": op.bits_and,
+    "or": op.bits_or,
+}
+
+
+for _name, _rule in _OPERATORS.items():
+    setattr(TorchArray, f"__{_name}__", _rule)
+    setattr(TorchArray, f"__r{_name}__", lambda self, other, _rule=_rule: _swapped(_rule, self, other))
+    setattr(TorchArray, f"__i{_name}__", _inplace(_rule))
+
+
+for _name in ("gt", "ge", "lt", "le", "eq", "ne"):
+    setattr(TorchArray, f"__{_name}__", METHODS[_name])
+
+
+for _name, _own_rule in (("hash", object.__hash__), ("neg", op.UNARY["negative"]), ("invert", op.bits_not)):
+    setattr(TorchArray, f"__{_name}__", _own_rule)
+
+
+def _swapped(rule: Callable[..., Any], self: Any, other: Any) -> Any:
+    other = as_operand(other)
+    if rule is METHODS["pow"]:
+        return op.power(other, self)
+    return rule(other, self)
+
+
+_PRIMS: Table = {  # primitives of the reference implementations whose arguments are not those of the method
+    "sum": lambda x, dims, **more: op.summed(x, axes_of(dims)),
+    "amax": lambda x, dims, **more: op.maximum_along(x, axes_of(dims)),
+    "var": lambda x, dims, correction=1, **more: op.variance(x, axes_of(dims), False, as_number(correction)),
+    "convert_element_type": lambda x, dtype: cast(x, dtype),
+    "broadcast_in_dim": lambda x, shape, dims: _in_dims(x, shape, dims),
+    "squeeze": lambda x, dims: op.removed(x, axes_of(dims) or []),
+    "where": lambda mask, one, other: chosen(mask, one, other),
+    "view_of": lambda x: x,
+    "clone": METHODS["clone"],
+}
+
+
+_SAME = frozenset(  # operators of PyTorch whose arguments are those of the method
+    (
+        *("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "tanh"),
+        *("sin", "cos", "erf", "erfc", "sigmoid", "relu", "abs", "neg", "add", "sub", "mul", "div", "pow"),
+        *("maximum", "minimum", "gt", "ge", "lt", "le", "eq", "ne"),
+    )
+)
+
+
+def _overload(function: Any) -> Callable[..., Any] | None:
+    """Return the rule of one overload of an operator: `aten.add.Scalar`, `prims.exp`."""
+    if function.namespace not in ("aten", "prims"):
+        return None
+    name = function._opname
+    reducing = {"sum", "mean", "amax"} if function.namespace == "aten" else set()
+    if name in _SAME | reducing:
+        return METHODS[name]
+    return _PRIMS.get(name) if function.namespace == "prims" else None
+
+
+def _in_dims(x: Any, shape: Any, dims: Any) -> Any:
+    """Return an array whose axes are some axes of a shape; the others are new, and it is repeated along them."""
+    new = [number for number in range(len(shape)) if number not in list(dims)]
+    return op.broadcast_to(op.inserted(x, new) if new else x, [axis(as_number(s)) for s in shape])
+
+
+BODIES = {  # functions that PyTorch writes in Python and that have no rule here: their own code is followed
+    value.__code__
+    for value in vars(F).values()
+    if hasattr(value, "__code__") and value.__module__ == F.__name__ and value not in FUNCTIONS
+}

@@ -1,0 +1,313 @@
+"""The methods of PyTorch's tensors, as operations: a table from names to rules."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import torch
+from sympy import Eq, Ge, Gt, Integer, Lambda, Le, Lt, Ne, Symbol
+
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.shapes import axis
+from numeric.lifting import operations as op
+from numeric.lifting import places
+from numeric.lifting.axes import is_one
+from numeric.lifting.doors.numpy_door import axes_of, outer, repeated, shape_of, swapped
+from numeric.lifting.doors.torch_operands import Table, as_operand, cast, in_type, plain_operand
+from numeric.lifting.numbers import as_number
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, again, tensor
+
+__all__ = ["IDENTITIES", "METHODS", "chosen", "chunks", "clamped", "filled", "norm", "triangle"]
+
+
+def softmax(x: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """Return softmax along an axis, which PyTorch must be told."""
+    if dim is None:
+        raise refuse("softmax without a dim")
+    return op.softmax(in_type(x, dtype), dim)
+
+
+def _reduction(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def called_(
+        x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, **more: Any
+    ) -> Any:
+        if more:
+            raise refuse(f"a reduction with {', '.join(more)}")
+        return rule(in_type(x, dtype), axes_of(dim if axis is None else axis), keepdim)
+
+    return called_
+
+
+def _var(x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    less = correction if correction is not None else (1 if unbiased is None or unbiased else 0)
+    return op.variance(x, axes_of(dim), keepdim, as_number(less))
+
+
+class _Extremum(tuple[Any, ...]):
+    """The pair (values, indices) of a maximum along an axis; only the values are followed."""
+
+    values = property(operator.itemgetter(0))
+
+    @property
+    def indices(self) -> Any:
+        raise refuse("the places of the largest entries")
+
+
+def _max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    if isinstance(dim, Tensor):
+        return op.extremum(x, dim, True)
+    if dim is None:
+        return op.maximum_along(x, None)
+    return _Extremum((op.maximum_along(x, [dim], keepdim), None))
+
+
+def clamped(x: Any, min: Any = None, max: Any = None) -> Any:
+    """Return the entries between two bounds."""
+    x = x if min is None else op.extremum(x, as_operand(min), True)
+    return x if max is None else op.extremum(x, as_operand(max), False)
+
+
+def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    return op.where(mask, value if not isinstance(value, torch.Tensor) else value.item(), x)
+
+
+def chosen(mask: Any, one: Any = None, other: Any = None) -> Any:
+    """Return the entries of one array where a mask is set, and of another elsewhere."""
+    if one is None:
+        raise refuse("where() without values")
+    return op.where(mask, plain_operand(one), plain_operand(other))
+
+
+def _split(x: Any, size: Any, dim: int = 0) -> tuple[Any, ...]:
+    number = op.axis_number(dim, x.ndim)
+    whole = x.shape[number]
+    if isinstance(size, tuple | list):
+        sizes = list(size)
+    else:
+        sizes = [size] * int(whole // size)
+    bounds = [0]
+    for each in sizes:
+        bounds.append(bounds[-1] + each)
+    return tuple(places.item(x, (*[slice(None)] * number, slice(a, b))) for a, b in pairwise(bounds))
+
+
+def chunks(x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """Return equal parts along an axis."""
+    return _split(x, x.shape[op.axis_number(dim, x.ndim)] // chunks, dim)
+
+
+def _expand(x: Any, *sizes: Any) -> Any:
+    wanted = shape_of(sizes)
+    shape = list(x.axes)
+    new = len(wanted) - len(shape)
+    target = [
+        shape[number - new] if number >= new and isinstance(size, int) and size == -1 else axis(as_number(size))
+        for number, size in enumerate(wanted)
+    ]
+    return op.broadcast_to(x, target)
+
+
+def _repeat_interleave(x: Any, repeats: Any, dim: Any = None, **more: Any) -> Any:
+    return repeated(x, repeats, dim)
+
+
+def _flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    first, last = op.axis_number(start_dim, x.ndim), op.axis_number(end_dim, x.ndim)
+    sizes = list(x.shape)
+    return places.reshape(x, [*sizes[:first], -1, *sizes[last + 1 :]])
+
+
+def _unflatten(x: Any, dim: int, sizes: Any) -> Any:
+    number = op.axis_number(dim, x.ndim)
+    return places.reshape(x, [*x.shape[:number], *sizes, *x.shape[number + 1 :]])
+
+
+def filled(value: Any) -> Callable[..., Any]:
+    """Return the rule of a function that makes an array of one number, or of the number that it is given."""
+
+    def made_(*given: Any, size: Any = None, fill_value: Any = None, dtype: Any = None, **options: Any) -> Any:
+        shape = shape_of(given) if size is None else list(size)
+        fill = value
+        if value is None:
+            shape, fill = (list(given[0]), given[1]) if len(given) > 1 else (list(given[0]), fill_value)
+        kind = "boolean" if dtype is torch.bool or isinstance(fill, bool) else ""
+        if op.is_filler(fill):
+            mask = op.constant(Integer(0), [axis(as_number(s)) for s in shape], "")
+            return _all_hidden(mask)
+        return op.constant(as_number(fill), [axis(as_number(s)) for s in shape], kind)
+
+    return made_
+
+
+def _all_hidden(zeros: Any) -> Any:
+    places_ = tuple(Symbol(letter, integer=True) for letter, _ in zip("ijklm", zeros.axes, strict=False))
+    nothing = Tabulated(Lambda(places_, Iverson(Lt(places_[0], 0, evaluate=False))), *zeros.axes)
+    return tensor(zeros.node, nothing, axes=zeros.axes)
+
+
+def triangle(lower: bool) -> Callable[..., Any]:
+    """Return the rule that keeps the entries on one side of a diagonal."""
+
+    def made_(x: Any, diagonal: Any = 0) -> Any:
+        if x.alive is not None:  # torch.triu(full(-inf), 1): zeros elsewhere, minus infinity on the triangle
+            rows, columns = x.axes[-2:]
+            mask = places.band(rows, columns, diagonal, lower)
+            zeros = op.constant(Integer(0), x.axes)
+            return op.hidden(zeros, op.logical_not(mask))
+        return places.triangle(x, diagonal, lower)
+
+    return made_
+
+
+def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
+    """Return the Euclidean norm along axes."""
+    if p not in (2, 2.0, "fro"):
+        raise refuse(f"a norm of order {p}")
+    return op.UNARY["sqrt"](op.summed(op.UNARY["square"](x), axes_of(dim), keepdim))
+
+
+def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+    (number,) = axes_of(dim) or [0]
+    return op.log_sum_exp(x, number, keepdim)
+
+
+def _binary(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def called_(one: Any, other: Any, *, alpha: Any = 1, out: Any = None, rounding_mode: Any = None) -> Any:
+        if out is not None or rounding_mode is not None:
+            raise refuse("an operation with out= or rounding_mode=")
+        other = as_operand(other)
+        return rule(as_operand(one), other if alpha == 1 else op.multiply(other, alpha))
+
+    return called_
+
+
+def _relation(kind: Any) -> Callable[..., Any]:
+    return lambda one, other: op.compare(as_operand(one), as_operand(other), kind)
+
+
+METHODS: Table = {
+    "add": _binary(op.add),
+    "sub": _binary(op.subtract),
+    "rsub": _binary(lambda one, other: op.subtract(other, one)),
+    "mul": _binary(op.multiply),
+    "div": _binary(op.divide),
+    "true_divide": _binary(op.divide),
+    "pow": lambda x, exponent: op.power(x, as_operand(exponent)),
+    "matmul": op.matmul,
+    "mm": op.matmul,
+    "bmm": op.matmul,
+    "mv": op.matmul,
+    "dot": op.matmul,
+    "maximum": lambda a, b: op.extremum(a, b, True),
+    "minimum": lambda a, b: op.extremum(a, b, False),
+    "softmax": softmax,
+    "log_softmax": lambda x, dim=None, _stacklevel=3, dtype=None: op.log_softmax(in_type(x, dtype), dim),
+    "logsumexp": _logsumexp,
+    "sum": _reduction(op.summed),
+    "mean": _reduction(op.mean),
+    "amax": lambda x, dim=(), keepdim=False: op.maximum_along(x, axes_of(dim), keepdim),
+    "max": _max,
+    "var": _var,
+    "std": lambda *given, **options: op.UNARY["sqrt"](_var(*given, **options)),
+    "norm": norm,
+    "transpose": swapped,
+    "swapaxes": swapped,
+    "swapdims": swapped,
+    "t": lambda x: op.permute(x, list(range(x.ndim))[::-1]),
+    "permute": lambda x, *order: op.permute(x, shape_of(order)),
+    "reshape": lambda x, *shape: places.reshape(x, shape_of(shape)),
+    "flatten": _flatten,
+    "unflatten": lambda x, dim, sizes: _unflatten(x, dim, sizes),
+    "unsqueeze": lambda x, dim: op.inserted(x, [dim]),
+    "squeeze": lambda x, dim=None: _squeeze(x, dim),
+    "expand": _expand,
+    "broadcast_to": lambda x, shape: op.broadcast_to(x, [axis(as_number(s)) for s in shape]),
+    "repeat_interleave": _repeat_interleave,
+    "split": _split,
+    "chunk": chunks,
+    "unbind": lambda x, dim=0: tuple(_select(x, dim, k) for k in range(len(_moved_front(x, dim)))),
+    "select": lambda x, dim, index: _select(x, dim, index),
+    "narrow": lambda x, dim, start, length: places.item(
+        x, (*[slice(None)] * op.axis_number(dim, x.ndim), slice(start, start + length))
+    ),
+    "masked_fill": _masked_fill,
+    "where": lambda x, mask, other: chosen(mask, x, other),
+    "tril": triangle(True),
+    "triu": triangle(False),
+    "clamp": clamped,
+    "clip": clamped,
+    "isfinite": op.is_finite,
+    "isinf": lambda x: op.logical_not(op.is_finite(x)),
+    "isnan": lambda x: op.constant(Integer(0), x.axes, "boolean"),
+    "logical_not": op.logical_not,
+    "logical_and": op.logical_and,
+    "logical_or": op.logical_or,
+    "gt": _relation(Gt),
+    "ge": _relation(Ge),
+    "lt": _relation(Lt),
+    "le": _relation(Le),
+    "eq": _relation(Eq),
+    "ne": _relation(Ne),
+    "to": cast,
+    "type": cast,
+    "new_zeros": lambda x, *shape, **more: filled(0)(*shape),
+    "new_ones": lambda x, *shape, **more: filled(1)(*shape),
+    "outer": outer,
+    "clone": lambda x, **options: again(x),
+    "dim": lambda x: x.ndim,
+    "numel": lambda x: x.size,
+}
+
+
+for _name, _own in {
+    **{
+        name: name
+        for name in ("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal")
+    },
+    **{name: name for name in ("tanh", "cosh", "sinh", "sin", "cos", "erf", "erfc", "sigmoid", "relu")},
+    "abs": "absolute",
+    "neg": "negative",
+    "negative": "negative",
+}.items():
+    METHODS[_name] = op.UNARY[_own]
+
+
+METHODS["real"] = lambda x: again(x).view_of(x)
+
+
+IDENTITIES = (
+    "contiguous",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "type_as",
+    "detach",
+    "cpu",
+    "cuda",
+    "requires_grad_",
+)
+
+
+def _select(x: Any, dim: int, index: Any) -> Any:
+    return places.item(x, (*[slice(None)] * op.axis_number(dim, x.ndim), index))
+
+
+def _moved_front(x: Any, dim: int) -> Any:
+    number = op.axis_number(dim, x.ndim)
+    return op.permute(x, [number, *(n for n in range(x.ndim) if n != number)])
+
+
+def _squeeze(x: Any, dim: Any) -> Any:
+    if dim is None:
+        raise refuse("squeeze() without a dim: which axes it removes depends on the sizes")
+    numbers = [op.axis_number(each, x.ndim) for each in axes_of(dim) or []]
+    ones = [number for number in numbers if is_one(x.axes[number])]  # PyTorch keeps an axis of another size
+    return op.removed(x, ones) if ones else x

@@ -1,0 +1,69 @@
+"""What PyTorch's functions are given, as operands of operations: numbers, symbolic arrays, number types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from numeric.lifting import operations as op
+from numeric.lifting.numbers import as_number, is_number
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, again, made
+from numeric.lifting.trace import current
+
+__all__ = ["Table", "as_operand", "cast", "in_type", "plain_operand", "refused"]
+
+Table = dict[Any, Callable[..., Any]]
+
+
+def as_operand(value: Any) -> Any:
+    """Return an operand: a symbolic array, or one number; a tensor of several numbers is refused."""
+    if isinstance(value, Tensor) or is_number(value):
+        return value
+    if isinstance(value, torch.Tensor):
+        if value.numel() == 1:
+            return as_number(value.item())
+        raise refuse(f"a tensor of {value.numel()} numbers among symbolic ones: pass it as an argument")
+    raise refuse(f"{value!r} where a tensor is expected")
+
+
+def _dtype(kind: Any) -> str:
+    if kind is None:
+        return "real"
+    if kind.is_floating_point:
+        return "real"
+    return "boolean" if kind is torch.bool else "integer"
+
+
+def cast(x: Any, *given: Any, dtype: Any = None, **options: Any) -> Any:
+    """Return an array in another number type, where that changes no entry, or as the mask of its entries."""
+    kinds = [each for each in (*given, dtype) if isinstance(each, torch.dtype)]
+    if any(each.is_floating_point and each is not torch.float64 for each in kinds):
+        current().rounded = True
+    kind = _dtype(kinds[0]) if kinds else ("real" if x.node.kind == "real" else x.kind)
+    if kind == "real":
+        return op.real(x) if x.node.kind != "real" else made(x.node, x.alive, "", x.axes).view_of(x)
+    if kind == x.kind or (kind == "integer" and x.node.kind == "integer"):
+        return again(x).view_of(x)
+    raise refuse(f"a cast to {kinds[0]}")
+
+
+def in_type(x: Any, dtype: Any) -> Any:
+    """Return an array in the number type that an option names, if it does."""
+    return x if dtype is None else cast(x, dtype=dtype)
+
+
+def plain_operand(value: Any) -> Any:
+    """Return an operand, a tensor of one number as that number."""
+    return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else _checked(value)
+
+
+def _checked(value: Any) -> Any:
+    return value if isinstance(value, Tensor) or is_number(value) else as_operand(value)
+
+
+def refused(what: str) -> Any:
+    """Refuse what a function does."""
+    raise refuse(what)

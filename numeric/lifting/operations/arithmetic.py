@@ -1,0 +1,254 @@
+"""Arithmetic and functions of entries, also where minus infinity may stand: exp makes zeros of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sympy import (
+    Abs,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Rational,
+    cos,
+    erf,
+    exp,
+    log,
+    sin,
+    sqrt,
+    tanh,
+)
+
+from derivations.language.arrays.expression import Plus, Scaled
+from derivations.language.arrays.functions import (
+    Elementwise,
+    Hadamard,
+    gelu,
+    named,
+    relu,
+)
+from numeric.lifting.fillers import affine
+from numeric.lifting.numbers import as_number
+from numeric.lifting.operations.broadcasting import Operand, full, stretched, table, together
+from numeric.lifting.operations.entries import FIRST, SECOND, apply, entry_function, finite, formula, real
+from numeric.lifting.operations.masks import alive_together, hidden, logical_and, logical_not, logical_or
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, again, tensor
+from numeric.lifting.trace import current
+
+__all__ = [
+    "UNARY",
+    "add",
+    "cross_entropy_of_logits",
+    "cube_root",
+    "divide",
+    "exponential",
+    "extremum",
+    "log_add_exp",
+    "logarithm",
+    "multiply",
+    "negate",
+    "power",
+    "sigmoid",
+    "subtract",
+]
+
+_SELU = (Rational("1.0507009873554805"), Rational("1.6732632423543772"))  # scale and alpha of Klambauer et al. (2017)
+
+
+def add(one: Operand, other: Operand) -> Tensor:
+    """Return the sum; minus infinity plus a finite number is minus infinity."""
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    if not isinstance(other, Tensor):
+        value = as_number(other)
+        one = real(one)
+        if value == 0:
+            return again(one)
+        return tensor(Plus(one.node, table(value, one.axes)), one.alive, axes=one.axes)
+    if one.kind == other.kind == "boolean":
+        return logical_or(one, other)  # the sum of truth values is one
+    for scores, added in ((one, other), (other, one)):
+        visible = _shown_by(added, 1)
+        if visible is not None:
+            return hidden(scores, visible)
+    alive = alive_together(one, other)
+    one, other = real(one), real(other)
+    shape, nodes = together(one, other)
+    return tensor(Plus(*(full(node, shape) for node in nodes)), alive, axes=shape)
+
+
+def _shown_by(added: Tensor, sign: int) -> Tensor | None:
+    """Return the mask of the entries that stay visible when a finite filler such as (1 - M) * (-1e9) is added."""
+    found = None if added.alive is not None or added.kind == "boolean" else affine(added.node)
+    if found is None or found.mask is None:
+        return None
+    signed = replace(found, unset=sign * found.unset, shown=sign * found.shown)
+    if not (signed.hides or signed.shows):
+        return None
+    current().read(f"{float(min(signed.unset, signed.shown)):g} as minus infinity")
+    mask = tensor(found.mask, kind="boolean", axes=added.axes)
+    return mask if signed.hides else logical_not(mask)
+
+
+def negate(one: Operand) -> Tensor:
+    """Return the negative."""
+    finite("the negative", one)
+    return tensor(Scaled(Integer(-1), real(one).node), axes=one.axes)
+
+
+def subtract(one: Operand, other: Operand) -> Tensor:
+    """Return the difference."""
+    if not isinstance(other, Tensor):
+        return add(one, -as_number(other))
+    finite("a subtracted array", other)
+    if not isinstance(one, Tensor):
+        return add(negate(other), one)
+    if one.kind == other.kind == "boolean":
+        raise TypeError("truth values are not subtracted: use the exclusive or")
+    visible = _shown_by(other, -1)
+    if visible is not None:
+        return hidden(one, visible)
+    one, other = real(one), real(other)
+    shape, nodes = together(one, other)
+    left, right = (full(node, shape) for node in nodes)
+    alive = None if one.alive is None else stretched(one.alive, one.axes, shape)
+    return tensor(Plus(left, Scaled(Integer(-1), right)), alive, axes=shape)
+
+
+def multiply(one: Operand, other: Operand) -> Tensor:
+    """Return the product; minus infinity times a positive number is minus infinity."""
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    if not isinstance(other, Tensor):
+        value = as_number(other)
+        if one.alive is not None and not value.is_positive:
+            raise refuse(f"minus infinity times {value}")
+        one = real(one)
+        return tensor(one.node if value == 1 else Scaled(value, one.node), one.alive, axes=one.axes)
+    finite("a product", one, other)
+    if one.kind == other.kind == "boolean":
+        return logical_and(one, other)
+    one, other = real(one), real(other)
+    if not one.axes or not other.axes:
+        return apply(entry_function("times", FIRST * SECOND, FIRST, SECOND), one, other)
+    shape, nodes = together(one, other)
+    return tensor(Hadamard(*nodes), axes=shape)
+
+
+def divide(one: Operand, other: Operand) -> Operand:
+    """Return the quotient."""
+    if not isinstance(other, Tensor):
+        value = as_number(other)
+        if value == 0:
+            raise refuse("a division by 0")
+        return multiply(one, 1 / value) if isinstance(one, Tensor) else one / other
+    if not isinstance(one, Tensor):
+        return formula("quotient", as_number(one) / FIRST, other)
+    return formula("quotient", FIRST / SECOND, one, other)
+
+
+def power(one: Operand, other: Operand) -> Tensor:
+    """Return the power; the exponent of an array is a number, or the base is a positive one."""
+    if not isinstance(other, Tensor):
+        exponent = as_number(other)
+        if exponent == 1:
+            return again(real(one))
+        if exponent == Integer(1) / 2:
+            return formula("sqrt", sqrt(FIRST), one)
+        return formula("square" if exponent == 2 else "power", FIRST**exponent, one)
+    if not isinstance(one, Tensor):
+        base = as_number(one)
+        if not base.is_positive:
+            raise refuse(f"a power of {base}, which is not known to be positive")
+        return formula("power", base**FIRST, other)
+    raise refuse("a power of an array to an array: its base may be negative")
+
+
+def exponential(one: Tensor) -> Tensor:
+    """Return exp; exp of minus infinity is 0."""
+    alive = one.alive
+    node = current().define(Elementwise(named("exp", exp(FIRST), FIRST), real(one).node))
+    if alive is None:
+        return tensor(node, axes=one.axes)
+    return tensor(Hadamard(alive, node), axes=one.axes)
+
+
+def sigmoid(one: Tensor) -> Tensor:
+    """Return 1/(1 + exp(-x))."""
+    return formula("sigmoid", 1 / (1 + exp(-FIRST)), one)
+
+
+def logarithm(one: Tensor) -> Tensor:
+    """Return the natural logarithm."""
+    return formula("log", log(FIRST), one)
+
+
+def cube_root(x: Expr) -> Expr:
+    """Return the real cube root, which has the sign of its argument: a power is one of numbers >= 0 alone."""
+    third = Rational(1, 3)
+    return Max(x, 0) ** third - Max(-x, 0) ** third
+
+
+UNARY: dict[str, Callable[[Tensor], Tensor]] = {
+    "cbrt": lambda x: formula("cbrt", cube_root(FIRST), x),
+    "exp": exponential,
+    "log": logarithm,
+    "log2": lambda x: formula("log2", log(FIRST) / log(2), x),
+    "log10": lambda x: formula("log10", log(FIRST) / log(10), x),
+    "log1p": lambda x: formula("log1p", log(1 + FIRST), x),
+    "exp2": lambda x: formula("exp2", Integer(2) ** FIRST, x),
+    "expm1": lambda x: formula("expm1", exp(FIRST) - 1, x),
+    "sqrt": lambda x: formula("sqrt", sqrt(FIRST), x),
+    "rsqrt": lambda x: formula("rsqrt", 1 / sqrt(FIRST), x),
+    "square": lambda x: formula("square", FIRST**2, x),
+    "reciprocal": lambda x: formula("reciprocal", 1 / FIRST, x),
+    "tanh": lambda x: formula("tanh", tanh(FIRST), x),
+    "cosh": lambda x: formula("cosh", (exp(FIRST) + exp(-FIRST)) / 2, x),
+    "sinh": lambda x: formula("sinh", (exp(FIRST) - exp(-FIRST)) / 2, x),
+    "sin": lambda x: formula("sin", sin(FIRST), x),
+    "cos": lambda x: formula("cos", cos(FIRST), x),
+    "erf": lambda x: formula("erf", erf(FIRST), x),
+    "erfc": lambda x: formula("erfc", 1 - erf(FIRST), x),
+    "ndtr": lambda x: formula("ndtr", (1 + erf(FIRST / sqrt(2))) / 2, x),
+    "tanhshrink": lambda x: formula("tanhshrink", FIRST - tanh(FIRST), x),
+    "selu": lambda x: formula("selu", _SELU[0] * (Max(0, FIRST) + _SELU[1] * (exp(Min(0, FIRST)) - 1)), x),
+    "absolute": lambda x: formula("abs", Abs(FIRST), x),
+    "sigmoid": sigmoid,
+    "negative": negate,
+    "relu": lambda x: apply(relu, x),
+    "gelu": lambda x: apply(gelu, x),
+    "silu": lambda x: formula("silu", FIRST / (1 + exp(-FIRST)), x),
+    "softplus": lambda x: formula("softplus", log(1 + exp(FIRST)), x),
+    "log_sigmoid": lambda x: formula("log_sigmoid", -log(1 + exp(-FIRST)), x),
+}
+
+
+def extremum(one: Operand, other: Operand, larger: bool) -> Tensor:
+    """Return the larger or the smaller of two numbers, entry by entry."""
+    choose = Max if larger else Min
+    name = "maximum" if larger else "minimum"
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    if isinstance(other, Tensor):
+        return formula(name, choose(FIRST, SECOND), one, other)
+    value = as_number(other)
+    if larger and value == 0:
+        return apply(relu, one)
+    return formula(name, choose(value, FIRST), one)
+
+
+def cross_entropy_of_logits(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the binary cross-entropy of probabilities sigmoid(x) and targets y: log(1 + exp(x)) - x y."""
+    return formula("bce_with_logits", log(1 + exp(FIRST)) - FIRST * SECOND, logits, targets)
+
+
+def log_add_exp(one: Operand, other: Operand) -> Tensor:
+    """Return log(exp(x) + exp(y))."""
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    if not isinstance(other, Tensor):
+        return formula("logaddexp", log(exp(as_number(other)) + exp(FIRST)), one)
+    return formula("logaddexp", log(exp(FIRST) + exp(SECOND)), one, other)

@@ -1,0 +1,114 @@
+"""Products of arrays: every one is a contraction, named by the axes of its factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import (
+    Integer,
+)
+from sympy import Tuple as Places
+
+from derivations.language.arrays.contraction import contraction, operand_of
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.shapes import Blocks
+from numeric.lifting.axes import (
+    Along,
+    Factors,
+    Index,
+    is_one,
+    numbered,
+)
+from numeric.lifting.operations.broadcasting import built, finer
+from numeric.lifting.operations.entries import finite, real
+from numeric.lifting.operations.reductions import summation
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, tensor
+from numeric.lifting.trace import current
+
+__all__ = ["contract", "einsum", "matmul", "with_blocks"]
+
+
+def matmul(one: Tensor, other: Tensor) -> Tensor:
+    """Return the product of matrices, with batch axes in front that broadcast, or of vectors."""
+    finite("a product", one, other)
+    if not one.axes or not other.axes:
+        raise ValueError("a product takes arrays with axes")
+    left = ["r", "p"] if one.ndim > 1 else ["p"]
+    right = ["p", "c"] if other.ndim > 1 else ["p"]
+    batch = max(one.ndim - len(left), other.ndim - len(right))
+    names = [f"b{number}" for number in range(batch)]
+    first = names[batch - (one.ndim - len(left)) :] + left
+    second = names[batch - (other.ndim - len(right)) :] + right
+    return contract(names + [n for n in (*left, *right) if n != "p"], (one, first), (other, second))
+
+
+def contract(wanted: Sequence[str], *factors: tuple[Tensor, Sequence[str]]) -> Tensor:
+    """Return the sum of products with the axes named; names that are not wanted are summed over."""
+    sizes: dict[str, Along] = {}
+    if all(array.kind == "boolean" for array, _ in factors):
+        raise refuse("a sum of products of truth values, which is one")
+    for array, names in factors:
+        finite("a product", array)
+        for name, along in zip(names, array.axes, strict=True):
+            known = sizes.get(name)
+            if known is None or is_one(known):
+                sizes[name] = along
+            elif not is_one(along):
+                sizes[name] = finer(known, along, "axes of a product")
+    target = [sizes[name] for name in wanted]
+    index: dict[str, Index] = dict(zip(wanted, numbered(target), strict=True))
+    sums: list[Any] = []
+    for name in sizes:
+        if name not in index:
+            index[name], more = summation(sizes[name], len(sums))
+            sums += more
+    reads = []
+    for array, names in factors:
+        places = [
+            Integer(0) if is_one(along) and not is_one(sizes[name]) else index[name]
+            for name, along in zip(names, array.axes, strict=True)
+        ]
+        reads.append((real(array).node, array.axes, places))
+    return tensor(built(list(index.values())[: len(target)], target, sums, 1, *reads), axes=target)
+
+
+def einsum(subscripts: str, *arrays: Tensor) -> Tensor:
+    """Return Einstein's sum, as NumPy and PyTorch write it."""
+    given, arrow, wanted = subscripts.replace(" ", "").partition("->")
+    inputs = given.split(",")
+    if len(inputs) != len(arrays):
+        raise ValueError(f"einsum: {len(inputs)} lists of axes for {len(arrays)} arrays")
+    spread = max((a.ndim - len(i.replace("...", "")) for a, i in zip(arrays, inputs, strict=True)), default=0)
+    dots = [f"...{number}" for number in range(spread)]
+    named_axes = []
+    for array, text in zip(arrays, inputs, strict=True):
+        head, found, tail = text.partition("...")
+        missing = array.ndim - len(head) - len(tail)
+        if (missing and not found) or missing < 0:
+            raise ValueError(f"einsum: {text!r} does not name {array.ndim} axes")
+        named_axes.append([*head, *(dots[spread - missing :] if found else []), *tail])
+    letters = [letter for names in named_axes for letter in names]
+    if arrow:
+        head, found, tail = wanted.partition("...")
+        result = [*head, *(dots if found else []), *tail]
+    else:
+        result = [
+            *(dots if "..." in given else []),
+            *sorted({x for x in letters if letters.count(x) == 1 and x not in dots}),
+        ]
+    return contract(result, *zip(arrays, named_axes, strict=True))
+
+
+def with_blocks(array: Tensor) -> Array:
+    """Return an array as the language has it: an axis of two parts is one of blocks."""
+    if not any(isinstance(along, Factors) for along in array.axes):
+        return array.node
+    if any(isinstance(along, Factors) and len(along.sizes) > 2 for along in array.axes):
+        raise refuse("a result with an axis that is merged from more than two")
+    shape = [Blocks(*along.sizes) if isinstance(along, Factors) else along for along in array.axes]
+    indices = numbered(array.axes)
+    own = [Places(*index.symbols) if len(index.symbols) > 1 else index.symbols[0] for index in indices]
+    read = [symbol for index in indices for symbol in index.symbols]
+    return current().define(contraction(own, shape, (), 1, operand_of(array.node, read)))

@@ -1,0 +1,212 @@
+"""Equal intermediates of two layers: found by running both, stated by layouts, decided by the judge one by one.
+
+Definition   an array of the function is a candidate for an array of the layer if the numbers of one run agree after
+             its axes are permuted and split; the search proves nothing
+Result       each pair that the judge proves becomes a name that both share: later claims do not look behind it. What is
+             proved for an array of any entries holds for the array that it is
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from sympy import Expr, Symbol
+from sympy import Tuple as Places
+
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.contraction import contraction, operand_of
+from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.shapes import Blocks, ShapeError, total
+from derivations.language.judge.proof import StepEvidence, prove_equal
+from derivations.language.layers.layer import Equation
+from derivations.language.results.derivation import Assumption, Derivation
+from numeric.lifting.axes import Index
+
+__all__ = ["Chain", "fine_shape", "grouping", "read_through"]
+
+_LARGEST_RANK = 5
+_RESTORED = 3  # shared arrays whose definitions a claim may need again
+
+
+@dataclass
+class Chain:
+    """A chain of claims about two lists of equations, which share more and more names."""
+
+    own: dict[Variable, Equation]
+    theirs: dict[Variable, Equation]
+    fixed: tuple[Equation, ...]  # how the layer's arrays follow from the function's
+    ranges: Mapping[Symbol, Expr]
+    assumptions: tuple[Assumption, ...]
+    shared: list[tuple[Variable, Equation, Variable, Equation]] = field(default_factory=list)
+
+    def decide(self, left: Array, right: Array) -> StepEvidence:
+        """Return the judge's evidence for an equality under the equations that are not shared yet.
+
+        What was shared last may be needed after all, such as that a variance is a sum of squares.
+        """
+        evidence = self._claimed(left, right)
+        if evidence.level == "proved":
+            return evidence
+        for count in range(1, min(len(self.shared), _RESTORED) + 1):
+            with self._restored(count):
+                again = self._claimed(left, right)
+            if again.level == "proved":
+                return again
+        return evidence
+
+    def _claimed(self, left: Array, right: Array) -> StepEvidence:
+        definitions = (*self.own.values(), *self.fixed, *self.theirs.values())
+        goal = Derivation("lifted", "", (), definitions, dict(self.ranges), self.assumptions)
+        return prove_equal(left, right, goal, "definition", refute=False)
+
+    @contextmanager
+    def _restored(self, count: int) -> Iterator[None]:
+        """Give the arrays that were shared last their definitions back, inside the block."""
+        before = dict(self.own), dict(self.theirs)
+        for mine, equation, other, theirs in self.shared[-count:]:
+            self.own[mine], self.theirs[other] = equation, theirs
+        try:
+            yield
+        finally:
+            self.own, self.theirs = before
+
+    def share(
+        self, mine: Variable, other: Variable, groups: Sequence[tuple[int, ...]], batch: int | None = None
+    ) -> StepEvidence:
+        """Decide that two arrays are equal; if they are, let both be one array of any entries.
+
+        An array that follows from sizes has no axes of a batch: `batch` is the number of those that it has.
+        """
+        seen = read_through(other, mine, groups, list(self.ranges)[:batch])
+        evidence = self.decide(seen, other)
+        if evidence.level == "proved":
+            self.shared.append((mine, self.own.pop(mine), other, self.theirs[other]))
+            self.theirs[other] = Equation(other, seen)
+            self._with_plain_axes(other, mine, groups, list(self.ranges)[:batch])
+        return evidence
+
+    def _with_plain_axes(
+        self, other: Variable, mine: Variable, groups: Sequence[tuple[int, ...]], batch: Sequence[Symbol]
+    ) -> None:
+        """Let what reads a shared array of halves read one with plain axes, unless it needs the halves.
+
+        A sum over such an axis has one index then, as in code that rotates the halves and multiplies whole rows.
+        """
+        plain = Variable(f"{other.name}_whole", list(map(total, other.shape)), other.kind)
+        joined = _without_blocks(other, groups)
+        if joined is None or plain in self.theirs:
+            return
+        changed: dict[Variable, Equation] = {}
+        for variable, equation in self.theirs.items():
+            if variable != other and equation.value.has(other):
+                try:
+                    value = replace_free(equation.value, {other: plain})
+                    changed[variable] = Equation(equation.target, value, *(equation.over or ()))
+                except (ShapeError, ValueError):
+                    continue
+        if changed:
+            self.theirs |= {plain: Equation(plain, read_through(plain, mine, joined, batch)), **changed}
+
+
+def read_through(
+    variable: Variable, stored: Variable, groups: Sequence[tuple[int, ...]], batch: Sequence[Symbol] = ()
+) -> Array:
+    """Return an array of one variable's shape that reads another, whose axes are merged from parts of the first's.
+
+    The parts are those of `fine_shape`; a part that no group has is one along which the array repeats.
+    """
+    fine = fine_shape(variable)
+    indices = [Symbol(letter, integer=True) for letter, _ in zip("ijkluvw", fine, strict=False)]
+    left = iter(indices)
+    own: list[Any] = []
+    for along in variable.shape:
+        parts = [next(left) for _ in _parts(along)]
+        own.append(Places(*parts) if len(parts) > 1 else parts[0])
+    places: list[Any] = list(batch)
+    for group in groups:
+        places.append(Index(tuple(indices[axis] for axis in group), tuple(fine[axis] for axis in group)).flat)
+    return contraction(own, list(variable.shape), (), 1, operand_of(stored, places))
+
+
+def fine_shape(variable: Array) -> list[Expr]:
+    """Return the sizes of the axes of an array, with the two sizes of an axis of blocks."""
+    return [part for along in variable.shape for part in _parts(along)]
+
+
+def _without_blocks(variable: Array, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
+    """Return groups of parts as groups of axes, where halves stand side by side; None where an axis has no halves."""
+    if not any(isinstance(along, Blocks) and along.count.is_Integer for along in variable.shape):
+        return None
+    parts: list[tuple[int, ...]] = []  # of every axis
+    for along in variable.shape:
+        start = parts[-1][-1] + 1 if parts else 0
+        parts.append(tuple(range(start, start + len(_parts(along)))))
+    found: list[tuple[int, ...]] = []
+    for group in groups:
+        left, axes = group, []
+        while left:
+            number = next((n for n, own in enumerate(parts) if left[: len(own)] == own), None)
+            if number is None:
+                return None
+            axes.append(number)
+            left = left[len(parts[number]) :]
+        found.append(tuple(axes))
+    return found
+
+
+def _parts(along: Any) -> tuple[Expr, ...]:
+    return (total(along.count), total(along.size)) if isinstance(along, Blocks) else (total(along),)
+
+
+def grouping(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:
+    """Return how the axes of an array of numbers are merged from those of another one, or None.
+
+    The other may be an array that repeats along some axes; these are in no group.
+    """
+    if mine.dtype.kind != other.dtype.kind or other.ndim - batch > _LARGEST_RANK:
+        return None
+    if mine.shape[:batch] != other.shape[:batch]:
+        return None
+    kept = list(range(other.ndim))
+    if mine.size < other.size:
+        kept = [axis for axis in kept if axis < batch or not _repeats(other, axis)]
+        other = other[tuple(slice(None) if axis in kept else 0 for axis in range(other.ndim))]
+    if mine.size != other.size or not _near(np.sort(mine, axis=None), np.sort(other, axis=None)):
+        return None
+    for order in itertools.permutations(range(batch, other.ndim)):
+        for groups in _merged(mine.shape[batch:], order, other.shape):
+            moved = other.transpose([*range(batch), *order]).reshape(mine.shape)
+            if _near(mine, moved):
+                return tuple(tuple(kept[axis] - batch for axis in group) for group in groups)
+    return None
+
+
+def _repeats(array: Any, axis: int) -> bool:
+    """Return whether an array of numbers is the same at all places of an axis of several."""
+    return array.shape[axis] > 1 and _near(array, np.repeat(array.take([0], axis=axis), array.shape[axis], axis=axis))
+
+
+def _merged(wanted: Sequence[int], axes: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield the ways to merge neighbouring axes to wanted sizes."""
+    if not wanted:
+        if not axes:
+            yield ()
+        return
+    for count in range(len(axes) + 1):
+        group = tuple(axes[:count])
+        if prod((sizes[axis] for axis in group), start=1) == wanted[0]:
+            for rest in _merged(wanted[1:], axes[count:], sizes):
+                yield (group, *rest)
+
+
+def _near(one: Any, other: Any) -> bool:
+    if one.dtype.kind == "b":
+        return bool((one == other).all())
+    scale = max(1.0, float(np.max(np.abs(other), initial=0)))
+    return bool(np.all(np.abs(one - other) <= 1e-9 * scale))

@@ -1,0 +1,297 @@
+"""Proving code: a function is lifted, run against its own equations, and handed to the judge.
+
+Definition   `prove(function, target)` decides whether a function is a layer, a result's layer or another function
+Result       a `Verdict`. Levels: proved (real arithmetic, all sizes >= 1), with the readings and conditions that it
+             rests on; refuted, with a run of the function itself; unknown; not followed, with the user's line
+Assumes      nothing about rounding: a proof speaks of real numbers
+
+Only the judge makes `proved`: a verdict of that level holds its evidence.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, Rational, Symbol, cosh, exp, sinh
+
+from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.functions import named
+from derivations.language.arrays.shapes import same_size, shape_text
+from derivations.language.judge.proof import StepEvidence, prove_equal
+from derivations.language.layers.layer import Equation, Layer
+from numeric.lifting.claims import is_proved, under_conditions
+from numeric.lifting.differential import (
+    assignments,
+    compiled_value,
+    disagreement,
+    draw,
+    run_function,
+    satisfies,
+)
+from numeric.lifting.doors.choice import called_with, door_of, doors_of
+from numeric.lifting.lift import Lifted, lifted_number, ways
+from numeric.lifting.reading.arguments import with_given_sizes, without_reading
+from numeric.lifting.reading.binding import Binding
+from numeric.lifting.reading.readings import bindings
+from numeric.lifting.refusals import NotFollowed
+from numeric.lifting.refutation import decimals_of, refutation, untold_scalars
+from numeric.lifting.stacks import of_members
+from numeric.lifting.verdict import Verdict
+from numeric.verification.conformance import conformance
+
+__all__ = ["Verdict", "by_tests", "prove", "prove_same"]
+
+_ERRORS = (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError)  # of the function itself
+
+
+_PROVED: dict[tuple[type, Layer], int] = {}  # which reading was proved: for the next of its kind it is tried first
+
+
+def prove(
+    function: Callable[..., Any],
+    target: Layer | Lifted,
+    /,
+    names: Mapping[str, str] | None = None,
+    **shapes: Any,
+) -> Verdict:
+    """Return the verdict about a function and a layer; shapes that are not given are those of the layer's arrays.
+
+    A function that uses several libraries is called with the arrays of the next one where those of one do not pass. A
+    list of modules is the layer if each of them is.
+
+    Raises       ShapeError for shapes that contradict one another, with the two arguments
+    """
+    members = door_of(function).members(function)
+    if members:
+        return of_members(name_of(function), [prove(each, target, names, **shapes) for each in members])
+    first: Verdict | None = None
+    for door in doors_of(function):
+        with called_with(door), _uncollected():
+            verdict = _by_bindings(function, target, names, shapes)
+        if verdict.level != "not followed":
+            return (
+                verdict if first is None else replace(verdict, readings=(*verdict.readings, f"arrays of {door.name}"))
+            )
+        first = first or verdict
+    assert first is not None
+    return first
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the collection of cyclic garbage: it walks over all objects of the libraries that the function uses.
+
+    With PyTorch and a library of models in memory, that takes a third of the time of a proof.
+    """
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def _by_bindings(
+    function: Callable[..., Any], target: Layer | Lifted, names: Mapping[str, str] | None, shapes: Mapping[str, Any]
+) -> Verdict:
+    """Return the verdict under the first reading of the function's arguments that gives one."""
+    name = name_of(function)
+    layer = target.layer if isinstance(target, Lifted) else target
+    layer = with_given_sizes(function, layer, shapes, names)
+    open_: list[tuple[Verdict, Binding]] = []
+    kind = (type(function), layer)
+    for number, binding in sorted(
+        enumerate(bindings(function, layer, shapes, names)), key=lambda each: each[0] != _PROVED.get(kind)
+    ):
+        verdict = _by_binding(function, name, binding)
+        if verdict.level == "proved":
+            _PROVED[kind] = number
+            return verdict
+        near = () if verdict.lifted is None else verdict.lifted.near
+        if near:
+            generous = _by_binding(function, name, binding, generous=True)
+            if generous.level == "proved":
+                return replace(generous, level="equal up to a literal", literals=near)
+        open_.append((verdict, binding))
+    if not open_:
+        return Verdict("not followed", name, layer.name, reason=without_reading(function, layer, shapes))
+    tried = (_with_refutation(function, verdict, binding) for verdict, binding in open_)
+    refuted = next((each for each in tried if each.level == "refuted"), None)
+    return refuted or next((each for each, _ in open_ if each.level == "unknown"), open_[0][0])
+
+
+def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Binding) -> Verdict:
+    """Return a verdict that is open as a refutation, where a run of the function shows that it is not the layer.
+
+    Runs take longer than the judge, so that they come last: all readings of a function compute the same numbers.
+    """
+    wrong = refutation(verdict.lifted or binding.unlifted(function), binding)
+    return verdict if wrong is None else replace(verdict, level="refuted", counterexample=wrong)
+
+
+def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **shapes: Any) -> Verdict:
+    """Return the verdict about a function and another function, or a formula, with the same arguments."""
+    if isinstance(other, Expr):
+        return _prove_formula(one, other, shapes)
+    name, target = map(name_of, (one, other))
+    try:
+        second = next(ways(other, (), shapes))
+        _check(second)
+    except NotFollowed as refusal:
+        return Verdict("not followed", name, target, reason=f"{target}: {refusal}")
+    except _ERRORS as error:
+        return Verdict("not followed", name, target, reason=f"{target} raises {type(error).__name__}: {error}")
+    binding = Binding(second.layer, dict(second.arguments))
+    verdict = _by_binding(one, name, binding, also=second)
+    return verdict if verdict.level == "proved" else _with_refutation(one, verdict, binding)
+
+
+def _prove_formula(function: Callable[..., Any], formula: Expr, shapes: Mapping[str, Any]) -> Verdict:
+    """Return the verdict about a function and a formula in its arguments, for arrays entry by entry or for numbers."""
+    formula = formula.replace(cosh, lambda a: (exp(a) + exp(-a)) / 2).replace(sinh, lambda a: (exp(a) - exp(-a)) / 2)
+    symbols = sorted(formula.free_symbols, key=str)
+    declared = {s: s if s.is_real else Symbol(s.name, real=True) for s in symbols if isinstance(s, Symbol)}
+    formula = formula.xreplace(declared)
+    length = Symbol("n", integer=True, positive=True)
+    inputs = [Variable(s.name, (length,)) for s in declared.values()]
+    entrywise = named("formula", formula, *declared.values())(*inputs)
+    output = Variable("result", (length,))
+    layer = Layer(str(formula), inputs, (), [Equation(output, entrywise)], output)
+    verdict = prove(function, layer, None, **shapes)
+    return _with_numbers(function, formula) if verdict.level == "not followed" else verdict
+
+
+def _with_numbers(function: Callable[..., Any], formula: Expr) -> Verdict:
+    """Return the verdict about a function of single numbers, such as one that uses `math`."""
+    name, target = name_of(function), str(formula)
+    by_name = {s.name: s for s in formula.free_symbols if isinstance(s, Symbol)}
+    try:
+        own, readings = lifted_number(function, by_name)
+    except NotFollowed as refusal:
+        return Verdict("not followed", name, target, reason=str(refusal))
+    evidence = prove_equal(own, formula)
+    if evidence.level == "proved":
+        return Verdict("proved", name, target, (evidence,), readings)
+    gap = evidence.counterexample
+    reason = f"as {own}: {gap}" if gap is not None else evidence.reason
+    return Verdict("refuted" if gap is not None else "unknown", name, target, (evidence,), readings, reason=reason)
+
+
+def by_tests(function: Callable[..., Any], layer: Layer, verdict: Verdict) -> Verdict:
+    """Return the verdict of tests where no proof was found; its level is "tested"."""
+    found = conformance(function, layer, layer.name)
+    if found.failure is not None:
+        raise AssertionError(str(found))
+    reason = f"not proved: {verdict.reason}; {found}"
+    return Verdict("tested", verdict.function, verdict.target, reason=reason, lifted=verdict.lifted)
+
+
+def name_of(function: Any) -> str:
+    """Return the name of a function, or of the class of a module."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _by_binding(
+    function: Callable[..., Any], name: str, binding: Binding, also: Lifted | None = None, generous: bool = False
+) -> Verdict:
+    """Return the verdict for one way to pass the layer's arrays to the function: proved, unknown or not followed."""
+    verdicts: list[Verdict] = []
+    layer = binding.layer
+    try:
+        reserved = {v.name for v in (*layer.inputs, *layer.parameters)}
+        known, weights, fixed = binding.known, binding.weights, binding.fixed
+        for lifted in ways(function, (), binding.arguments, known, weights, fixed, reserved, generous):
+            _check(lifted)
+            verdicts.append(_decided(lifted, name, binding, also))
+            if verdicts[0].level != "proved":
+                break
+    except NotFollowed as refusal:
+        if not verdicts:
+            return Verdict("not followed", name, layer.name, reason=str(refusal), readings=binding.readings)
+    except Exception as error:  # whatever the function raises
+        if not verdicts:
+            reason = f"it raises {type(error).__name__}: {error}"
+            return Verdict("not followed", name, layer.name, reason=reason, readings=binding.readings)
+    first = verdicts[0]
+    complete = sum(Fraction(1, 2 ** len(v.assumed)) for v in verdicts) == 1  # the leaves of a whole tree of answers
+    if first.level == "proved" and complete and all(v.level == "proved" for v in verdicts):
+        return _with(first, verdicts)
+    return first
+
+
+def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
+    """Return one verdict for all ways, which needs none of the answers that set them apart."""
+    return replace(
+        first,
+        evidence=tuple(e for v in verdicts for e in v.evidence),
+        readings=tuple(dict.fromkeys(r for v in verdicts for r in v.readings)),
+        conditions=tuple(dict.fromkeys(c for v in verdicts for c in v.conditions)),
+        provided=tuple(dict.fromkeys(c for v in verdicts for c in v.provided)),
+        assumed=(),
+    )
+
+
+def _check(lifted: Lifted) -> None:
+    """Run the equations against the function; raise `NotFollowed` where they differ."""
+    runs = 0
+    for number, sizes in enumerate(assignments(lifted)):
+        run = draw(lifted, sizes, seed=number, scale=3.0 if number % 2 else 1.0)  # wider ones show what is cut off
+        if not satisfies(lifted, run):
+            continue
+        found = disagreement(run_function(lifted, run), compiled_value(lifted.layer, run), run, lifted.rounded)
+        if found is not None:
+            raise NotFollowed(f"the equations are not what the function does: {found}")
+        runs += 1
+    if not runs:
+        raise NotFollowed("no sizes were found that satisfy what was assumed, so the equations were not run")
+
+
+def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -> Verdict:
+    """Return the verdict about one lifted function."""
+    layer = binding.layer
+    base: dict[str, Any] = {
+        "function": name,
+        "target": layer.name,
+        "readings": (*lifted.readings, *(also.readings if also else ()), *binding.readings),
+        "conditions": tuple(dict.fromkeys((*lifted.conditions, *(also.conditions if also else ())))),
+        "assumed": lifted.assumed,
+        "lifted": lifted,
+        "arrays": tuple(map(str, binding.equations)),
+    }
+    left, right = lifted.layer.output, layer.output
+    inner = left.shape[len(binding.batch) :]
+    if len(inner) != len(right.shape) or not all(map(same_size, inner, right.shape)):
+        reason = f"its result has shape {shape_text(left.shape)}, that of {layer.name} {shape_text(right.shape)}"
+        return Verdict("unknown", **base, reason=reason)
+    evidence: tuple[StepEvidence, ...] | None = None
+    for scalars, reading in _scalar_values(lifted, layer):
+        tried, added = under_conditions(lifted, binding, scalars)
+        evidence = evidence or tried  # the first reading that a run does not contradict is the likeliest
+        if is_proved(tried):
+            base["readings"] = (*base["readings"], *reading)
+            base["conditions"] = (*base["conditions"], *(each for each in added if each.ranges))
+            provided = tuple(each.statement for each in added if not each.ranges)
+            return Verdict("proved", **base, evidence=tried, provided=provided)
+    reason = next((e.reason for e in evidence or () if e.level != "proved"), "its equations give other numbers")
+    return Verdict("unknown", **base, reason=reason)
+
+
+def _scalar_values(lifted: Lifted, layer: Layer) -> Iterator[tuple[dict[Symbol, Expr], tuple[str, ...]]]:
+    """Yield values for the scalars of a layer that the function has no argument for: numbers that it contains."""
+    free = untold_scalars(lifted, layer)
+    if not free:
+        yield {}, ()
+        return
+    if len(free) == 1:
+        for value in dict.fromkeys((*lifted.literals, *decimals_of(lifted.function))):
+            if value.is_positive or not free[0].is_positive:
+                yield {free[0]: value}, (f"{free[0]} = {float(value):g}",)
+    yield {}, ()
+    if len(free) == 1 and not free[0].is_nonzero:
+        yield {free[0]: Rational(0)}, (f"{free[0]} = 0",)

@@ -1,0 +1,36 @@
+"""A layer written out, with all its weights among its parameters.
+
+A part that holds a family inside a family stays an application. The weights of its own parts, such as the norm of the
+queries in groups of heads, become inputs of it, and parameters of the whole layer: a module has them as well.
+"""
+
+from __future__ import annotations
+
+from sympy import Tuple as Arguments
+
+from derivations.language.arrays.expression import Variable
+from derivations.language.layers.inlining import inlined
+from derivations.language.layers.layer import Apply, Equation, Layer
+
+__all__ = ["written_out"]
+
+
+def written_out(layer: Layer) -> Layer:
+    """Return a layer without parts, except those that hold families inside a family; these have no weights."""
+    flat = inlined(layer)
+    found: list[Variable] = []
+    equations = [_with_inputs(equation, found) for equation in flat.equations]
+    return Layer(flat.name, flat.inputs, (*flat.parameters, *found), equations, flat.args[4]) if found else flat
+
+
+def _with_inputs(equation: Equation, found: list[Variable]) -> Equation:
+    """Return an equation whose application takes its weights as inputs; add these to what was found."""
+    node = equation.value
+    if not isinstance(node, Apply) or equation.over is None or not inlined(node.layer).parameters or node.bound:
+        return equation
+    part = inlined(node.layer)
+    own = [Variable(f"{node.name}.{v.name}", v.shape, v.kind) for v in part.parameters]
+    found += own
+    inside = Layer(part.name, (*part.inputs, *part.parameters), (), part.equations, part.args[4])
+    value = node.func(node.args[0], inside, Arguments(*node.arguments, *own), *node.args[3:])
+    return Equation(equation.target, value, *equation.over)

@@ -1,0 +1,114 @@
+"""A run of the function itself whose result is not that of the layer, whatever the layer's free scalars are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sympy import Expr, Rational, Symbol
+
+from derivations.language.layers.layer import Layer
+from numeric.lifting.differential import (
+    Disagreement,
+    OtherShape,
+    Run,
+    assignments,
+    disagreement,
+    draw,
+    run_function,
+    satisfies,
+)
+from numeric.lifting.doors.choice import door_of
+from numeric.lifting.lift import Lifted
+from numeric.lifting.reading.binding import Binding
+from numeric.lifting.refusals import NotFollowed
+
+__all__ = ["decimals_of", "refutation", "untold_scalars"]
+
+_RUNS = 5  # in which a difference is looked for
+_LARGE = 8.0  # numbers of this size show what clips or saturates
+_SMALL = 1e-3  # numbers of this size show what is added to their squares
+_EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12, 1e-3)  # values that public code has; a refutation holds for each of them
+_SCALAR = 0.25  # for a scalar that the function has as an argument
+_GAP = 1e-4  # against the larger one: what is less may be rounding
+
+
+def _meant(lifted: Lifted, layer: Layer) -> list[dict[str, float]]:
+    """Return the values that the layer's scalars may have: numbers of the function, where it takes no argument for one.
+
+    No list holds what a scale may be, so that a function without a number for it is refuted under none.
+    """
+    default = {s.name: _EPSILONS[0] if s.name == "epsilon" else _SCALAR for s in layer.scalars}
+    free = untold_scalars(lifted, layer)
+    values = [float(value) for value in (*lifted.literals, *decimals_of(lifted.function)) if value.is_positive]
+    if len(free) != 1:
+        return [] if free else [default]
+    (name,) = (s.name for s in free)
+    if name == "epsilon":
+        followed = lifted.layer is not layer  # then its own numbers are known
+        values = [*(_EPSILONS[:1] if followed else _EPSILONS), *values]
+    return [{**default, name: value} for value in dict.fromkeys(values)]
+
+
+def untold_scalars(lifted: Lifted, layer: Layer) -> list[Symbol]:
+    """Return the scalars of a layer that the function has no argument for."""
+    known = {s.name for value in lifted.arguments.values() if isinstance(value, Expr) for s in value.free_symbols}
+    return [s for s in layer.scalars if s.name not in known]
+
+
+def decimals_of(function: Any) -> list[Expr]:
+    """Return the decimals among the attributes of a module, such as the alpha of an adapter."""
+    parts = function.modules() if door_of(function).weights(function) else ()
+    return [
+        Rational(repr(value)) for part in parts for value in vars(part).values() if isinstance(value, float) and value
+    ]
+
+
+def _differs(
+    lifted: Lifted, binding: Binding, run: Run, result: Any, meant: Sequence[Mapping[str, float]]
+) -> Disagreement | None:
+    """Return where a result is not that of the layer, whatever its scalars are."""
+    first: Disagreement | None = None
+    for values in meant:
+        expected = binding.value(run, values)
+        if not satisfies(lifted, run, values) or not np.isfinite(expected).all():
+            return None
+        found = disagreement(result, expected, run, lifted.rounded)
+        if found is None or abs(found.left - found.right) <= _GAP * max(1.0, abs(found.right)):
+            return None
+        first = first or found
+    return first
+
+
+def refutation(lifted: Lifted, binding: Binding) -> Disagreement | OtherShape | None:
+    """Return a run of the function itself whose result is not that of the layer; both have one, or the layer alone.
+
+    Two numbers that differ say more than a run in which the function has none, such as a variance of one number.
+    """
+    without: Disagreement | None = None
+    meant = _meant(lifted, binding.layer)
+    other_shape: OtherShape | None = None
+    for scale in (1.0, _LARGE, _SMALL):  # what is added to squares shows beside small numbers
+        for seed, sizes in enumerate(assignments(lifted, wanted=_RUNS)):
+            run = draw(lifted, sizes, seed=seed + 10, scale=scale)
+            try:
+                result = run_function(lifted, run)
+                shape = binding.value(run, meant[0]).shape if meant else result.shape
+                if result.shape != shape:
+                    other_shape = other_shape or OtherShape(run, result.shape, shape)
+                    continue
+                found = _differs(lifted, binding, run, result, meant)
+            except (Exception, NotFollowed):  # one of the two has no value at these sizes
+                continue
+            if found is None:
+                continue
+            if np.isfinite(found.left):
+                return found
+            if scale == 1.0:  # large numbers may overflow: no word about that
+                without = without or found
+    if without is not None:
+        return without
+    if other_shape is None or len(other_shape.left) > len(other_shape.right):
+        return None  # more axes than the layer's: the function may want its arguments with more axes
+    return other_shape

@@ -1,0 +1,70 @@
+"""What is known about a function and a layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sympy.core.relational import Relational
+
+from derivations.language.judge.proof import StepEvidence
+from derivations.language.results.derivation import Assumption
+from numeric.lifting.conditions import unequal_text
+from numeric.lifting.differential import (
+    Disagreement,
+    OtherShape,
+)
+from numeric.lifting.lift import Lifted
+
+__all__ = ["LEVELS", "Verdict"]
+
+LEVELS = ("proved", "equal up to a literal", "tested", "unknown", "not followed", "refuted")  # the strongest first
+_BY_EVIDENCE = ("proved", "equal up to a literal")
+_SIZES = "real arithmetic, all sizes >= 1"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about a function and a target, and on what it rests."""
+
+    level: str  # "proved", "equal up to a literal", "tested", "refuted", "unknown", "not followed"
+    function: str
+    target: str
+    evidence: tuple[StepEvidence, ...] = ()
+    readings: tuple[str, ...] = ()
+    conditions: tuple[Assumption, ...] = ()
+    assumed: tuple[Relational, ...] = ()
+    reason: str = ""
+    counterexample: Disagreement | OtherShape | None = None
+    lifted: Lifted | None = field(default=None, compare=False, repr=False)
+    arrays: tuple[str, ...] = ()  # how the layer's arrays follow from the function's
+    literals: tuple[str, ...] = ()  # decimals that were read as constants near them
+    provided: tuple[Relational, ...] = ()  # of the sizes: at others one of the two sides has no value
+
+    def __post_init__(self) -> None:
+        """Refuse a proof without the judge's evidence."""
+        if self.level in _BY_EVIDENCE and not (self.evidence and all(e.level == "proved" for e in self.evidence)):
+            raise ValueError("a verdict is proved by the judge's evidence alone")
+
+    @property
+    def qualified(self) -> str:
+        """The level with what it rests on, as it is printed."""
+        if self.level not in _BY_EVIDENCE:
+            return self.level
+        parts = [_SIZES, *self.literals]
+        parts += [f"reading {reading}" for reading in self.readings]
+        parts += [f"if {relation}" for relation in self.assumed]
+        parts += [f"if {unequal_text(relation)}" for relation in self.provided]
+        parts += [f"where {condition.text}" for condition in self.conditions]
+        return f"{self.level} ({'; '.join(parts)})"
+
+    def explain(self) -> str:
+        """Return the verdict, which array is which, and the equations that were lifted."""
+        arrays = [f"with {equation}" for equation in self.arrays]
+        return "\n".join([str(self), *arrays, *([] if self.lifted is None else [self.lifted.layer.text()])])
+
+    def __str__(self) -> str:
+        """Return the verdict as one paragraph."""
+        if self.level == "refuted":
+            return f"{self.function} is not {self.target}: {self.counterexample or self.reason}"
+        text = f"{self.function} is {self.target}: {self.qualified}"
+        return f"{text}; {self.reason}" if self.reason else text

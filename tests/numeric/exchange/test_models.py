@@ -1,0 +1,78 @@
+"""Checkpoints with random weights, loaded and exported: both engines compute the scores that the loaded model does."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numeric import load, to_onnx
+from numeric.codegen.onnx_graph.engines import ENGINES, started
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
+
+VOCAB = 23
+BOUND = 1e-5
+GPT2 = {"vocab_size": VOCAB, "n_embd": 12, "n_layer": 2, "n_head": 3, "n_positions": 17}
+LLAMA = {
+    "vocab_size": VOCAB,
+    "hidden_size": 12,
+    "intermediate_size": 19,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 4,
+    "max_position_embeddings": 64,
+}
+ENCODER = {
+    "vocab_size": VOCAB,
+    "hidden_size": 12,
+    "intermediate_size": 19,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "max_position_embeddings": 17,
+}
+T5 = {"vocab_size": VOCAB, "d_model": 12, "d_kv": 5, "d_ff": 19, "num_layers": 2, "num_heads": 3}
+MODELS = {
+    "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
+    "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
+    "mixtral": lambda: transformers.MixtralForCausalLM(
+        transformers.MixtralConfig(**LLAMA, num_local_experts=3, num_experts_per_tok=2)
+    ),
+    "gemma2": lambda: transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**LLAMA, query_pre_attn_scalar=4)),
+    "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(**ENCODER)),
+    "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
+}
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    pytest.importorskip(request.param)
+    return request.param
+
+
+def saved(name: str, folder: Path) -> Path:
+    model = MODELS[name]().eval().float()
+    generator = torch.Generator().manual_seed(0)
+    for parameter in model.parameters():
+        noise = torch.randn(parameter.shape, generator=generator)
+        parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("optimized", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path: Path):
+    model = load(saved(name, tmp_path))
+    names = [variable.name for variable in model.layer.inputs]
+    rng = np.random.default_rng(7)
+    feeds = {each: rng.integers(3, VOCAB, (2, 7)) for each in names}
+    feeds |= {"segments": np.zeros((2, 7), np.int64)} if "segments" in names else {}
+    expected = model.logits(*(feeds[each] for each in names if each != "segments"))
+    (found,) = started(engine, to_onnx(model, optimized=optimized), threads=1)(feeds)
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() < BOUND * max(1, np.abs(expected).max())

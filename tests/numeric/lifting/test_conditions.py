@@ -1,0 +1,117 @@
+"""What a division needs is printed with the proof: sizes that are not 1, rows of masks that show an entry."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Symbol
+
+from derivations.catalogue import layers
+from derivations.symbols import d, n
+from numeric.lifting.proving import prove, prove_same
+
+MASKED = "masked_scaled_dot_product_attention"
+p = Symbol("p", integer=True, positive=True)
+
+
+def by_library(X: Any) -> Any:
+    return X.var(axis=-1, ddof=1)
+
+
+def by_hand(X: Any) -> Any:
+    c = X - X.mean(-1, keepdims=True)
+    return (c * c).sum(-1) / (X.shape[-1] - 1)
+
+
+def by_moments(X: Any) -> Any:
+    size = X.shape[-1]
+    return ((X * X).mean(-1) - X.mean(-1) ** 2) * size / (size - 1)
+
+
+@pytest.mark.parametrize("other", [by_hand, by_moments])
+def test_a_variance_of_a_sample_needs_two_entries(other: Any) -> None:
+    verdict = prove_same(by_library, other, X=(n, d))
+    assert verdict.qualified == "proved (real arithmetic, all sizes >= 1; if d != 1)"
+
+
+def test_what_no_division_needs_is_not_assumed() -> None:
+    def other(X: Any) -> Any:
+        return ((X - X.mean(-1, keepdims=True)) ** 2).sum(-1) / X.shape[-1]
+
+    assert prove_same(other, lambda X: X.var(-1), X=(n, d)).qualified == "proved (real arithmetic, all sizes >= 1)"
+
+
+@pytest.mark.parametrize("less", [0, 2])
+def test_another_divisor_is_refuted_with_two_numbers(less: int) -> None:
+    def wrong(X: Any) -> Any:
+        c = X - X.mean(-1, keepdims=True)
+        return (c * c).sum(-1) / (X.shape[-1] - less)
+
+    verdict = prove_same(wrong, by_library, X=(n, d))
+    assert verdict.level == "refuted"
+    assert np.isfinite([verdict.counterexample.left, verdict.counterexample.right]).all()
+
+
+def _attention(weights: Any) -> Any:
+    def attention(Q: Any, K: Any, V: Any, M: Any) -> Any:
+        return weights(Q @ K.T / np.sqrt(Q.shape[-1]), M) @ V
+
+    return attention
+
+
+def filled(S: Any, M: Any) -> Any:
+    P = np.exp(np.where(M, S, -np.inf))
+    return P / P.sum(-1, keepdims=True)
+
+
+def multiplied(S: Any, M: Any) -> Any:
+    P = np.exp(S) * M
+    return P / P.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("weights", [filled, multiplied])
+def test_a_masked_softmax_without_a_maximum(weights: Any) -> None:
+    verdict = prove(_attention(weights), layers()[MASKED])
+    assert verdict.qualified == "proved (real arithmetic, all sizes >= 1; where every row of M shows an entry)"
+
+
+def unmasked_sum(S: Any, M: Any) -> Any:
+    return np.exp(S) * M / np.exp(S).sum(-1, keepdims=True)
+
+
+def mask_of_scores(S: Any, M: Any) -> Any:
+    P = np.exp(S * M)  # a hidden score of 0 has the weight 1
+    return P / P.sum(-1, keepdims=True)
+
+
+def inverted(S: Any, M: Any) -> Any:
+    P = np.exp(np.where(M, -np.inf, S))
+    return P / P.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("weights", [unmasked_sum, mask_of_scores, inverted])
+def test_a_mask_that_is_used_wrongly_is_not_proved(weights: Any) -> None:
+    assert prove(_attention(weights), layers()[MASKED]).level == "refuted"
+
+
+def whole(X: Any) -> Any:
+    return np.exp(X) / np.exp(X).sum(-1, keepdims=True)
+
+
+def in_halves(X: Any) -> Any:
+    half = X.shape[-1] // 2
+    return np.exp(X) / (np.exp(X[:, :half]).sum(-1, keepdims=True) + np.exp(X[:, half:]).sum(-1, keepdims=True))
+
+
+def in_pairs(X: Any) -> Any:
+    return np.exp(X) / (np.exp(X[:, ::2]).sum(-1, keepdims=True) + np.exp(X[:, 1::2]).sum(-1, keepdims=True))
+
+
+def one_half(X: Any) -> Any:
+    return np.exp(X) / (2 * np.exp(X[:, ::2]).sum(-1, keepdims=True))
+
+
+def test_sums_by_halves_and_by_pairs() -> None:
+    assert prove_same(whole, in_halves, X=(n, 2 * p)).level == "proved"
+    assert prove_same(whole, in_pairs, X=(n, 2 * p)).level == "proved"
+    assert prove_same(whole, one_half, X=(n, 2 * p)).level == "refuted"

@@ -1,0 +1,183 @@
+"""Operations on symbolic arrays against NumPy itself: the equations, compiled, compute what the function computes."""
+
+import numpy as np
+import pytest
+
+from derivations.language.arrays.expression import Variable
+from derivations.symbols import d, m, n, size
+from numeric.lifting import NotFollowed, lift
+from tests.numeric.lifting.following import follows
+
+h, p = size("h"), size("p")
+
+BINARY = {
+    "same shapes": ((n, d), (n, d)),
+    "a row": ((n, d), (d,)),
+    "a column": ((n, d), (n, 1)),
+    "a batch in front": ((h, n, d), (n, d)),
+    "both stretched": ((n, 1), (1, d)),
+    "one entry": ((n, d), (1, 1)),
+    "more axes on the right": ((d,), (h, n, d)),
+}
+
+
+@pytest.mark.parametrize("shapes", BINARY.values(), ids=BINARY)
+def test_arrays_broadcast(shapes):
+    follows(lambda a, b: a * b + np.maximum(a - b, b) / (2 + b * b), a=shapes[0], b=shapes[1])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [np.exp, np.tanh, np.sin, np.cos, np.square, np.expm1, np.abs, np.negative, np.positive],
+    ids=lambda function: function.__name__,
+)
+def test_functions_of_one_entry(function):
+    follows(lambda x: function(x) + 0.5, x=(n, d))
+
+
+@pytest.mark.parametrize("function", [np.log, np.log1p, np.log2, np.log10, np.sqrt, np.reciprocal])
+def test_functions_of_a_positive_entry(function):
+    follows(lambda x: function(x * x + 1), x=(n,))
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, -3, (0, 2), (-1, 0), (1,), (0, 1, 2)])
+def test_reductions(axis, keepdims):
+    def reduced(x):
+        return x.sum(axis=axis, keepdims=keepdims) + 2 * np.var(x, axis, keepdims=keepdims)
+
+    follows(reduced, x=(h, n, d))
+
+
+@pytest.mark.parametrize("keepdims", [False, True, 1])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_maxima_and_standard_deviations(axis, keepdims):
+    follows(lambda x: x.max(axis, keepdims=keepdims) + x.std(axis=axis, keepdims=keepdims, ddof=1), x=(n, d))
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [
+        ("ij,jk->ik", ((n, m), (m, d))),
+        ("ij,jk", ((n, m), (m, d))),
+        ("ij,ij->", ((n, d), (n, d))),
+        ("ij,ij->i", ((n, d), (n, d))),
+        ("ij->ji", ((n, d),)),
+        ("ii->i", ((n, n),)),
+        ("ii", ((n, n),)),
+        ("b...d,bd->b...", ((h, n, d), (h, d))),
+        ("...i,...i->...", ((h, n, d), (n, d))),
+        ("hnd,hmd->hnm", ((h, n, d), (h, m, d))),
+        ("i,j->ji", ((n,), (m,))),
+        ("ij,jk,kl->il", ((n, m), (m, d), (d, h))),
+    ],
+)
+def test_sums_of_products(subscripts, shapes):
+    names = "abc"[: len(shapes)]
+    space = dict(zip(names, shapes, strict=True))
+    function = eval_einsum(subscripts, names)
+    follows(function, **space)
+
+
+def eval_einsum(subscripts, names):
+    if len(names) == 1:
+        return lambda a: np.einsum(subscripts, a) * 1.0
+    if len(names) == 2:
+        return lambda a, b: np.einsum(subscripts, a, b)
+    return lambda a, b, c: np.einsum(subscripts, a, b, c, optimize=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((n, m), (m, d)),
+        ((m,), (m, d)),
+        ((n, m), (m,)),
+        ((m,), (m,)),
+        ((h, n, m), (m, d)),
+        ((h, n, m), (h, m, d)),
+        ((n, m), (h, m, d)),
+        ((1, n, m), (h, m, d)),
+        ((p, 1, n, m), (h, m, d)),
+    ],
+)
+def test_products_of_matrices(left, right):
+    follows(lambda a, b: a @ b, a=left, b=right)
+
+
+@pytest.mark.parametrize(
+    ("axes", "left", "right"),
+    [
+        (1, (n, m), (m, d)),
+        (2, (h, n, m), (n, m)),
+        (([1], [0]), (n, m), (m, d)),
+        (([0, 1], [1, 0]), (n, m, h), (m, n, d)),
+    ],
+)
+def test_tensordot(axes, left, right):
+    follows(lambda a, b: np.tensordot(a, b, axes), a=left, b=right)
+
+
+def test_products_of_vectors():
+    follows(lambda a, b: np.outer(a, b), a=(n,), b=(m,))
+    follows(lambda a, b: np.inner(a, b), a=(n, d), b=(m, d))
+    follows(lambda a, b: np.dot(a, b), a=(n, d), b=(d,))
+    follows(lambda a: np.linalg.norm(a, axis=-1, keepdims=True), a=(n, d))
+    follows(lambda a: np.linalg.norm(a), a=(n, d))
+
+
+def test_truth_values():
+    follows(lambda a, b: ((a > 0) + (b > 0)) * a, a=(n, d), b=(n, d))  # their sum is their disjunction
+    follows(lambda a, b: ((a > 0) * (b > 0)) * 2.0, a=(n, d), b=(n, d))
+    follows(lambda a, b: np.where((a > 0) & ~(b > 0) | (a < -1), a, b), a=(n, d), b=(d,))
+    follows(lambda a: (a > 0).sum(0) + (a > 0).astype(float).mean(0), a=(n, d))
+    follows(lambda a: ((a > 0) == False) * a, a=(n,))  # noqa: E712
+    follows(lambda a: np.logical_and(a, a) * a + np.logical_not(a), a=(n,))
+
+
+def test_triangles_are_real_numbers_where_numpy_has_them_so():
+    follows(lambda x: (np.tri(x.shape[0]) + np.tri(x.shape[0])) * x, x=(n, n))
+    follows(lambda x: np.tri(x.shape[0]) @ np.tri(x.shape[0]) * x, x=(n, n))
+    follows(lambda x: np.tri(x.shape[0], x.shape[1], 1) * np.triu(x, 1) + np.tril(x, -1), x=(n, m))
+    follows(lambda x: np.where(np.tril(np.ones(x.shape)) == 0, 0.0, x), x=(n, n))
+
+
+def test_hidden_scores_have_no_weight():
+    def weights(s, hidden):
+        s = np.where(np.tri(s.shape[0], dtype=bool), s, hidden)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    assert not follows(lambda s: weights(s, -np.inf), s=(n, n)).readings
+    assert follows(lambda s: weights(s, -1e9), s=(n, n)).readings == ("-1e+09 as minus infinity",)
+
+
+def test_a_mask_of_the_caller_must_show_something_in_every_row():
+    mask = Variable("mask", (n, n), "boolean")
+    lifted = lift(lambda s, mask: np.exp(np.where(mask, s, -np.inf).max(-1)), s=(n, n), mask=mask)
+    assert [condition.text for condition in lifted.conditions] == ["every row of mask shows an entry"]
+
+
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (lambda x: (x > 9) @ (x > 9), "truth values"),
+        (lambda x: np.einsum("ij,jk->ik", x > 9, x > 9), "truth values"),
+        (lambda x: ~np.arange(x.shape[0]) * x, "bits"),
+        (lambda x: x.astype(int), "cast to int"),
+        (lambda x: np.full(x.shape, 0.5, dtype=int) * x, "int"),
+        (lambda x: np.cumsum(x, 0), "cumsum"),
+        (lambda x: np.add.reduce(x, initial=3.0), "initial"),
+        (lambda x: np.sum(x, 0, where=x > 0), "where"),
+        (lambda x: np.linalg.norm(x, 2), "norm"),
+        (lambda x: np.linalg.norm(x, 2, axis=(0, 1)), "norm"),
+        (lambda x: x.reshape(-1, order="F"), "order"),
+        (lambda x: np.ravel(x, order="F"), "order"),
+        (lambda x: np.concatenate([x, np.zeros((3, 5))]), "numbers"),
+        (lambda x: np.where(np.tri(x.shape[0]) == 1, x, -np.inf), "minus infinity"),
+        (lambda x: x * np.arange(5.0), "pass it as an argument"),
+    ],
+)
+def test_what_has_no_rule_is_refused_by_name(function, named):
+    with pytest.raises(NotFollowed, match=named):
+        lift(function, x=(n, n))

@@ -1,0 +1,149 @@
+"""Blocks whose weights are stored in other ways: gains less one, norms of queries and keys, joined parts; defects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from derivations.architectures.block_of import block_of
+from derivations.architectures.hugging_face import model_of
+from numeric.lifting import Verdict, prove
+
+pytestmark = pytest.mark.peers
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+SIZES = {
+    "hidden_size": 60,
+    "intermediate_size": 11,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 3,
+    "vocab_size": 13,
+    "num_hidden_layers": 2,
+    "attn_implementation": "eager",
+    "pad_token_id": 0,
+}
+
+
+def block(family: str, number: int = 0) -> tuple[Any, Any]:
+    """Return a decoder layer of a family, and the layer of its configuration."""
+    config = getattr(transformers, f"{family}Config")(**SIZES, **({} if family == "Phi3" else {"head_dim": 10}))
+    code = import_module(f"transformers.models.{family.lower()}.modeling_{family.lower()}")
+    target = block_of(model_of(json.loads(config.to_json_string(use_diff=False)), "model"))
+    return getattr(code, f"{family}DecoderLayer")(config, number).eval(), target
+
+
+@pytest.mark.parametrize(
+    ("family", "reading"),
+    [
+        ("Gemma", "self_attention_norm.gamma as 1 + input_layernorm.weight"),
+        ("Qwen3", "self_attention.group.query_norm.gamma as self_attn.q_norm.weight"),
+        ("Phi3", "d_k as 2*d_k_half"),
+    ],
+)
+def test_weights_that_are_stored_in_another_way_are_read(family: str, reading: str) -> None:
+    verdict = prove(*block(family))
+    assert verdict.level == "proved", str(verdict)
+    assert reading in verdict.readings
+
+
+def members(*changed: int) -> Verdict:
+    """Return the verdict about four layers with weights of their own, of which some have another epsilon."""
+    layers = torch.nn.ModuleList([block("Llama", number)[0] for number in range(4)])
+    for number in changed:
+        layers[number].input_layernorm.variance_epsilon = 0.01
+    return prove(layers, block("Llama")[1])
+
+
+def test_a_list_of_layers_is_proved_member_by_member() -> None:
+    verdict = members()
+    assert verdict.level == "proved"
+    assert "ModuleList of 4 LlamaDecoderLayer" in str(verdict)
+
+
+def test_a_member_with_another_state_is_refuted() -> None:
+    """The weights and the code are those of its neighbours; the number that its norm adds is not."""
+    verdict = members(2)
+    assert verdict.level == "refuted"
+    assert "of which member 2" in str(verdict)
+
+
+def _outputs(part: Any, change: Callable[[Any], Any]) -> None:
+    """Let a part of a module return something else."""
+    before = part.forward
+    part.forward = lambda *given, **more: change(before(*given, **more))
+
+
+def _cut(x: Any, *order: int) -> Any:
+    parts = x[..., :60], x[..., 60:90], x[..., 90:]
+    return torch.cat([parts[number] for number in order], dim=-1)
+
+
+def _swapped(module: Any) -> None:
+    attention = module.self_attn
+    attention.q_norm.forward, attention.k_norm.forward = attention.k_norm.forward, attention.q_norm.forward
+
+
+def _rotated(module: Any, change: Callable[[Any, Any], Any]) -> None:
+    before = module.forward
+    module.forward = lambda hidden_states, position_embeddings=None: before(
+        hidden_states, position_embeddings=change(*position_embeddings)
+    )
+
+
+def _plus(module: Any, change: Callable[[Any], Any]) -> None:
+    before = module.forward
+    module.forward = lambda hidden_states, position_embeddings=None: (
+        before(hidden_states, position_embeddings=position_embeddings) + change(hidden_states)
+    )
+
+
+def _plain_gain(module: Any) -> None:
+    norm = module.input_layernorm
+    norm.forward = lambda x: x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + norm.eps) * norm.weight
+
+
+def _gate_last(module: Any) -> None:
+    mlp = module.mlp
+    mlp.forward = lambda x: mlp.down_proj(mlp.gate_proj(x) * mlp.act_fn(mlp.up_proj(x)))
+
+
+DEFECTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "one norm with a plain gain": ("Gemma", _plain_gain),
+    "gate and factor exchanged": ("Gemma", _gate_last),
+    "another activation": ("Gemma", lambda m: setattr(m.mlp, "act_fn", torch.nn.ReLU())),
+    "scores divided by the width": ("Gemma", lambda m: setattr(m.self_attn, "scaling", 1 / 10)),
+    "cosines and sines exchanged": ("Gemma", lambda m: _rotated(m, lambda cos, sin: (sin, cos))),
+    "the other rotation": ("Gemma", lambda m: _rotated(m, lambda cos, sin: (cos, -sin))),
+    "no residual": ("Gemma", lambda m: _plus(m, lambda x: -x)),
+    "values twice as large": ("Gemma", lambda m: _outputs(m.self_attn.v_proj, lambda x: 2 * x)),
+    "queries not normed": ("Qwen3", lambda m: setattr(m.self_attn.q_norm, "forward", lambda x: x)),
+    "norms of queries and keys exchanged": ("Qwen3", _swapped),
+    "keys normed as queries": ("Qwen3", lambda m: setattr(m.self_attn.k_norm, "forward", m.self_attn.q_norm.forward)),
+    "another epsilon for queries": ("Qwen3", lambda m: setattr(m.self_attn.q_norm, "variance_epsilon", 0.01)),
+    "a residual twice": ("Qwen3", lambda m: _plus(m, lambda x: x)),
+    "scores not divided": ("Qwen3", lambda m: setattr(m.self_attn, "scaling", 1.0)),
+    "no activation": ("Qwen3", lambda m: setattr(m.mlp, "act_fn", torch.nn.Identity())),
+    "keys in front of values exchanged": ("Phi3", lambda m: _outputs(m.self_attn.qkv_proj, lambda x: _cut(x, 0, 2, 1))),
+    "values that are keys": ("Phi3", lambda m: _outputs(m.self_attn.qkv_proj, lambda x: _cut(x, 0, 1, 1))),
+    "gate and factor in the other order": (
+        "Phi3",
+        lambda m: _outputs(m.mlp.gate_up_proj, lambda x: torch.cat([x[..., 11:], x[..., :11]], dim=-1)),
+    ),
+    "attention not projected": ("Phi3", lambda m: setattr(m.self_attn.o_proj, "forward", lambda x: x)),
+    "a norm left out": ("Phi3", lambda m: setattr(m.post_attention_layernorm, "forward", lambda x: x)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_no_defect_is_proved(defect: str) -> None:
+    family, change = DEFECTS[defect]
+    module, target = block(family)
+    change(module)
+    assert prove(module, target).level not in ("proved", "equal up to a literal")

@@ -1,0 +1,166 @@
+"""Small models of the families that are described by data: for each class of the library, changes of small sizes.
+
+Every comparison with the library takes these models in: parameters by component, products that are executed, fields
+changed one by one, scores from random weights, greedy texts; those of `COUNTED` do not run here.
+"""
+
+from typing import Any
+
+__all__ = ["COUNTED", "SMALL", "VOCAB"]
+
+VOCAB = 23
+Changes = dict[str, Any]
+SIZES: Changes = {
+    "hidden_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 11,
+    "head_dim": 10,
+    "max_position_embeddings": 64,
+}
+TOKENS: Changes = {"vocab_size": VOCAB, "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 1}
+QUOTIENT: Changes = {"hidden_size": 32, "head_dim": None}  # where heads have no width of their own
+LONE_HEADS: Changes = {**QUOTIENT, "num_key_value_heads": None}
+QUARTER: Changes = {"hidden_size": 64, "head_dim": None}  # of 4 columns of 16, one quarter is rotated
+HALF: Changes = {"head_dim": 12}
+BIASED: Changes = {"attention_bias": True, "mlp_bias": True}
+TIED: Changes = {"tie_word_embeddings": True}
+EXPERTS: Changes = {"num_experts_per_tok": 2}
+FEW: Changes = {**EXPERTS, "num_local_experts": 5, "moe_intermediate_size": 7}
+SCALES: Changes = {
+    "embedding_multiplier": 3.0,
+    "logits_scaling": 1.7,
+    "residual_multiplier": 0.3,
+    "attention_multiplier": 0.2,
+}
+FULL: Changes = {"layer_types": ["full_attention"] * 3, "sliding_window": None}
+OF_BOTH_KINDS: Changes = {"layer_types": ["full_attention", "sliding_attention", "full_attention"], "sliding_window": 2}
+
+DECODERS: dict[str, tuple[Changes, ...]] = {
+    "Arcee": ({}, BIASED | TIED),
+    "Cohere": (QUOTIENT, QUOTIENT | {"attention_bias": True, "logit_scale": 0.3}),
+    "Cohere2": (QUOTIENT | {"sliding_window": 2}, QUOTIENT | OF_BOTH_KINDS),
+    "Cwm": ({"sliding_window": 3}, {"mlp_bias": True} | OF_BOTH_KINDS),
+    "Ernie4_5": ({}, {"use_bias": True, "tie_word_embeddings": False}),
+    "Exaone4": ({"sliding_window": 2}, OF_BOTH_KINDS, FULL),
+    "FlexOlmo": (EXPERTS, EXPERTS | {"norm_topk_prob": True, "num_experts": 5}),
+    "Glm": (HALF, HALF | {"attention_bias": False}),
+    "Glm4": (HALF, {"rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 1.0}}),
+    "Granite": (SCALES, BIASED | TIED),
+    "GraniteMoe": ({**SCALES, **EXPERTS}, EXPERTS | {"num_local_experts": 5, "attention_bias": True}),
+    "GraniteMoeShared": ({**SCALES, **EXPERTS, "shared_intermediate_size": 5}, EXPERTS),
+    "Helium": ({"head_dim": 6}, {"head_dim": 6, "attention_bias": True, "mlp_bias": True}),
+    "HunYuanDenseV1": ({}, {"attention_bias": True}),
+    "HyperCLOVAX": (SCALES, BIASED | {"use_post_norm": False}),
+    "Jais2": ({}, {"attention_bias": False, "mlp_bias": False}),
+    "Mellum": (FEW, FEW | OF_BOTH_KINDS | {"norm_topk_prob": False, "attention_bias": True}),
+    "Ministral": ({"sliding_window": 2}, OF_BOTH_KINDS),
+    "Nemotron": (HALF, HALF | BIASED),
+    "Olmo": ({}, {"clip_qkv": 0.5, "attention_bias": True}),
+    "Olmo2": ({}, {"attention_bias": True, "num_key_value_heads": 4}),
+    "Olmo3": ({"sliding_window": 2}, OF_BOTH_KINDS),
+    "Olmoe": (QUOTIENT | EXPERTS, QUOTIENT | EXPERTS | {"num_experts": 5, "norm_topk_prob": True, "clip_qkv": 0.5}),
+    "Persimmon": (LONE_HEADS, LONE_HEADS | {"qk_layernorm": False}),
+    "Phi": (QUOTIENT, QUOTIENT | {"qk_layernorm": True, "num_key_value_heads": 4}),
+    "SeedOss": ({}, {"attention_bias": False, "attention_out_bias": True, "mlp_bias": True}),
+    "SmolLM3": ({}, {"no_rope_layers": [0, 1, 0], "attention_bias": True}),
+    "StableLm": (QUARTER, QUARTER | {"use_parallel_residual": True, "use_qkv_bias": True}),
+    "VaultGemma": ({"sliding_window": 2, "query_pre_attn_scalar": 7}, {"sliding_window": 3, "attention_bias": True}),
+    "Starcoder2": ({}, {"use_bias": False, "sliding_window": 2}),
+}
+
+
+ENCODER: Changes = {
+    "vocab_size": VOCAB,
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "intermediate_size": 11,
+    "max_position_embeddings": 17,
+}
+FROM_PADDING: Changes = ENCODER | {"pad_token_id": 1, "num_labels": 5}  # positions are numbered from the padding token
+ENCODERS: dict[str, Changes] = {
+    "CamembertForMaskedLM": FROM_PADDING,
+    "Data2VecTextForMaskedLM": FROM_PADDING,
+    "ErnieForMaskedLM": ENCODER,
+    "ErnieForSequenceClassification": ENCODER | {"num_labels": 5},
+    "MPNetForMaskedLM": FROM_PADDING,
+    "MPNetForSequenceClassification": FROM_PADDING,
+    "MegatronBertForMaskedLM": ENCODER,
+    "MegatronBertForSequenceClassification": ENCODER | {"num_labels": 5},
+    "RobertaPreLayerNormForMaskedLM": FROM_PADDING,
+    "XLMRobertaForMaskedLM": FROM_PADDING,
+    "XLMRobertaForSequenceClassification": FROM_PADDING,
+}
+PAIR: Changes = {
+    "vocab_size": VOCAB,
+    "d_model": 12,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_ffn_dim": 7,
+    "decoder_ffn_dim": 11,
+    "encoder_attention_heads": 3,
+    "decoder_attention_heads": 2,
+    "max_position_embeddings": 19,
+    "pad_token_id": 0,
+    "bos_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 2,
+}
+PAIRS: dict[str, tuple[Changes, ...]] = {
+    "Blenderbot": (PAIR, PAIR | {"scale_embedding": True, "activation_function": "relu"}),
+    "BlenderbotSmall": (PAIR,),
+    "MBart": (PAIR | {"forced_eos_token_id": None},),
+    "MT5": (
+        {"vocab_size": VOCAB, "d_model": 12, "d_kv": 5, "d_ff": 11, "num_layers": 2, "num_heads": 3}
+        | {"decoder_start_token_id": 0},
+    ),
+    "PLBart": (PAIR,),
+    "Pegasus": (PAIR, PAIR | {"scale_embedding": True}),
+}
+GPT: Changes = {"n_embd": 12, "n_layer": 2, "n_head": 3, "n_positions": 17, **TOKENS}
+GPT_NEO: Changes = {"hidden_size": 12, "num_heads": 3, "max_position_embeddings": 17, "window_size": 3, **TOKENS}
+MPT: Changes = {"d_model": 16, "n_heads": 4, "n_layers": 2, **TOKENS}
+LONE: list[tuple[str, Changes]] = [
+    ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "internlm3"}),
+    ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "iquestcoder", "mlp_bias": True}),
+    ("BioGptForCausalLM", ENCODER | TOKENS),
+    ("GPTBigCodeForCausalLM", GPT),
+    ("GPTBigCodeForCausalLM", GPT | {"multi_query": False, "n_inner": 7, "scale_attn_weights": False}),
+    ("GPTNeoForCausalLM", GPT_NEO | {"num_layers": 2, "attention_types": [[["global", "local"], 1]]}),
+    ("MptForCausalLM", MPT),
+    ("MptForCausalLM", MPT | {"attn_config": {"clip_qkv": 0.3}}),
+    ("OpenAIGPTLMHeadModel", GPT),
+    ("OpenAIGPTLMHeadModel", GPT | {"afn": "relu", "tie_word_embeddings": False}),
+]
+ROUTED: Changes = {
+    "n_routed_experts": 6,
+    "n_group": 3,
+    "topk_group": 2,
+    "num_experts_per_tok": 3,
+    "moe_intermediate_size": 5,
+}
+COUNTED: list[tuple[str, Changes]] = [
+    ("MarianMTModel", PAIR | {"activation_function": "swish"}),
+    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
+    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
+    ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
+    ("MiniMaxM2ForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5, "num_experts_per_tok": 2}),
+]
+
+
+def _small(changes: Changes) -> Changes:
+    return {
+        name: value
+        for name, value in {**SIZES, **TOKENS, **changes}.items()
+        if value is not None or name == "sliding_window"
+    }
+
+
+SMALL: list[tuple[str, Changes]] = [
+    *((f"{prefix}ForCausalLM", _small(changes)) for prefix, variants in DECODERS.items() for changes in variants),
+    *LONE,
+    *ENCODERS.items(),
+    *((f"{prefix}ForConditionalGeneration", each) for prefix, variants in PAIRS.items() for each in variants),
+]
