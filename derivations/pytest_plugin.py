@@ -1,8 +1,9 @@
-"""The pytest plugin: the fixture `derivation`, and the formulas of documents as test items (`--check-formulas`).
+"""The pytest plugin: the fixtures `derivation` and `prove`, and formulas of documents as tests (`--check-formulas`).
 
 When pytest starts, this module imports only pytest; SymPy is imported at the first use of the fixture or of a document.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ import pytest
 if TYPE_CHECKING:
     from derivations.documents.passages import Place
     from derivations.language.results.derivation import Derivation
+    from numeric.lifting import Verdict
 
-__all__ = ["derivation"]
+__all__ = ["derivation", "prove"]
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +27,37 @@ def derivation() -> "Callable[[str], Derivation]":
     from derivations.catalogue import get  # deferred: SymPy is not wanted by every test run
 
     return get
+
+
+# --- functions that are proved ---------------------------------------------------------------------------------------
+
+LEVEL = "derivations level"  # under this name a report tells the level of a verdict
+
+
+@pytest.fixture
+def prove(request: pytest.FixtureRequest) -> "Callable[..., Verdict]":
+    """Return `assert_proved`, whose verdicts are counted in the last lines of the run."""
+    from derivations.testing import assert_proved  # deferred, as above
+
+    def proved(*given: Any, **options: Any) -> "Verdict":
+        __tracebackhide__ = True
+        try:
+            verdict = assert_proved(*given, **options)
+        except AssertionError:
+            request.node.user_properties.append((LEVEL, "not proved"))
+            raise
+        request.node.user_properties.append((LEVEL, verdict.level))
+        return verdict
+
+    return proved
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print how many verdicts of each level the run had: `derivations: 5 proved, 1 tested`."""
+    reports = [each for kind in terminalreporter.stats.values() for each in kind if getattr(each, "when", "") == "call"]
+    levels = Counter(level for each in reports for name, level in each.user_properties if name == LEVEL)
+    if levels:
+        terminalreporter.write_line("derivations: " + ", ".join(f"{n} {level}" for level, n in levels.most_common()))
 
 
 # --- the formulas of documents --------------------------------------------------------------------------------------

@@ -11,9 +11,14 @@ import click
 import derivations
 from derivations.cli.checking import check_command
 from derivations.cli.counting import count_command
+from derivations.cli.fitting import fit_command
+from derivations.cli.listing import keep, list_command
+from derivations.cli.proving import prove_command
 from derivations.cli.rendering import render_command
-from derivations.cli.results import code_command, export_command, list_command, show_command, verify_command
-from derivations.cli.shared import clean_errors, folder_called, lines_kept
+from derivations.cli.results import code_command, export_command, show_command, verify_command
+from derivations.cli.shared import clean_errors, folder_called, line_width, lines_kept
+from derivations.cli.site import site_command
+from derivations.cli.stored_evidence import source_digest
 from derivations.processes import announce
 
 __all__ = ["cli", "main"]
@@ -25,7 +30,8 @@ class _MainJobByDefault(click.Group):
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Insert `run` before arguments that do not start with a command of the group."""
         own = {"--help", "--version", *self.commands}
-        if not arguments or arguments[0] not in own:
+        completing = context.resilient_parsing  # the shell asks for the commands, not for those of `run`
+        if not completing and (not arguments or arguments[0] not in own):
             arguments = ["run", *arguments]
         return super().parse_args(context, arguments)
 
@@ -36,18 +42,19 @@ class _MainJobByDefault(click.Group):
 def cli() -> None:
     r"""The mathematics of the Transformer: derived, proved, printed, compiled, run and cross-checked.
 
-    Without a command, the main job runs: derive and prove everything, write LaTeX and Markdown to
-    ./derivations-output, compile the base-size Transformer, run it on real text and cross-check it.
+    Without a command, the main job runs: prove everything, write it as LaTeX and Markdown to the folder
+    derivations-output, run the base-size Transformer on a text (`derivations FILE` takes yours) and cross-check.
 
     \b
-    derivations                                  the main job
-    derivations book.txt --out pages             the main job on a text of yours
-    derivations list                             all results, with their evidence
-    derivations show softmax.jacobian --steps    one result with its derivation
-    derivations code encoder_layer               standalone NumPy source of a layer
-    derivations count llama-3-8b                 parameters, FLOPs and bytes of a model
-    derivations check notes.md                   judge the formulas of a document
-    derivations render notes.md                  fill the blocks of a document with formulas
+    derivations                                the main job
+    derivations list                           topics, results, layers
+    derivations show softmax.jacobian --steps  a result with its derivation
+    derivations code encoder_layer             NumPy source of a layer
+    derivations count llama-3-8b               parameters, FLOPs and bytes
+    derivations fit llama-3-8b --gpu h100      bytes on a device, bounds on time
+    derivations check notes.md                 judge the formulas of a document
+    derivations render notes.md                fill a document with formulas
+    derivations site pages                     a static site of all of it
     """
 
 
@@ -55,8 +62,9 @@ def cli() -> None:
 @click.argument("file", required=False)
 @click.option("--out", default="derivations-output", show_default=True, help="Folder for the LaTeX and Markdown files.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the weights.")
+@click.option("--verbose", is_flag=True, help="Print a table of all results, layers and properties as well.")
 @clean_errors
-def run_command(file: str | None, out: str, seed: int) -> None:
+def run_command(file: str | None, out: str, seed: int, verbose: bool) -> None:
     r"""Derive and prove everything, write it, compile and run the Transformer on FILE, cross-check.
 
     FILE is any UTF-8 text; without it the description in the package's metadata is used.
@@ -69,9 +77,15 @@ def run_command(file: str | None, out: str, seed: int) -> None:
         known = ", ".join(name for name, command in cli.commands.items() if not command.hidden)
         raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
     announce("numeric.verification.job")
+    from rich.console import Console
+
     from numeric.verification.job import main_job  # the numeric side is needed by this command alone
 
-    if not main_job(None if file is None else Path(file), folder_called(out), seed):
+    digest, folder = source_digest(), folder_called(out)
+    console = Console(markup=False, highlight=False, width=line_width())
+    summary = main_job(None if file is None else Path(file), folder, seed, console, verbose)
+    keep(digest, summary.proofs)  # everything was proved: the next `list` can read it
+    if summary.failures:
         sys.exit(1)
 
 
@@ -82,8 +96,11 @@ COMMANDS = (
     export_command,
     code_command,
     count_command,
+    fit_command,
     check_command,
+    prove_command,
     render_command,
+    site_command,
 )
 for command in COMMANDS:
     cli.add_command(command)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from derivations.cli.shared import clean_errors, progress_of
+from derivations.cli.shared import clean_errors, line_width, progress_of
 
 if TYPE_CHECKING:
     from derivations.documents.reports.judging import Judged
@@ -20,12 +20,13 @@ TEXTS = ("markdown", "notebook", "restructuredtext", "latex", "python")
 STANDARD_INPUT = "-"
 
 
-@click.command("check")
+@click.command("check", short_help="Judge the formulas of documents.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="How to report.  [default: text]")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="The same as --format sarif.")
 @click.option("--verbose", is_flag=True, help="Show every claim, not only what is wrong or rests on an assumption.")
+@click.option("--not-understood", "not_understood", is_flag=True, help="Show what was not understood as well, and why.")
 @click.option("--fix", is_flag=True, help="Print the repairs that are certain as a diff.")
 @click.option("--write", "written", is_flag=True, help="With --fix: write the repairs into the files.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use at most.")
@@ -33,7 +34,9 @@ STANDARD_INPUT = "-"
 @click.option("--ignore", multiple=True, metavar="ID", help="A check or a result whose findings are left out.")
 @click.option("--stdin-format", type=click.Choice(TEXTS), default="markdown", show_default=True, help="Of FILE -.")
 @clean_errors
-def check_command(files: tuple[str, ...], verbose: bool, fix: bool, written: bool, **options: Any) -> None:
+def check_command(
+    files: tuple[str, ...], verbose: bool, not_understood: bool, fix: bool, written: bool, **options: Any
+) -> None:
     r"""Judge the formulas of documents: Markdown, notebooks, reStructuredText, LaTeX, Python docstrings.
 
     Each claim is proved, holds, holds under an assumption (conditional), is wrong, or is unknown. FILE may be a folder,
@@ -43,6 +46,7 @@ def check_command(files: tuple[str, ...], verbose: bool, fix: bool, written: boo
     derivations check notes.md
     derivations check docs --jobs 4
     derivations check paper.tex --fix
+    derivations check paper.tex --not-understood
     derivations check chapter.ipynb --ignore arithmetic --json
     cat notes.md | derivations check - --format github
     """
@@ -56,7 +60,7 @@ def check_command(files: tuple[str, ...], verbose: bool, fix: bool, written: boo
     if fix:
         judged = _repaired(judged, options, written)
     else:
-        _print(judged, form, verbose)
+        _print(judged, form, verbose, not_understood)
     if any(each.wrong for each in judged):
         sys.exit(1)
     if any(each.failed for each in judged):
@@ -127,7 +131,7 @@ def _print_problems(judged: Sequence["Judged"]) -> None:
             click.echo(f"{place_of(each.report.file, problem.place)}: {visible(problem.message)}", err=True)
 
 
-def _print(judged: Sequence["Judged"], form: str, verbose: bool) -> None:
+def _print(judged: Sequence["Judged"], form: str, verbose: bool, not_understood: bool) -> None:
     reports = [each.report for each in judged]
     match form:
         case "json":
@@ -147,8 +151,8 @@ def _print(judged: Sequence["Judged"], form: str, verbose: bool) -> None:
 
             from derivations.documents.reports.text_report import print_report
 
-            width = None if sys.stdout.isatty() else 140
-            print_report(reports, Console(markup=False, highlight=False, width=width), verbose)
+            console = Console(markup=False, highlight=False, width=line_width())
+            print_report(reports, console, verbose, not_understood)
 
 
 # --- repairs ---

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from derivations.cli.shared import clean_errors, table_of
+from derivations.cli import completion
+from derivations.cli.own_modules import is_own
+from derivations.cli.shared import clean_errors, said, table_of
 
-__all__ = ["count_command"]
+__all__ = ["count_command", "model_of_name"]
 
 PHASES = ("forward", "training", "prefill", "decode")
 DTYPES = ("bfloat16", "float16", "float32", "float64", "float8", "int8")
@@ -16,8 +18,8 @@ RECOMPUTED = ("nothing", "attention", "blocks")
 LATENT = ("absorbed", "expanded")
 
 
-@click.command("count")
-@click.argument("model", metavar="MODEL")
+@click.command("count", short_help="Parameters, FLOPs and bytes.")
+@click.argument("model", metavar="MODEL", shell_complete=completion.models)
 @click.option("--batch", default=1, show_default=True, type=click.IntRange(min=1), help="Sequences at once.")
 @click.option("--seq", type=click.IntRange(min=1), help="Positions; for decode, those in the cache.  [default: 1024]")
 @click.option("--source", type=click.IntRange(min=1), help="Positions that an encoder reads.  [default: as --seq]")
@@ -62,7 +64,7 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
         input_gradient=not options["no_input_gradient"],
     )
     asked = {key: options[key] for key in ("batch", "seq", "source", "phase", "dtype", "recomputed", "latent")}
-    counts = count(_model(model, options["ignore"]), convention=convention, **asked)
+    counts = count(model_of_name(model, options["ignore"]), convention=convention, **asked)
     if options["source"] is not None and counts.source != options["source"]:
         raise ValueError(f"--source {options['source']}: {counts.model.name} reads no source of a length to choose")
     if as_json:
@@ -76,9 +78,11 @@ def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, *
         click.echo(f"picture in {plot}", err=True)
 
 
-def _model(name: str, ignored: tuple[str, ...]) -> Any:
+def model_of_name(name: str, ignored: tuple[str, ...]) -> Any:
     """Read the configuration at a path, or return the built-in model of a name."""
     path = Path(name)
+    if is_own(name) and not path.exists():
+        raise ValueError(f"{name}: models are counted here; a layer is by count_flops(layer), count_parameters(layer)")
     if path.is_dir():
         path = path / "config.json"
     if path.exists() or path.suffix == ".json" or len(path.parts) > 1:
@@ -103,5 +107,5 @@ def _print_counts(counts: Any, symbolic: bool) -> None:
         click.echo(shown.text(steps=True).rstrip("\n"))
         click.echo(f"Evidence: {shown.evidence.level}.")
     for question, answer in summary(counts):
-        click.echo(f"{question}: {answer}")
-    click.echo("Convention: " + " ".join(f"{text.rstrip('.')}." for text in counts.assumptions))
+        click.echo(said(f"{question}: {answer}", "  "))
+    click.echo(said("Convention: " + " ".join(f"{text.rstrip('.')}." for text in counts.assumptions), "  "))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from derivations.cli.shared import clean_errors
-from derivations.documents.choices import LANGUAGES, MATHS
+from derivations.cli.own_modules import of_modules
+from derivations.cli.shared import clean_errors, language_option
+from derivations.documents.choices import MATHS
 
 if TYPE_CHECKING:
     from derivations.documents.rendering import Rendered
@@ -16,34 +17,45 @@ if TYPE_CHECKING:
 __all__ = ["render_command"]
 
 
-@click.command("render")
+@click.command("render", short_help="Fill documents with formulas.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a block is stale.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 @click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
 @click.option("--label", metavar="PREFIX", default=None, help="Label the formulas, such as eq:softmax-jacobian of eq.")
-@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+@language_option
+@click.option("--module", "modules", multiple=True, metavar="MODULE", help="Import a module of yours for the marks.")
 @clean_errors
 def render_command(
-    files: tuple[str, ...], check: bool, diff: bool, notation: str, math: str | None, label: str | None, lang: str
+    files: tuple[str, ...],
+    check: bool,
+    diff: bool,
+    notation: str,
+    math: str | None,
+    label: str | None,
+    lang: str,
+    modules: tuple[str, ...],
 ) -> None:
     r"""Fill the blocks of documents with formulas: Markdown, notebooks, LaTeX, reStructuredText.
 
     A block stands between <!-- derivation: ID --> or <!-- layer: NAME --> and <!-- end -->; in LaTeX behind %, in
     reStructuredText behind two dots. Words behind the id come before the options: steps, formula, title, gradient,
-    set d_k=64, notation=, math=, label=, lang=. FILE may be a folder.
+    set d_k=64, notation=, math=, label=, lang=. FILE may be a folder. With --module mypackage.results a mark may name
+    a result or layer of that module, such as mypackage.results:mine.
 
     \b
     derivations render notes.md
     derivations render docs --check
     derivations render paper.tex --notation vaswani --label eq
     derivations render chapter.ipynb --diff
+    derivations render notes.md --module mypackage.results
     """
     from derivations.documents.rendering import Options, rendered
     from derivations.language.printing.notation_file import notation_called
+    from derivations.language.printing.words import language
 
-    options = Options(notation_called(notation), math, label, lang)
+    options = Options(notation_called(notation), math, label, language(lang).tag, own=of_modules(modules))
     found = [rendered(path, options) for path in _paths(files)]
     if diff:
         _print_difference(found)

@@ -1,92 +1,41 @@
-"""Commands for results and layers: list, show, verify, export, code."""
+"""Commands for results and layers: show, verify, export, code."""
 
 import json
-import os
 import sys
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import click
 
-import derivations
+from derivations.cli import completion
+from derivations.cli.listing import keep
+from derivations.cli.onnx_export import write_onnx_file
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
-from derivations.cli.shared import clean_errors, folder_called, progress_of, table_of
-from derivations.documents.choices import LANGUAGES, MATHS, size_of
+from derivations.cli.own_modules import is_own, layer_called, result_called, shown_called
+from derivations.cli.shared import clean_errors, folder_called, language_option, progress_of, table_of, wrapped
+from derivations.cli.stored_evidence import source_digest
+from derivations.documents.choices import MATHS, size_of
 from derivations.processes import announce
 
-if TYPE_CHECKING:
-    from derivations.cli.stored_evidence import Row
-
-__all__ = ["code_command", "export_command", "list_command", "show_command", "verify_command"]
+__all__ = ["code_command", "export_command", "show_command", "verify_command"]
 
 BACKENDS = ("numpy", "jax", "torch")
 FORMATS = ("latex", "markdown", "text", "json", "python")
-PROCESSES = min(4, os.cpu_count() or 1)
 
 
-@click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, title, topic, evidence.")
-@click.option("--prove", is_flag=True, help="Prove everything now, whatever is stored.")
-@clean_errors
-def list_command(as_json: bool, prove: bool) -> None:
-    r"""List the results: ids, titles, topics, evidence.
-
-    The evidence of this very source is proved once and then read from the user's cache folder; a last line says so.
-    `verify` always proves anew.
-
-    \b
-    derivations list
-    derivations list --json
-    derivations list --prove
-    """
-    from derivations.cli import stored_evidence
-
-    digest = stored_evidence.source_digest()
-    stored = None if prove else stored_evidence.read(digest)
-    source = f"of source {digest[:12]}, version {derivations.__version__}"
-    if stored is None:
-        stored = stored_evidence.keep(digest, _listed())
-        said = f"Evidence {source}: proved now, and stored for the next list."
-    else:
-        said = (
-            f"Evidence {source}: read from the cache, proved {stored.proved}; `derivations list --prove` proves anew."
-        )
-    if as_json:
-        click.echo(json.dumps([asdict(row) for row in stored.rows], ensure_ascii=False, indent=1))
-    else:
-        table_of("results", ("id", "title", "evidence"), [(r.id, r.title, r.evidence) for r in stored.rows])
-    click.echo(said, err=as_json)
-
-
-def _listed() -> list["Row"]:
-    """Prove every result and return the rows that `list` shows."""
-    announce("derivations.catalogue")
-    from derivations.catalogue import names, verify
-
-    rows = []
-    with progress_of(len(names()), "proving") as advance:
-        for v in verify(names(), PROCESSES, cross_checked=False):
-            rows.append(_row(v))
-            advance()
-    return rows
-
-
-def _row(v: Any) -> "Row":
-    from derivations.cli.stored_evidence import Row
-
-    return Row(v.id, v.title, v.id.partition(".")[0], v.level)
-
-
-@click.command("show")
-@click.argument("name", metavar="ID")
+@click.command("show", short_help="A result or a layer.")
+@click.argument("name", metavar="ID", shell_complete=completion.results_and_layers)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--steps", is_flag=True, help="Show the derivation, not only the result.")
 @click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="Put in numbers, such as d_k=64.")
 @click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
-@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+@language_option
 @click.option("--gradient", is_flag=True, help="Of a layer, show its gradient.")
+@click.option("--numbered", is_flag=True, help="As LaTeX with a numbered equation.")
+@click.option("--label", default="", metavar="PREFIX", help="As LaTeX with a label, such as eq:softmax-jacobian of eq.")
+@click.option("--macros", is_flag=True, help="As LaTeX with macros for the letters, and their definitions.")
 @clean_errors
 def show_command(
     name: str,
@@ -98,6 +47,9 @@ def show_command(
     math: str | None,
     lang: str,
     gradient: bool,
+    numbered: bool,
+    label: str,
+    macros: bool,
 ) -> None:
     r"""Show one result, or one layer.
 
@@ -106,34 +58,70 @@ def show_command(
     derivations show dot_product.variance --set d_k=64 --format latex
     derivations show feed_forward.column_form --notation columns --format markdown
     derivations show feed_forward --gradient
-    """
-    from derivations.catalogue import get
-    from derivations.catalogue import layer as layer_called
-    from derivations.language.printing.loops import python_source
-    from derivations.language.printing.notation_file import notation_called
+    derivations show softmax.jacobian --label eq
+    derivations show mypackage.results:mine
 
-    if gradient and "." in name:
-        raise ValueError(f"{name} is a result: --gradient shows the gradient of a layer, such as feed_forward")
-    shown = get(name) if "." in name else _or_gradient(layer_called(name), gradient)
+    The last one imports mypackage.results, a module of yours: mine is a result, a layer, or a function that returns
+    one. So do verify and code.
+    """
+    from derivations.language import Derivation
+    from derivations.language.printing.labels import label_of, labelled
+    from derivations.language.printing.loops import python_source
+    from derivations.language.printing.macros import definitions, with_macros
+    from derivations.language.printing.notation_file import notation_called
+    from derivations.language.printing.words import Kind, language, said, word
+
+    signs = language(lang)  # one without a catalogue is refused before the result is proved
+    if gradient and "." in name and not is_own(name):  # said before the result is proved
+        raise ValueError(_no_gradient(name))
+    if numbered or label:
+        form, math = _numbered(form, math)
+    if macros and form not in ("text", "latex"):
+        raise ValueError("--macros is for LaTeX: leave --format out")
+    shown = shown_called(name)
+    is_result = isinstance(shown, Derivation)
+    if gradient and is_result:
+        raise ValueError(_no_gradient(name))
+    shown = _or_gradient(shown, gradient)
     if sizes:
         shown = shown.at(**dict(map(size_of, sizes)))
     if as_json or form == "json":
         click.echo(json.dumps(shown.json(), ensure_ascii=False, indent=1))
     elif form == "python":
-        click.echo(python_source(shown) if "." in name else _source(shown, "numpy"), nl=False)
+        click.echo(python_source(shown) if is_result else _source(shown, "numpy"), nl=False)
     else:
+        using, letters = with_macros(notation_called(notation)) if macros else (notation_called(notation), {})
+        form = "latex" if macros else form
         options: dict[str, Any] = {"steps": steps, "lang": lang}
         if math is not None:
             options["math"] = math
         if form == "text":
             options.pop("math", None)
-        click.echo(getattr(shown, form)(notation_called(notation), **options).rstrip("\n"))
-        if form == "text" and "." in name:
-            click.echo(f"Evidence: {shown.evidence.level}.")
+        printed = getattr(shown, form)(using, **options).rstrip("\n")
+        printed = definitions(letters) + printed  # the macros are known once the formulas are printed
+        if label:
+            printed = labelled(
+                printed, label_of(label, name if is_own(name) else shown.id if is_result else shown.name)
+            )
+        click.echo(wrapped(printed) if form == "text" and sys.stdout.isatty() else printed)
+        if form == "text" and is_result:
+            level = said(Kind.EVIDENCE, shown.evidence.level, lang)
+            click.echo(f"{word('Evidence', lang)}{signs.colon}{level}{signs.stop}")
 
 
-@click.command("verify")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+def _numbered(form: str, math: str | None) -> tuple[str, str]:
+    """Return the format and the marks of a numbered formula; the default format gives way, another one does not."""
+    if form not in ("text", "latex") or math not in (None, "equation"):
+        raise ValueError("--numbered and --label are for LaTeX equations: leave --format and --math out")
+    return "latex", "equation"
+
+
+def _no_gradient(name: str) -> str:
+    return f"{name} is a result: --gradient shows the gradient of a layer, such as feed_forward"
+
+
+@click.command("verify", short_help="Prove and cross-check again.")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=completion.results)
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, evidence, failures, cross-check.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use.")
 @clean_errors
@@ -146,20 +134,24 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
     derivations verify
     derivations verify --jobs 4
     derivations verify softmax.jacobian attention.scores --json
+    derivations verify mypackage.results:mine
+
+    Of a layer of a module of yours, that its gradient is right is proved.
     """
     if jobs > 1:
         announce("derivations.catalogue")
     from derivations.catalogue import known, names, verify
-    from derivations.cli import stored_evidence
 
-    chosen = [known(name) for name in ids] or names()
+    of_modules = [_verified_own(name) for name in ids if is_own(name)]
+    chosen = [known(name) for name in ids if not is_own(name)] if ids else names()
     verdicts = []
     with progress_of(len(chosen), "proving") as advance:
         for verdict in verify(chosen, jobs):
             verdicts.append(verdict)
             advance()
+    verdicts += of_modules
     if not ids:
-        stored_evidence.keep(stored_evidence.source_digest(), [_row(v) for v in verdicts])
+        keep(source_digest(), verdicts)
     if as_json:
         click.echo(json.dumps([_verdict(v) for v in verdicts], ensure_ascii=False, indent=1))
     else:
@@ -171,6 +163,13 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
         click.echo(f"cross-check not applicable: {without} of {len(verdicts)} ({without / len(verdicts):.0%})")
     if any(v.failed for v in verdicts):
         sys.exit(1)
+
+
+def _verified_own(name: str) -> Any:
+    """Return the verdict on a result of a user's module."""
+    from derivations.catalogue import verdict
+
+    return verdict(name, partial(result_called, name))
 
 
 def _verdict(v: Any) -> dict[str, Any]:
@@ -189,29 +188,76 @@ def _disagreement(v: Any) -> tuple[str, ...]:
     return (f"the cross-check disagrees: {v.reason}",) if v.cross_check == "disagrees" else ()
 
 
-@click.command("export")
-@click.argument("folder", metavar="DIR")
+@click.command("export", short_help="All of it as LaTeX and Markdown; a layer as ONNX.")
+@click.argument("folder", metavar="DIR|LAYER")
 @click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
 @click.option("--math", type=click.Choice(MATHS), default="dollars", show_default=True, help="How formulas are marked.")
-@click.option("--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+@language_option
+@click.option("--width", default="345pt", show_default=True, help="Width of the text in LaTeX: pt, in, cm or mm.")
+@click.option("--numbered", is_flag=True, help="Number the formulas of the LaTeX files.")
+@click.option("--label", default="", metavar="PREFIX", help="Label them, such as eq:softmax-jacobian of eq.")
+@click.option("--macros", is_flag=True, help="Letters as macros, which derivations.sty defines.")
+@click.option("--onnx", "onnx_file", metavar="FILE", help="Write LAYER, or the model in a folder, as this ONNX file.")
+@click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="With --onnx, fix a size, such as N=6.")
+@click.option("--optimized", is_flag=True, help="With --onnx, the optimised layer.")
+@click.option("--explain", is_flag=True, help="With --onnx --optimized, list the rewritings as well.")
+@click.option("--external-data", is_flag=True, help="With --onnx, weights in a second file, FILE.data.")
 @clean_errors
-def export_command(folder: str, notation: str, math: str, lang: str) -> None:
-    r"""Write every result and layer as LaTeX and Markdown files, ready to \input or include.
+def export_command(
+    folder: str,
+    notation: str,
+    math: str,
+    lang: str,
+    width: str,
+    numbered: bool,
+    label: str,
+    macros: bool,
+    onnx_file: str | None,
+    sizes: tuple[str, ...],
+    optimized: bool,
+    explain: bool,
+    external_data: bool,
+) -> None:
+    r"""Write every result and layer as LaTeX and Markdown files, ready to \input or include, and a book of all.
+
+    With --onnx, write one layer as an ONNX graph with symbolic dimensions; weights are inputs. A folder with
+    config.json and safetensors is a model, whose weights are in the file.
+
+    Formulas in LaTeX are broken into lines that fit into the width. The book is derivations.tex, with references.bib:
+    run pdflatex, bibtex, pdflatex twice; in Chinese lualatex.
 
     \b
     derivations export pages
     derivations export pages --notation vaswani --math brackets
+    derivations export column --width 3.3in --label eq
+    derivations export pages --macros
+    derivations export encoder_layer --onnx encoder_layer.onnx
+    derivations export encoder --onnx encoder.onnx --set N=6 --optimized --explain
     """
+    if onnx_file:
+        write_onnx_file(folder, onnx_file, sizes, optimized, explain, external_data)
+        return
+    for given, option in (
+        (sizes, "--set"),
+        (optimized, "--optimized"),
+        (explain, "--explain"),
+        (external_data, "--external-data"),
+    ):
+        if given:
+            raise ValueError(f"{option} is about a layer as ONNX: add --onnx FILE")
     from derivations.catalogue import layers, results
-    from derivations.language.printing.export import export
+    from derivations.language.printing.export import Layout, export
     from derivations.language.printing.notation_file import notation_called
+    from derivations.language.printing.words import language
 
-    files = export(folder_called(folder), results(), layers(), notation_called(notation), math, lang)
+    tag, using = language(lang).tag, notation_called(notation)  # refused before everything is proved
+    layout = Layout(width, numbered, label, macros)
+    files = export(folder_called(folder), results(), layers(), using, math, tag, layout)
     click.echo(f"{len(files)} files in {folder}", err=True)
 
 
-@click.command("code")
-@click.argument("name", metavar="LAYER")
+@click.command("code", short_help="Source for NumPy, JAX, PyTorch.")
+@click.argument("name", metavar="LAYER", shell_complete=completion.layers)
 @click.option("--backend", type=click.Choice(BACKENDS), default="numpy", show_default=True, help="The library.")
 @click.option("--gradient", is_flag=True, help="The source of the layer's gradient, forward and backward pass.")
 @click.option("--optimized", is_flag=True, help="The source of the optimised layer: in place, in tiles, on threads.")
@@ -237,9 +283,8 @@ def code_command(
     derivations code transformer > transformer.py
     derivations code encoder_layer --optimized
     derivations code encoder_layer --optimized --explain --without base_two
+    derivations code mypackage.layers:mine
     """
-    from derivations.catalogue import layer as layer_called
-
     check_options(optimized, backend, explain, without, as_json)
     layer = layer_called(name)
     if optimized and gradient:

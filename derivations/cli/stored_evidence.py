@@ -22,25 +22,27 @@ from platformdirs import user_cache_path
 
 import derivations
 
-__all__ = ["Row", "Stored", "keep", "read", "source_digest"]
+__all__ = ["LAYER", "Row", "Stored", "keep", "read", "source_digest"]
 
 TRUSTED = ("sympy", "mpmath")
+LAYER = "layer"  # the topic of the rows of layers
 KEPT = 8  # sources whose evidence is kept: one for each environment that somebody may use in turn
 
 
 @dataclass(frozen=True)
 class Row:
-    """One result in the output of `list`."""
+    """One result or layer in the output of `list`, with the letters in its formula."""
 
     id: str
     title: str
     topic: str
     evidence: str
+    letters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Stored:
-    """The rows of all results, and the time (UTC) of their proof."""
+    """The rows of all results and layers, and the time (UTC) of their proof."""
 
     rows: tuple[Row, ...]
     proved: str
@@ -69,7 +71,7 @@ def read(digest: str) -> Stored | None:
     """Return the stored evidence for this source, or None if it does not exist or cannot be read."""
     try:
         found = json.loads(store_of(digest).read_text(encoding="utf-8"))
-        rows = tuple(Row(**row) for row in found["rows"])
+        rows = tuple(Row(**{**row, "letters": tuple(row["letters"])}) for row in found["rows"])
         return Stored(rows, found["proved"]) if found["digest"] == digest and rows else None
     except (OSError, ValueError, TypeError, KeyError):
         return None

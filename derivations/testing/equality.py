@@ -41,6 +41,7 @@ from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.testing.adoption import Adopted, adopt
+from derivations.testing.printed import from_latex, is_printed
 
 __all__ = ["Equality", "assert_equal"]
 
@@ -70,10 +71,13 @@ def assert_equal(
 ) -> Equality:
     """Assert that two expressions are equal for all values within the assumptions.
 
-    `assuming` holds SymPy relations, or `Assumption`s for all values of an index. `about` names a result or layer whose
-    definitions may be used. `ranges` gives the number of values of the indices that no array shape determines.
+    A side may also be a result, which stands for its right-hand side, under its definitions and assumptions, or what
+    latexify-py prints of a function, which is read back. `assuming` holds SymPy relations, or `Assumption`s for all
+    values of an index. `about` names a result or layer whose definitions may be used. `ranges` gives the number of
+    values of the indices that no array shape determines.
     """
     __tracebackhide__ = True
+    about = next((side for side in (right, left) if isinstance(side, Derivation)), None) if about is None else about
     sides = [_expression(side) for side in (left, right)]
     stated = tuple(_stated(assuming))
     sizes = [size for each in stated for size in each.ranges.values()]
@@ -101,7 +105,16 @@ def assert_equal(
 
 def _expression(value: Any) -> Basic:
     if isinstance(value, str):
-        raise TypeError(f"assert_equal takes SymPy expressions, not text, which is never evaluated: {value[:40]!r}")
+        raise TypeError(
+            f"assert_equal takes SymPy expressions, not text, which is never evaluated: {value[:40]!r}; "
+            "from_latex reads what latexify prints"
+        )
+    if isinstance(value, Derivation):
+        if value.relation != "=":
+            raise ValueError(f"{value.called} states no equality, but {value.relation}")
+        return value.rhs
+    if is_printed(value):
+        return from_latex(value)
     try:
         expression = sympify(value, strict=True)
     except SympifyError:

@@ -23,8 +23,9 @@ from numeric.codegen.compile import compile_layer
 from numeric.models.weights import initialise
 from numeric.runtime.structure import identifier
 from numeric.verification import reference
-from numeric.verification.agreement.cases import REFERENCES, SCALARS, drawn
+from numeric.verification.agreement.cases import SCALARS, drawn
 from numeric.verification.agreement.cases import subjects as catalogue
+from numeric.verification.agreement.loops import rows_of
 from numeric.verification.reference.position_wise import gelu as exact_gelu
 
 __all__ = ["Situation", "situations"]
@@ -53,7 +54,6 @@ OWN_SIZES: Mapping[str, Mapping[str, int]] = {  # where a layer is cheap, or liv
     "rotary_embedding_halves": {"n": 257},
     "recurrent_step": {"d": 67},
 }
-BUILT_IN = {"convolution": ("w",)}
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,9 @@ class Situation:
         given = dict(arguments)
         if "epsilon" in given:
             given["eps"] = given.pop("epsilon")
-        for name in ("rate", "alpha", "slope", *BUILT_IN.get(self.layer_name, ())):  # known to the references
-            given.pop(name, None)
+        numbers = {name: given.pop(name) for name in [*given] if isinstance(given[name], int | float)}
         with mp.workdps(50):
-            return np.array(self.expected(**given), dtype=object)
+            return np.array(rows_of(self.expected, given, numbers), dtype=object)
 
 
 def _shaken(weights: Any, rng: np.random.Generator) -> Any:
@@ -229,8 +228,7 @@ HARD: Mapping[str, Mapping[str, Change]] = {
 @cache
 def situations(names: tuple[str, ...]) -> tuple[Situation, ...]:
     """Return the situations of the layers named."""
-    layers = {**{name: (layer, REFERENCES[name]) for name, (layer, _) in catalogue().items() if name in REFERENCES},
-              **_own_layers()}  # fmt: skip
+    layers = {**catalogue(), **_own_layers()}
     found = []
     for name in names:
         layer, expected = layers[name]

@@ -223,6 +223,23 @@ def test_bad_input_is_refused_in_one_sentence(
     assert len(captured.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.tex", "a.py", "a.ipynb"])
+def test_a_file_in_another_encoding_ends_in_exit_code_2(tmp_path: Path, name: str):
+    (tmp_path / name).write_bytes("# caf\xe9 $2 + 2 = 5$\n".encode("latin-1"))
+    result = run(tmp_path / name)
+    assert result.exit_code == 2
+    assert f"{name}:1:" in result.stderr and "UTF-8" in result.stderr
+
+
+def test_what_was_not_understood_is_listed_on_demand_with_its_place(document: Callable[..., Path]):
+    path = document("Where $y = \\foo{3}$, $3 = 3$ and\nit is $x = \\oint z$.\n")
+    asked = run(path, "--not-understood").stdout
+    assert f"{path}:1:8  unknown  [not understood]" in asked and "the command \\foo is not known" in asked
+    assert f"{path}:2:8  unknown  [not understood]" in asked
+    assert "3 = 3" not in asked
+    assert "not understood" not in run(path).stdout
+
+
 def test_what_cannot_be_read_is_said_and_the_other_files_are_judged(document: Callable[..., Path], tmp_path: Path):
     document("{", "a.ipynb")
     document(RIGHT, "b.md")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,11 @@ from derivations import catalogue
 from derivations.catalogue import get, layer, layers, names, results
 from derivations.cli import cli
 from derivations.cli.results import FORMATS
-from derivations.documents.choices import LANGUAGES, MATHS
-from derivations.language.printing.export import write_files
+from derivations.documents.choices import MATHS
+from derivations.language.printing.export import Layout, pages_of, write_files
+from derivations.language.printing.fragments import fragment
 from derivations.language.printing.notation import NOTATIONS
+from derivations.language.printing.statement import statement
 from tests.tiers import few
 
 LEVELS = {"definition", "proved", "proved for sizes up to N", "tested", "refuted", "unknown"}
@@ -93,8 +96,9 @@ def listed() -> list[dict[str, str]]:
 def test_the_list_as_json_has_every_result(listed: list[dict[str, str]]):
     assert [row["id"] for row in listed] == names()
     for row in listed:
+        letters = row.pop("letters")
         assert list(row) == ["id", "title", "topic", "evidence"]
-        assert all(isinstance(value, str) and value for value in row.values())
+        assert all(isinstance(value, str) and value for value in [*row.values(), *letters])
         assert row["topic"] == row["id"].partition(".")[0]
         assert row["evidence"] in LEVELS
 
@@ -106,19 +110,38 @@ def test_the_whole_catalogue_is_proved(listed: list[dict[str, str]]):
 
 @pytest.mark.slow
 def test_the_table_has_every_result(listed: list[dict[str, str]]):
-    table = printed("list")
+    table = printed("list", "--all")
     assert f"{len(listed)} results" in table
-    assert [row["id"] for row in listed if f" {row['id']} " not in table] == []
+    assert [row["id"] for row in listed if f"{row['id']} " not in table] == []
 
 
 # --- show -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_numbered_equation_has_a_label_of_one_form():
+    said = printed("show", "softmax.jacobian_diagonal", "--label", "eq")
+    assert said.splitlines()[2:5] == [
+        r"\begin{equation}\label{eq:softmax-jacobian_diagonal}",
+        r"\frac{\partial y_{i}}{\partial x_{i}} = y_{i} (1 - y_{i})",
+        r"\end{equation}",
+    ]
+    plain = printed("show", "softmax.jacobian_diagonal", "--numbered")
+    assert plain == said.replace(r"\label{eq:softmax-jacobian_diagonal}", "")
+    assert plain == printed("show", "softmax.jacobian_diagonal", "--format", "latex", "--math", "equation")
+    assert r"\label{eq:linear_gradient}" in printed("show", "linear", "--gradient", "--label", "eq")
+
+
+def test_letters_are_macros_on_demand():
+    said = printed("show", "linear", "--macros", "--label", "eq").splitlines()
+    assert said[0] == r"\providecommand{\dvW}{W}"
+    assert r"\dvY = \dvX \dvW + \dvb" in said
 
 
 def test_the_text_is_shown_by_default():
     assert printed("show", "softmax.jacobian") == (
         "Jacobian of softmax (softmax.jacobian)\n"
         "    dy_i/dx_k = y_i (delta_ik - y_k)\n"
-        "Where y = softmax(x), i, k = 1, ..., n.\n"
+        "Where y = softmax(x), x in R^n, i, k = 1, ..., n.\n"
         "Source: Bridle (1990).\n"
         "Evidence: proved.\n"
     )
@@ -171,7 +194,7 @@ def test_everything_is_json():
 
 def test_sizes_are_put_in():
     at_64 = printed("show", "dot_product.variance", "--set", "d_k=64", "--format", "latex")
-    assert at_64.startswith(r"\operatorname{Var}\left(\sum_{j=1}^{64} q_{j} k_{j}\right) = 64")
+    assert at_64.startswith(r"\mathrm{Var}\left(\sum_{j=1}^{64} q_{j} k_{j}\right) = 64")
     shapes = printed("show", "feed_forward", "--set", "d_model=512", "--set", "d_ff=2048")
     assert "W_1 in R^{512 x 2048}" in shapes and "d_ff" not in shapes
 
@@ -206,10 +229,11 @@ def test_formulas_are_marked_as_asked(math: str, opening: str, inline: str):
     assert math in MATHS and len(MATHS) == 4
 
 
-@pytest.mark.parametrize(("lang", "where"), [("en", "Where "), ("zh-Hant", "其中"), ("zh-Hans", "其中")])
-def test_words_are_in_the_language_asked_for(lang: str, where: str):
-    assert lang in LANGUAGES
-    assert f"\n{where}" in printed("show", "softmax.jacobian", "--lang", lang)
+@pytest.mark.parametrize(
+    ("lang", "evidence"), [("en", "Evidence: proved."), ("zh-Hant", "證據：已證明。"), ("zh", "证据：已证明。")]
+)
+def test_words_are_in_the_language_asked_for(lang: str, evidence: str):
+    assert printed("show", "softmax.jacobian", "--lang", lang).endswith(f"\n{evidence}\n")
 
 
 # --- verify ---------------------------------------------------------------------------------------------------------
@@ -296,16 +320,16 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_every_result_and_layer_is_exported(exported: dict[str, bytes]):
     stems = [*names(), *(f"layer-{name}" for name in layers())]
     expected = {f"latex/{stem}.tex" for stem in stems} | {f"markdown/{stem}.md" for stem in stems}
-    assert set(exported) == expected | {"derivations.tex", "derivations.md"}
+    assert set(exported) == expected | {"derivations.tex", "references.bib", "derivations.md"}
     assert all(exported.values())
 
 
 @pytest.mark.slow
 def test_a_file_is_the_derivation(exported: dict[str, bytes]):
     assert exported["markdown/softmax.jacobian.md"].decode("utf-8") == get("softmax.jacobian").markdown(steps=True)
-    tex = get("softmax.jacobian").latex(steps=True, math="dollars")
+    tex = fragment(statement(get("softmax.jacobian"), "ours"), 345.0)
     assert exported["latex/softmax.jacobian.tex"].decode("utf-8") == tex
-    assert tex in exported["derivations.tex"].decode("utf-8")
+    assert r"{Jacobian of softmax}{res:softmax-jacobian}" in exported["derivations.tex"].decode("utf-8")
 
 
 @pytest.mark.slow
@@ -323,6 +347,26 @@ def test_export_takes_notation_marks_and_language(exported: dict[str, bytes], tm
     shown = get("attention.swap_query_key").markdown("vaswani", steps=True, math="brackets", lang="zh-Hant")
     assert page == shown
     assert page != exported["markdown/attention.swap_query_key.md"].decode("utf-8")
+
+
+def test_a_label_is_the_same_wherever_it_is_printed():
+    for shown in (get("softmax.jacobian"), layer("linear")):
+        tex = fragment(statement(shown, "ours"), 345.0, label="eq")
+        (label,) = re.findall(r"\\label{.*?}", tex)
+        assert label in printed("show", getattr(shown, "id", "linear"), "--label", "eq")
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        (Layout(width="wide"), "is no length"),
+        (Layout(width="1in"), "too narrow"),
+        (Layout(label="a b"), "must be letters"),
+    ],
+)
+def test_export_refuses_a_layout_that_cannot_be(layout: Layout, said: str):
+    with pytest.raises(ValueError, match=said):
+        pages_of({}, {}, layout=layout)
 
 
 def test_files_are_written_all_or_not_at_all(tmp_path: Path):
@@ -398,7 +442,12 @@ BAD = {
     "bad notation file": (["show", "softmax.ratio", "--notation", "bad.toml"], "W_Q"),
     "unknown format": (["show", "softmax.ratio", "--format", "html"], "markdown"),
     "marks that LaTeX lacks": (["show", "softmax.ratio", "--format", "latex", "--math", "fence"], "dollars"),
-    "unknown language": (["show", "softmax.ratio", "--lang", "fr"], "zh-Hant"),
+    "a label that is no name": (["show", "softmax.ratio", "--label", "1:"], "letters"),
+    "a label in Markdown": (["show", "softmax.ratio", "--label", "eq", "--format", "markdown"], "leave --format"),
+    "a number between dollars": (["show", "softmax.ratio", "--numbered", "--math", "dollars"], "leave --format"),
+    "macros in Markdown": (["show", "softmax.ratio", "--macros", "--format", "markdown"], "leave --format"),
+    "unknown language": (["show", "softmax.ratio", "--lang", "fr"], "one of en, zh-Hans, zh-Hant"),
+    "unknown language of pages": (["export", "pages", "--lang", "fr"], "one of en, zh-Hans, zh-Hant"),
     "no id": (["show"], "ID"),
     "no processes": (["verify", "softmax.ratio", "--jobs", "0"], "jobs"),
     "unknown backend": (["code", "softmax", "--backend", "fortran"], "numpy"),
@@ -429,13 +478,24 @@ def test_bad_input_is_answered_by_one_sentence(tmp_path: Path, arguments: list[s
     assert contents(tmp_path) == before
 
 
+def test_a_reader_that_has_seen_enough_gets_no_message():
+    """`derivations list | head`: the pipe is closed while the command still prints."""
+    program = "import sys, derivations.cli as c; sys.argv = ['derivations', 'show', 'encoder', '--json']; c.main()"
+    environment = {**os.environ, "PYTHONPATH": str(Path(catalogue.__file__).parents[1])}
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as ran:
+        ran.stdout.close()
+        assert ran.stderr.read() == b""
+    assert ran.returncode == 1
+
+
 def test_ctrl_c_ends_cleanly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     from derivations.cli import main
 
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(catalogue, "get", interrupted)
+    monkeypatch.setattr(catalogue, "find", interrupted)
     monkeypatch.setattr(sys, "argv", ["derivations", "show", "softmax.ratio"])
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -453,6 +513,9 @@ def test_formats_are_those_of_the_design():
         "export",
         "code",
         "count",
+        "fit",
         "check",
+        "prove",
         "render",
+        "site",
     }

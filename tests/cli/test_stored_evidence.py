@@ -10,8 +10,9 @@ from derivations import catalogue
 from derivations.catalogue import Verdict
 from derivations.cli import cli, stored_evidence
 from derivations.cli.stored_evidence import Row, keep, read, source_digest, store_of
+from numeric.verification.summary import Proof, Summary
 
-ROWS = (Row("softmax.jacobian", "Jacobian of softmax", "softmax", "proved"),)
+ROWS = (Row("softmax.jacobian", "Jacobian of softmax", "softmax", "proved", ("x", "y")),)
 
 
 @pytest.fixture
@@ -100,7 +101,13 @@ def test_json_stays_a_list_and_the_source_goes_to_standard_error(cache: Path, pr
     keep(source_digest(), ROWS)
     listed = run("list", "--json")
     assert json.loads(listed.stdout) == [
-        {"id": "softmax.jacobian", "title": "Jacobian of softmax", "topic": "softmax", "evidence": "proved"}
+        {
+            "id": "softmax.jacobian",
+            "title": "Jacobian of softmax",
+            "topic": "softmax",
+            "evidence": "proved",
+            "letters": ["x", "y"],
+        }
     ]
     assert "read from the cache" in listed.stderr
 
@@ -118,3 +125,13 @@ def test_all_results_verified_are_listed_at_once(cache: Path, proofs: list[str])
     run("verify")
     assert "read from the cache" in run("list").stdout
     assert proofs == ["softmax.jacobian"]
+
+
+def test_what_the_main_job_proved_is_listed_at_once(cache: Path, proofs: list[str], monkeypatch: pytest.MonkeyPatch):
+    summary = Summary("", [Proof("softmax.jacobian", "proved", (), 0.1, "agrees", "Jacobian of softmax", ("x",))])
+    monkeypatch.setattr("numeric.verification.job.main_job", lambda *given: summary)
+    assert run("--out", "pages").exit_code == 1  # nothing was compared, which is no success
+    listed = json.loads(run("list", "--all", "--json").stdout)
+    assert [row["id"] for row in listed] == ["softmax.jacobian"]
+    assert len(json.loads(run("list", "--layers", "--json").stdout)) == len(catalogue.LAYERS)
+    assert proofs == []

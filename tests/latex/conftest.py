@@ -21,6 +21,7 @@ CHECK = Path(__file__).with_name("katex_check.js")
 
 Katex = Callable[[Mapping[str, str]], dict[str, str]]
 Pdflatex = Callable[[Path], str | None]
+Typeset = Callable[..., str]
 
 
 def absent(reason: str) -> NoReturn:
@@ -73,3 +74,20 @@ def pdflatex() -> Pdflatex:
         return "\n".join(lost) or None
 
     return complaint
+
+
+@pytest.fixture(scope="session")
+def typeset() -> Typeset:
+    """A function from a .tex file to the log of one run: of pdflatex, or of another program by name."""
+
+    def log_of(document: Path, program: str = "pdflatex") -> str:
+        found = shutil.which(program)
+        if found is None:
+            absent(f"no `{program}` on the PATH: install TeX Live")
+        document.with_suffix(".log").unlink(missing_ok=True)
+        command = [found, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", document.name]
+        run = subprocess.run(command, cwd=document.parent, capture_output=True, check=False)
+        assert run.returncode == 0, run.stdout.decode("utf-8", errors="replace")[-2000:]
+        return document.with_suffix(".log").read_text(encoding="utf-8", errors="replace")
+
+    return log_of

@@ -6,6 +6,8 @@ import pytest
 
 from derivations import get, names
 from derivations.catalogue import layers
+from derivations.language import gradient
+from docs.build import formulas, pages
 
 pytestmark = pytest.mark.latex
 
@@ -28,6 +30,19 @@ def test_every_layer_renders(katex: Katex):
     formulas = {name: layer.latex() for name, layer in layers().items()}
     assert formulas
     assert katex(formulas) == {}
+
+
+def test_every_gradient_renders(katex: Katex):
+    found = {name: gradient(layer).latex() for name, layer in layers().items()}
+    assert found
+    assert katex(found) == {}
+
+
+def test_every_formula_of_the_pages_renders(katex: Katex):
+    texts = {path.name: path.read_text(encoding="utf-8") for path in pages()}
+    found = {f"{name} {place}": f for name, text in texts.items() for place, f in enumerate(formulas(text), 1)}
+    assert found
+    assert katex(found) == {}
 
 
 SOUND = {

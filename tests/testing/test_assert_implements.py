@@ -364,7 +364,7 @@ def test_sizes_and_scalars_that_no_shape_tells_are_arguments():
         ((softmax, "softmax"), {"dtypes": ["float16"]}, InputError, "float64 and float32, not"),
         ((softmax, "softmax"), {"dtypes": []}, InputError, "float64 and float32, not none"),
         ((softmax, "softmax"), {"d_k": 3}, InputError, "softmax has no d_k; its sizes and scalars are n"),
-        ((softmax, "softmax"), {"n": 0}, InputError, "n = 0 is no size"),
+        ((softmax, "softmax"), {"n": 0}, InputError, "n = 0 is not a size"),
         ((softmax, "layer_norm"), {"epsilon": "1e-6"}, InputError, "the scalar epsilon must be a positive number"),
         ((softmax, "layer_norm"), {"epsilon": 0}, InputError, "the scalar epsilon must be a positive number, not 0"),
     ],

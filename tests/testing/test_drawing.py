@@ -56,7 +56,7 @@ def test_a_size_that_is_given_stays():
 
 @pytest.mark.parametrize("wrong", [{"d_k": 3}, {"d_in": 0}, {"d_in": True}, {"d_in": 2.0}])
 def test_a_size_that_is_none_is_refused(wrong):
-    with pytest.raises(InputError, match=r"linear: .* is no size of it; give integers >= 1 for d_in, d_out, n"):
+    with pytest.raises(InputError, match=r"linear: .* is not a size of it; give integers >= 1 for d_in, d_out, n"):
         draw_sizes(layer("linear"), wrong, 0)
 
 

@@ -33,7 +33,10 @@ def test_a_result_shows_its_statement():
     shown = derivation("Twice", claim(x + x, step("algebra", 2 * x)), source="Nobody (2000)")
     data = displayed(shown)
     assert data["text/latex"] == r"$\displaystyle x + x = 2 x$"
-    assert data["text/markdown"] == "### Twice\n\n$$\nx + x = 2 x\n$$\n\nSource: Nobody (2000).\n"
+    assert (
+        data["text/markdown"]
+        == "### Twice\n\n$$\nx + x = 2 x\n$$\n\nWhere $x \\in \\mathbb{R}^{n}$.\n\nSource: Nobody (2000).\n"
+    )
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -74,3 +74,31 @@ def test_a_failure_is_shown_without_the_frames_of_this_package(tmp_path: Path, r
     assert "it raised AttributeError: 'numpy.ndarray' object has no attribute 'nothing' (line 8 of" in run.stdout
     for frame in ("equality.py", "implementation.py", "conformance", "During handling"):
         assert frame not in run.stdout
+
+
+def test_verdicts_are_counted_by_their_levels(tmp_path: Path, repository: Path):
+    (tmp_path / "test_mine.py").write_text(
+        "import numpy as np\n"
+        "import pytest\n"
+        "def softmax(x):\n"
+        "    weights = np.exp(x - x.max(-1, keepdims=True))\n"
+        "    return weights / weights.sum(-1, keepdims=True)\n"
+        "def test_right(prove):\n"
+        "    assert prove(softmax, 'softmax').level == 'proved'\n"
+        "    prove(lambda x: softmax(2 * x / 2), 'softmax')\n"
+        "def test_tested(prove):\n"
+        "    by_rows = lambda x: np.apply_along_axis(softmax, -1, x)\n"
+        "    assert prove(by_rows, 'softmax', or_tested=True).level == 'tested'\n"
+        "def test_wrong(prove):\n"
+        "    prove(lambda x: softmax(2 * x), 'softmax')\n",
+        encoding="utf-8",
+    )
+    run = run_pytest(tmp_path, repository)
+    assert run.returncode == 1
+    assert "1 failed, 2 passed" in run.stdout
+    assert "derivations: 2 proved, 1 tested, 1 not proved" in run.stdout
+
+
+def test_a_run_without_verdicts_says_nothing_of_them(tmp_path: Path, repository: Path):
+    (tmp_path / "test_mine.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
+    assert "derivations:" not in run_pytest(tmp_path, repository).stdout

@@ -1,0 +1,178 @@
+"""The command that lists results and layers: by topic, by search, whole.
+
+Rows come from the stored evidence of this very source, so that a list needs neither SymPy nor a proof.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+import derivations
+from derivations.cli import completion, stored_evidence
+from derivations.cli.searching import found_by, is_in
+from derivations.cli.shared import clean_errors, line_width, progress_of, said, shortened
+from derivations.cli.stored_evidence import LAYER, Row, Stored
+from derivations.processes import announce
+from derivations.topics import TOPICS
+
+__all__ = ["keep", "list_command", "stored_rows"]
+
+PROCESSES = min(4, os.cpu_count() or 1)
+EXPECTED = ("proved", "definition")  # levels that the titles leave out; the last line counts them
+NARROWEST = 36  # letters of a second column
+EXAMPLES = (
+    ("derivations list --topic softmax", "results of a topic"),
+    ('derivations list --search "kv cache"', "by words or letters"),
+    ("derivations list --layers", "layers"),
+    ("derivations list --all", "all results"),
+    ("derivations show softmax.jacobian", "one of them"),
+)
+
+
+@click.command("list", short_help="Topics, results and layers.")
+@click.option("--topic", metavar="TOPIC", shell_complete=completion.topics, help="The results of a topic.")
+@click.option("--layers", "of_layers", is_flag=True, help="The layers: what goes in and what comes out.")
+@click.option("--search", "words", metavar="WORDS", help="Results and layers, by words of titles or by letters.")
+@click.option("--all", "whole", is_flag=True, help="All results.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of objects: id, title, topic, evidence, letters.")
+@click.option("--prove", is_flag=True, help="Prove everything now, whatever is stored.")
+@clean_errors
+def list_command(
+    topic: str | None, of_layers: bool, words: str | None, whole: bool, as_json: bool, prove: bool
+) -> None:
+    r"""List the topics; the results of a topic; the layers; what a search finds.
+
+    The evidence of this very source is proved once and then read from the user's cache folder; a last line says so.
+    `verify` always proves anew.
+
+    \b
+    derivations list
+    derivations list --topic softmax
+    derivations list --search "kv cache"
+    derivations list --search d_ff
+    derivations list --layers
+    derivations list --all --json
+    """
+    options = {"--topic": topic is not None, "--layers": of_layers, "--search": words is not None, "--all": whole}
+    given = [option for option, is_given in options.items() if is_given]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} exclude one another: leave all but one out")
+    stored, source = stored_rows(prove)
+    results = [row for row in stored.rows if row.topic != LAYER]
+    layers = [row for row in stored.rows if row.topic == LAYER]
+    rows: Sequence[Row] = layers if of_layers else results
+    if topic is not None:
+        rows = _of_topic(results, topic)
+    if words is not None:
+        rows = found_by(words, [*layers, *results])
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1))
+    elif given:
+        _print_rows(rows)
+    else:
+        _print_topics(results, layers)
+    click.echo(source if as_json else said(source), err=as_json)
+
+
+def _of_topic(rows: Sequence[Row], topic: str) -> list[Row]:
+    """Return the rows of a topic.
+
+    Raises `ValueError` with the topics in which the word is found, or else the nearest by spelling.
+    """
+    found = [row for row in rows if row.topic == topic]
+    if not found:
+        topics = list(dict.fromkeys(row.topic for row in rows))
+        meant = dict.fromkeys(row.topic for row in rows if is_in(topic, row))
+        near = [*meant, *get_close_matches(topic, topics, n=3, cutoff=0.4)] or topics
+        raise ValueError(f"there is no topic called {topic!r}; the nearest are {', '.join(near[:3])}")
+    return found
+
+
+# --- the rows -------------------------------------------------------------------------------------------------------
+
+
+def stored_rows(prove: bool) -> tuple[Stored, str]:
+    """Return the rows of this source, and the sentence that says where their evidence comes from."""
+    digest = stored_evidence.source_digest()
+    stored = None if prove else stored_evidence.read(digest)
+    source = f"Evidence of source {digest[:12]}, version {derivations.__version__}: "
+    if stored is None:
+        return keep(digest, _verdicts()), f"{source}proved now, and stored for the next list."
+    return stored, f"{source}read from the cache, proved {stored.proved}; `derivations list --prove` proves anew."
+
+
+def _verdicts() -> list[Any]:
+    """Prove every result."""
+    announce("derivations.catalogue")
+    from derivations.catalogue import names, verify
+
+    found = []
+    with progress_of(len(names()), "proving") as advance:
+        for verdict in verify(names(), PROCESSES, cross_checked=False):
+            found.append(verdict)
+            advance()
+    return found
+
+
+def keep(digest: str, verdicts: Iterable[Any]) -> Stored:
+    """Store the evidence of all results, and what is listed of the layers, for the source with a digest."""
+    from derivations.catalogue import layers
+
+    results = [Row(v.id, v.title, v.id.partition(".")[0], v.level, v.letters) for v in verdicts]
+    return stored_evidence.keep(digest, [*results, *(_layer_row(name, each) for name, each in layers().items())])
+
+
+def _layer_row(name: str, layer: Any) -> Row:
+    arrays = [*layer.inputs, *layer.parameters, *layer.outputs]
+    letters = {letter for array in arrays for letter in (array.name, *map(str, array.shape))}
+    title = f"{_shapes(layer.inputs)} -> {_shapes(layer.outputs)}".strip()
+    return Row(name, title, LAYER, "definition", tuple(sorted(letters)))
+
+
+def _shapes(arrays: Iterable[Any]) -> str:
+    from derivations.language.arrays.shapes import total  # SymPy comes with it
+
+    return ", ".join(f"{array.name}[{','.join(str(total(axis)) for axis in array.shape)}]" for array in arrays)
+
+
+# --- output ---------------------------------------------------------------------------------------------------------
+
+
+def _print_topics(results: Sequence[Row], layers: Sequence[Row]) -> None:
+    counts = Counter(row.topic for row in results)
+    width = max(map(len, counts))
+    click.echo(said(f"{_counted(results)}, {len(counts)} topics, {len(layers)} layers") + "\n")
+    for topic, count in counts.items():
+        line = f"{topic:{width}}  {count:3}  "
+        click.echo(line + shortened(TOPICS.get(topic, ""), line_width() - len(line)))
+    click.echo()
+    _print_columns(EXAMPLES)
+    click.echo()
+
+
+def _print_rows(rows: Sequence[Row]) -> None:
+    _print_columns([(row.id, row.title + f" [{row.evidence}]" * (row.evidence not in EXPECTED)) for row in rows])
+    results = [row for row in rows if row.topic != LAYER]
+    layers = len(rows) - len(results)
+    parts = [_counted(results)] * bool(results) + [f"{layers} layer{'s' * (layers > 1)}"] * bool(layers)
+    click.echo("\n" + said(", ".join(parts)))
+
+
+def _counted(results: Sequence[Row]) -> str:
+    levels = Counter(row.evidence for row in results)
+    of_levels = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+    return f"{len(results)} result{'s' * (len(results) > 1)} ({of_levels})"
+
+
+def _print_columns(rows: Sequence[tuple[str, str]]) -> None:
+    """Print pairs in two columns; where the second would be narrow, it stands below the first."""
+    width = 2 + max(len(name) for name, _ in rows)
+    beside = line_width() - width >= NARROWEST
+    for name, text in rows:
+        click.echo(said(f"{name:{width}}{text}", " " * width) if beside else f"{name}\n{said('    ' + text, '    ')}")

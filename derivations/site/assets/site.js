@@ -1,0 +1,184 @@
+// The search box, the copy buttons, the theme. A page can be read without any of it.
+"use strict";
+
+const root = document.body.dataset.root;
+const MOST = 12;
+
+// --- copy buttons ---
+
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.addEventListener("click", async () => {
+    const done = await copied(button.dataset.copy);
+    button.classList.toggle("done", done);
+    button.setAttribute("aria-label", done ? `${button.textContent}: copied` : `${button.textContent}: not copied`);
+    setTimeout(() => button.classList.remove("done"), 1500);
+  });
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // a page that is opened as a file may have no clipboard: the older way
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+// --- theme ---
+
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = getComputedStyle(document.documentElement).getPropertyValue("--is-dark").trim() === "1";
+  const chosen = dark ? "light" : "dark";
+  document.documentElement.dataset.theme = chosen;
+  try {
+    localStorage.setItem("theme", chosen);
+  } catch {
+    // without storage the choice lasts for this page
+  }
+});
+
+// --- formulas and tables that scroll can be reached by the keyboard ---
+
+function reachable() {
+  for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, pre")) {
+    const scrolls = box.scrollWidth > box.clientWidth;
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+addEventListener("resize", reachable);
+document.fonts.ready.then(reachable);
+reachable();
+
+// --- what is not seen at first is MathML; when it comes into view it is set as the rest of the page ---
+
+function set(box) {
+  const latex = box.querySelector("annotation").textContent;
+  box.classList.remove("later");
+  katex.render(latex, box, { displayMode: box.classList.contains("display"), throwOnError: false, strict: "ignore" });
+}
+const seen = new IntersectionObserver(
+  (changes) => {
+    for (const { isIntersecting, target } of changes) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      if (target.classList.contains("later")) set(target);
+    }
+    reachable();
+  },
+  { rootMargin: "400px" },
+);
+document.querySelectorAll(".later").forEach((box) => seen.observe(box));
+document.addEventListener("toggle", reachable, true);
+
+// --- before printing, all steps are opened ---
+
+addEventListener("beforeprint", () => {
+  for (const each of document.querySelectorAll("details")) each.open = true;
+  document.querySelectorAll(".later").forEach(set);
+});
+
+// --- search ---
+
+const box = document.getElementById("search");
+const found = document.getElementById("found");
+const KINDS = { page: 2, layer: 1, result: 0 };
+let rows = [];
+let chosen = -1;
+
+function folded(text) {
+  return text.toLowerCase().replace(/[_.\-]/g, " ");
+}
+
+const entries = (window.SEARCH_INDEX || []).map(([title, path, kind, words]) => ({
+  title,
+  path,
+  kind,
+  own: folded(title),
+  all: folded(`${title} ${words}`),
+}));
+
+// Every word must occur; a title counts more than the other words, a whole word more than a part of one.
+function score(entry, words) {
+  let sum = 0;
+  for (const word of words) {
+    const at = entry.all.indexOf(word);
+    if (at < 0) return 0;
+    const whole = ` ${entry.all} `.includes(` ${word} `);
+    sum += 1 + 2 * whole + 3 * entry.own.includes(word);
+  }
+  return sum + KINDS[entry.kind] + 4 / (4 + entry.own.length / 10);
+}
+
+function search(query) {
+  const words = folded(query).split(/\s+/).filter(Boolean);
+  if (!words.length) return [];
+  return entries
+    .map((entry) => ({ entry, score: score(entry, words) }))
+    .filter((each) => each.score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST)
+    .map((each) => each.entry);
+}
+
+function show() {
+  rows = search(box.value);
+  chosen = -1;
+  found.replaceChildren(
+    ...rows.map((entry, place) => {
+      const row = document.createElement("li");
+      const kind = document.createElement("span");
+      row.id = `found-${place}`;
+      row.role = "option";
+      row.textContent = entry.title;
+      kind.textContent = entry.kind;
+      row.append(" ", kind);
+      row.addEventListener("mousedown", (event) => event.preventDefault());
+      row.addEventListener("click", () => open(place));
+      return row;
+    }),
+  );
+  found.hidden = !rows.length;
+  box.setAttribute("aria-expanded", String(!found.hidden));
+  box.removeAttribute("aria-activedescendant");
+}
+
+function open(place) {
+  if (rows[place]) location.href = root + rows[place].path;
+}
+
+function choose(place) {
+  chosen = (place + rows.length) % rows.length;
+  [...found.children].forEach((row, at) => row.setAttribute("aria-selected", String(at === chosen)));
+  found.children[chosen].scrollIntoView({ block: "nearest" });
+  box.setAttribute("aria-activedescendant", `found-${chosen}`);
+}
+
+box.addEventListener("input", show);
+box.addEventListener("focus", show);
+box.addEventListener("blur", () => {
+  found.hidden = true;
+  box.setAttribute("aria-expanded", "false");
+});
+box.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") open(Math.max(chosen, 0));
+  else if (event.key === "Escape") box.blur();
+  else if (rows.length && event.key === "ArrowDown") choose(chosen + 1);
+  else if (rows.length && event.key === "ArrowUp") choose(chosen - 1);
+  else return;
+  event.preventDefault();
+});
+addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    box.focus();
+  }
+});

@@ -1,0 +1,115 @@
+"""The whole site: pages of results, layers and docs, written to a folder in a visible order of steps.
+
+Result       files that work from any folder and any web server, and that load nothing from elsewhere
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from derivations.catalogue import results
+from derivations.language.layers.layer import Layer
+from derivations.site.calculator import calculator_data, calculator_page
+from derivations.site.formulas import Formulas, Setter
+from derivations.site.layers import layer_html, layers_page
+from derivations.site.layers import path_of as layer_path
+from derivations.site.pages import Document, read_documents
+from derivations.site.results import ResultView, read_result, result_page, results_page
+from derivations.site.shell import Page, framed
+
+__all__ = ["Contents", "built", "read_results"]
+
+ASSETS = Path(__file__).with_name("assets")
+SHIPPED = ("site.css", "site.js", "theme.js", "exact.js", "calculator.js", "icon.svg")
+
+Uses = Mapping[str, list[tuple[str, str]]]  # by the name of a result or layer: titles and paths of what refers to it
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a site is built from: results, layers, models by name, a folder of pages or none, what writes code."""
+
+    results: Sequence[ResultView]
+    layers: Mapping[str, Layer]
+    models: Sequence[str]
+    docs: Path | None
+    source: Callable[[Layer], str]
+
+
+def read_results(levels: Mapping[str, str]) -> list[ResultView]:
+    """Return the results of the catalogue as their pages show them; `levels` are the levels of their evidence."""
+    return [read_result(found, levels[name]) for name, found in results().items()]
+
+
+def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
+    """Return the files of a site by their paths; `setter` sets all formulas at once."""
+    formulas = Formulas()
+    paths = {view.id: view.path for view in contents.results} | {name: layer_path(name) for name in contents.layers}
+    documents = [] if contents.docs is None else read_documents(contents.docs, formulas, paths)
+    uses = _uses(contents, documents)
+    pages = [
+        *(each.page for each in documents),
+        *_result_pages(contents.results, formulas, uses),
+        *_layer_pages(contents, formulas, uses),
+        calculator_page(contents.models),
+    ]
+    if contents.docs is None:
+        pages.append(_start(pages))
+    files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in pages}, setter))
+    files |= {"search-index.js": _search_index(pages), "calculator-data.js": calculator_data(contents.models)}
+    files |= {f"assets/{name}": (ASSETS / name).read_bytes() for name in SHIPPED}
+    for document in documents:
+        files |= {name: (contents.docs / name).read_bytes() for name in document.files if contents.docs}
+    return files
+
+
+def _result_pages(views: Sequence[ResultView], formulas: Formulas, uses: Uses) -> list[Page]:
+    pages = [results_page(views)]
+    for place, view in enumerate(views):
+        near = [*views[max(place - 1, 0) : place], *views[place + 1 : place + 2]]
+        pages.append(result_page(view, formulas, uses.get(view.id, ()), near))
+    return pages
+
+
+def _layer_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Page]:
+    found = contents.layers.items()
+    pages = {name: layer_html(name, each, contents.source, formulas, uses.get(name, ())) for name, each in found}
+    return [layers_page(pages), *pages.values()]
+
+
+def _start(pages: Sequence[Page]) -> Page:
+    """Return the first page of a site without docs: the list of results."""
+    results = next(page for page in pages if page.path == "results/index.html")
+    return replace(results, path="index.html", content=replace(results.content, text=_deeper(results.content.text)))
+
+
+def _deeper(text: str) -> str:
+    return text.replace('href="', 'href="results/').replace('href="results/#', 'href="#')
+
+
+def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
+    """Return what refers to each result and layer: pages that show it, results whose source it is, layers of parts."""
+    uses: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    known = {view.id for view in contents.results}
+    for view in contents.results:
+        for part in view.source.split("; "):
+            if part in known:
+                uses[part].append((view.title, view.path))
+    for name, layer in contents.layers.items():
+        for part in dict.fromkeys(each.layer.name for each in layer.parts.values()):
+            if part in contents.layers:
+                uses[part].append((name.replace("_", " "), layer_path(name)))
+    for document in documents:
+        for name in document.shown:
+            uses[name].append((document.page.title, document.page.path))
+    return uses
+
+
+def _search_index(pages: Sequence[Page]) -> str:
+    """Return the index as a script, because a page that is opened as a file may load scripts and nothing else."""
+    rows = [[page.title, page.path, page.kind, page.words] for page in pages]
+    return f"window.SEARCH_INDEX = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"

@@ -1,0 +1,79 @@
+"""The formulas of a site: collected while its pages are written, and set in one go by one process.
+
+KaTeX's HTML is some ten times as long as its MathML. So what is not seen at first, such as the steps of a proof and
+what follows many other formulas, is MathML alone, which a browser shows as it is; the script of the page sets it as the
+rest when it comes into view (assets/site.js).
+
+A page has a mark for each formula. `Formulas.fill` puts what KaTeX returned in the place of the marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from derivations.site.markup import Html, element
+
+__all__ = ["Formula", "Formulas", "Setter"]
+
+AHEAD = 400  # letters of LaTeX in a row of formulas that are set ahead: what one sees of a page at first
+
+_OPEN, _CLOSE = "\ue000", "\ue001"  # private-use characters, which no text of a page has
+_MARK = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """LaTeX without delimiters, whether it stands in a line of its own, and KaTeX's name of the markup."""
+
+    latex: str
+    display: bool
+    output: str = "htmlAndMathml"
+
+
+Setter = Callable[[Sequence[Formula]], Sequence[str]]  # formulas to HTML, in order
+
+
+def _late(parts: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield formulas, and whether enough stands before each."""
+    length = 0
+    for latex in parts:
+        yield latex, length >= AHEAD
+        length += len(latex)
+
+
+@dataclass
+class Formulas:
+    """The different formulas of all pages, by their place in the order of their first use."""
+
+    places: dict[Formula, int] = field(default_factory=dict)
+
+    def inline(self, latex: str) -> Html:
+        """Return the mark of a formula in a line of text."""
+        return self._mark(Formula(latex, False))
+
+    def display(self, latex: str) -> Html:
+        """Return the mark of a formula in a line of its own, which scrolls by itself where a screen is narrow."""
+        return element("div", self._mark(Formula(latex, True)), class_="display")
+
+    def later(self, latex: str, display: bool = True) -> Html:
+        """Return the mark of a formula that is set when it comes into view."""
+        name, class_ = ("div", "display later") if display else ("span", "later")
+        return element(name, self._mark(Formula(latex, display, "mathml")), class_=class_)
+
+    def displays(self, rows: Iterable[str]) -> list[Html]:
+        """Return the marks of formulas below one another, of which the first are set ahead."""
+        return [self.later(latex) if late else self.display(latex) for latex, late in _late(rows)]
+
+    def inlines(self, parts: Iterable[str]) -> list[Html]:
+        """Return the marks of formulas in lines of text, of which the first are set ahead."""
+        return [self.later(latex, False) if late else self.inline(latex) for latex, late in _late(parts)]
+
+    def _mark(self, formula: Formula) -> Html:
+        return Html(f"{_OPEN}{self.places.setdefault(formula, len(self.places))}{_CLOSE}")
+
+    def fill(self, pages: dict[str, str], setter: Setter) -> dict[str, str]:
+        """Return the pages with every mark replaced by its formula as `setter` sets it."""
+        html = setter(list(self.places))
+        return {path: _MARK.sub(lambda mark: html[int(mark[1])], text) for path, text in pages.items()}

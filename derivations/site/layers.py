@@ -1,0 +1,151 @@
+"""The pages of layers: equations with the generated NumPy beside them, gradient, arrays, costs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from sympy import Expr, factor
+
+from derivations.language.counting.costs import count_flops, count_parameters
+from derivations.language.differentiation.reverse import gradient
+from derivations.language.layers.layer import Layer
+from derivations.language.printing.latex import LatexPrinter, latex_of
+from derivations.language.printing.page import Page as Printed
+from derivations.language.printing.page import Row, equation_rows, layer_page, table
+from derivations.language.printing.views import latex, markdown
+from derivations.site.formulas import Formulas
+from derivations.site.markup import Html, element, joined
+from derivations.site.results import copies
+from derivations.site.shell import Page
+from derivations.topics import aliases_of
+
+__all__ = ["Beside", "beside", "layer_html", "layers_page", "path_of"]
+
+Beside = tuple[tuple[Row, ...], tuple[str, ...]]  # the rows of an equation, and the lines of code that compute it
+
+
+def path_of(name: str) -> str:
+    """Return the path of the page of a layer in a site."""
+    return f"layers/{name}.html"
+
+
+def beside(layer: Layer, source: str) -> list[Beside]:
+    """Return the equations of a layer with the lines of its function that compute them.
+
+    Definition   a line belongs to the first equation, not before those of earlier lines, whose name it assigns; lines
+                 that assign no such name, such as a `return`, stand with the equation that follows or at the end
+    """
+    lines = list(_statements(source))
+    found: list[Beside] = []
+    for equation, rows in equation_rows(layer, LatexPrinter, "ours"):
+        name = equation.variable.name
+        place = next((at for at, (target, _) in enumerate(lines) if target == name), None)
+        taken = [] if place is None else lines[: place + 1]
+        lines = lines[len(taken) :]
+        found.append((rows, tuple(text for _, text in taken)))
+    return [*found, ((), tuple(text for _, text in lines))] if lines else found
+
+
+def _statements(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the name that each statement of the last function assigns, or nothing, and its lines."""
+    lines = source.splitlines()
+    function = next(node for node in reversed(ast.parse(source).body) if isinstance(node, ast.FunctionDef))
+    for node in function.body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # the docstring
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        text = "\n".join(line[function.col_offset + 4 :] for line in lines[node.lineno - 1 : node.end_lineno])
+        yield (target.id if isinstance(target, ast.Name) else "", text)
+
+
+def layer_html(
+    name: str, layer: Layer, source: Callable[[Layer], str], formulas: Formulas, used: Iterable[tuple[str, str]]
+) -> Page:
+    """Return the page of a layer; `source` returns the generated code of a layer."""
+    printed, code = layer_page(layer, LatexPrinter, "ours"), source(layer)
+    backward = gradient(layer)
+    back = Page(path_of(name), "", Html("")).root
+    links = [element("li", element("a", title, href=back + path)) for title, path in used]
+    content = joined(
+        [
+            element("p", element("a", "Layers", href="index.html"), class_="crumbs"),
+            element("h1", printed.title),
+            element("p", element("code", name), class_="facts"),
+            _beside(beside(layer, code), formulas),
+            copies({"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}),
+            element("h2", "Arrays"),
+            _arrays(layer, formulas),
+            element("h2", "Costs"),
+            _costs(layer, formulas),
+            element("h2", "Gradient"),
+            _gradient(backward, formulas),
+            element("h2", "NumPy"),
+            _code("Layer", code),
+            _code("Gradient", source(backward)),
+            *([element("h2", "Used by"), element("ul", *links)] if links else []),
+        ]
+    )
+    return Page(path_of(name), printed.title, content, "layer", " ".join([name, *aliases_of(name)]))
+
+
+def layers_page(pages: Mapping[str, Page]) -> Page:
+    """Return the page that lists all layers, in the order of the catalogue."""
+    rows = (element("li", element("a", page.title, href=f"{name}.html")) for name, page in pages.items())
+    return Page(
+        "layers/index.html", "Layers", joined([element("h1", "Layers"), element("ul", *rows, class_="results")])
+    )
+
+
+def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:
+    marks = iter(formulas.displays(_equation(row) for equations, _ in found for row in equations))
+    rows = []
+    for equations, lines in found:
+        shown = joined(next(marks) for _ in equations)
+        code = element("pre", element("code", "\n".join(lines))) if lines else None
+        rows.append(element("div", element("div", shown), element("div", code), class_="pair"))
+    return element("div", *rows, class_="pairs")
+
+
+def _equation(row: Row) -> str:
+    return f"{row.left} {row.relation} {row.right}" + (rf" \qquad {row.beside}" if row.beside else "")
+
+
+def _gradient(backward: Layer, formulas: Formulas) -> Html:
+    printed: Printed = layer_page(backward, LatexPrinter, "ours")
+    equations = (formulas.later(_equation(row)) for row in printed.rows)
+    return element("details", element("summary", "Equations"), *equations)
+
+
+def _arrays(layer: Layer, formulas: Formulas) -> Html:
+    head = element("tr", *(element("th", each, scope="col") for each in ("array", "shape", "")))
+    arrays = table(layer)
+    letters, shapes = (
+        formulas.inlines(each) for each in ([row.latex for row in arrays], [row.shape for row in arrays])
+    )
+    rows = (
+        element("tr", *(element("td", each) for each in (letter, shape, row.what)))
+        for letter, shape, row in zip(letters, shapes, arrays, strict=True)
+    )
+    return _table(head, rows)
+
+
+def _costs(layer: Layer, formulas: Formulas) -> Html:
+    flops = count_flops(layer)
+    counts: dict[str, Expr] = {"parameters": count_parameters(layer), "FLOPs": flops.total}
+    counts |= {f"FLOPs: {kind}": value for kind, value in flops.by_kind.items() if value != 0}
+    marks = formulas.inlines(latex_of(factor(value)) for value in counts.values())
+    rows = (
+        element("tr", element("th", name, scope="row"), element("td", mark))
+        for name, mark in zip(counts, marks, strict=True)
+    )
+    return _table(None, rows)
+
+
+def _table(head: Html | None, rows: Iterable[Html]) -> Html:
+    body = element("table", element("thead", head) if head else None, element("tbody", *rows))
+    return element("div", body, class_="wide")
+
+
+def _code(title: str, text: str) -> Html:
+    return element("details", element("summary", title), element("pre", element("code", text)), class_="code")

@@ -1,0 +1,146 @@
+// Opens the pages of a site in Chromium and reports what is wrong with them.
+//
+// argv[2] the folder whose node_modules has playwright-core and axe-core; argv[3] the program Chromium
+// stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null}
+// stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, ...}
+//
+// All pages are opened as files at a phone's width; those looked at also from a server, at both widths and in both
+// themes, and by axe.
+"use strict";
+
+const fs = require("fs");
+const http = require("http");
+const path = require("path");
+const { pathToFileURL } = require("url");
+
+const [, , modules, program] = process.argv;
+const { chromium } = require(path.resolve(modules, "node_modules", "playwright-core"));
+const AXE = fs.readFileSync(path.resolve(modules, "node_modules", "axe-core", "axe.min.js"), "utf8");
+const asked = JSON.parse(fs.readFileSync(0, "utf8"));
+const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+const PHONE = { width: 360, height: 740 };
+const DESK = { width: 1200, height: 900 };
+const TABS = 3;
+const faults = [];
+
+const server = http.createServer((request, response) => {
+  const file = path.join(asked.folder, decodeURIComponent(new URL(request.url, "http://x").pathname));
+  if (!file.startsWith(asked.folder) || !fs.existsSync(file)) return response.writeHead(404).end();
+  const type = TYPES[path.extname(file)] ?? "application/octet-stream";
+  return response.writeHead(200, { "content-type": type }).end(fs.readFileSync(file));
+});
+
+async function tab(browser, options, home) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(`${page.url()}: console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`${page.url()}: error: ${error.message}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(home) && !request.url().startsWith("data:")) faults.push(`outside: ${request.url()}`);
+  });
+  page.on("requestfailed", (request) => {
+    const { errorText } = request.failure(); // what is still loading when the next page is opened is aborted
+    if (errorText !== "net::ERR_ABORTED") faults.push(`failed: ${request.url()}: ${errorText}`);
+  });
+  return page;
+}
+
+async function looked(page, name) {
+  const { wide, errors, late } = await page.evaluate(() => {
+    document.querySelectorAll("details").forEach((each) => (each.open = true));
+    document.querySelectorAll(".later").forEach(set);
+    return {
+      wide: document.documentElement.scrollWidth - innerWidth,
+      errors: document.querySelectorAll(".katex-error").length,
+      late: document.querySelectorAll(".later").length,
+    };
+  });
+  if (wide > 0) faults.push(`${name}: ${wide} pixels wider than the screen`);
+  if (errors || late) faults.push(`${name}: ${errors} formulas with an error, ${late} not set`);
+}
+
+async function allPages(browser) {
+  const home = pathToFileURL(asked.folder).href;
+  const waiting = [...asked.pages];
+  const work = async () => {
+    const page = await tab(browser, { viewport: PHONE }, home);
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      await page.goto(`${home}/${name}`);
+      await looked(page, name);
+    }
+    await page.context().close();
+  };
+  await Promise.all(Array.from({ length: TABS }, work));
+}
+
+async function closely(browser, home) {
+  for (const viewport of [PHONE, DESK]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await tab(browser, { viewport, colorScheme, bypassCSP: true }, home); // axe is put into the page
+      for (const name of asked.looked_at) {
+        await page.goto(`${home}/${name}`);
+        await page.waitForTimeout(100);
+        if (asked.pictures) {
+          const file = `${name.replace(/\W/g, "_")}_${viewport.width}_${colorScheme}.png`;
+          await page.screenshot({ path: path.join(asked.pictures, file) });
+        }
+        await page.evaluate(AXE);
+        const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+        for (const { id, impact, nodes } of violations) {
+          if (["serious", "critical"].includes(impact)) {
+            faults.push(`${name} ${viewport.width} ${colorScheme}: axe: ${id}: ${nodes[0].html.slice(0, 160)}`);
+          }
+        }
+      }
+      await page.context().close();
+    }
+  }
+}
+
+async function used(browser, home) {
+  const page = await tab(browser, { viewport: DESK, permissions: ["clipboard-read", "clipboard-write"] }, home);
+  await page.goto(`${home}/index.html`);
+  await page.fill("#search", "softmax jacobian");
+  const found = await page.locator("#found li").allTextContents();
+  await page.press("#search", "Enter");
+  await page.waitForURL(/results\//);
+  const opened = page.url().slice(home.length + 1);
+  await page.click("text=Copy LaTeX");
+  await page.waitForSelector("button.done");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  await page.click("summary >> nth=0");
+  await page.waitForSelector("details[open] .katex-html");
+  await page.goto(`${home}/calculator.html#model=gemma-2-9b&phase=decode&batch=2&seq=8192&dtype=float32`);
+  const counts = await page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll("#counts button")].map((button) => [
+        button.dataset.path,
+        button.closest("tr").querySelector(".number").textContent.replaceAll(",", ""),
+      ]),
+    ),
+  );
+  await page.locator("input[name=seq_slider]").fill("64");
+  await page.waitForFunction(() => location.hash.includes("seq=16&") || location.hash.endsWith("seq=16"));
+  await page.click("#counts button >> nth=0");
+  await page.waitForSelector("#counts .display .katex");
+  const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
+  await page.fill("#search", hostile);
+  await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
+  await page.waitForSelector("#counts table");
+  await page.context().close();
+  return { found, opened_result: opened, copied, counts };
+}
+
+(async () => {
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  const home = `http://127.0.0.1:${server.address().port}`;
+  const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
+  await allPages(browser);
+  await closely(browser, home);
+  const seen = await used(browser, home);
+  await browser.close();
+  server.close();
+  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen }));
+})();

@@ -1,0 +1,20 @@
+// Evaluates the counts of models as the page does.
+//
+// argv[2], argv[3]  exact.js of the site, and its data
+// stdin   JSON: [{"model": "gpt2", "phase": "forward", "batch": 1, "seq": 64, "source": null, "dtype": ""}, ...]
+// stdout  JSON: [{"parameters.total": "124439808", ...}, ...]; {"refused": "..."} where there is none
+"use strict";
+
+const fs = require("fs");
+const vm = require("vm");
+
+vm.runInThisContext(fs.readFileSync(process.argv[2], "utf8"));
+vm.runInThisContext(fs.readFileSync(process.argv[3], "utf8"));
+const numbers = vm.runInThisContext(`(asked) => {
+  try {
+    return Object.fromEntries(Object.entries(counted(CALCULATOR, asked)).map(([path, [x]]) => [path, x.toString()]));
+  } catch (error) {
+    return { refused: error.message };
+  }
+}`);
+process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0, "utf8")).map(numbers)));

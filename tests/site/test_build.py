@@ -1,0 +1,100 @@
+"""A small site, whose formulas are set by a stand-in: what the pages hold, and how they refer to one another."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from derivations import get
+from derivations.catalogue import layer
+from derivations.cli import cli
+from derivations.site.build import Contents, built
+from derivations.site.formulas import Formula
+from derivations.site.layers import beside
+from derivations.site.results import read_result
+from numeric.codegen.compile import source
+from tests.site.links import broken
+
+RESULTS = ("softmax.jacobian", "layer_norm.jacobian", "layer_norm.gradient")
+LAYERS = ("scaled_dot_product_attention", "multi_head_attention")
+
+
+def named(formulas: Sequence[Formula]) -> list[str]:
+    return [f"[{each.latex}]".replace("&", "&amp;").replace("<", "&lt;") for each in formulas]
+
+
+def contents(docs: Path | None) -> Contents:
+    results = [read_result(get(name), get(name).evidence.level) for name in RESULTS]
+    return Contents(
+        results, {name: layer(name) for name in LAYERS}, ("gpt2",), docs, lambda each: source(each, "numpy")
+    )
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
+    docs = tmp_path_factory.mktemp("docs")
+    text = "# Start\n\n<!-- derivation: softmax.jacobian -->\n\n`softmax.jacobian` has $`y`$.\n"
+    (docs / "index.md").write_text(text, encoding="utf-8")
+    return built(contents(docs), named)
+
+
+def text(files: dict[str, str | bytes], path: str) -> str:
+    found = files[path]
+    assert isinstance(found, str)
+    return found
+
+
+def test_the_page_of_a_result(files: dict[str, str | bytes]):
+    page = text(files, "results/softmax.jacobian.html")
+    assert "<h1>Jacobian of softmax</h1>" in page and ">proved</span>" in page
+    assert r"[\frac{\partial y_{i}}{\partial x_{k}} = y_{i} (\delta_{ik} - y_{k})]" in page
+    assert page.count("<details>") == 3 and "(u/v)&#x27;" not in page and "(u/v)' = " in page
+    assert "Bridle (1990)" in page and r"[x \in \mathbb{R}^{n}]" in page
+    assert '<a href="../index.html">Start</a>' in page  # the page that shows it
+
+
+def test_what_refers_to_a_result_is_listed(files: dict[str, str | bytes]):
+    assert 'href="../results/layer_norm.gradient.html"' in text(files, "results/layer_norm.jacobian.html")
+    assert "Used by" not in text(files, "results/layer_norm.gradient.html")
+
+
+def test_each_equation_stands_beside_its_line():
+    found = beside(layer("scaled_dot_product_attention"), source(layer("scaled_dot_product_attention"), "numpy"))
+    assert [rows[0].left for rows, _ in found if rows] == ["S", "A", "O"]
+    assert [lines[-1].partition(" =")[0] for _, lines in found] == ["S", "A", "O", "return O"]
+    assert found[0][1][0] == "d_k = Q.shape[-1]"  # what comes before stands with the equation that follows
+
+
+def test_the_files_refer_to_one_another(files: dict[str, str | bytes], tmp_path: Path):
+    for name in (*files, "assets/katex/katex.min.css", "assets/katex/katex.min.js"):
+        content = files.get(name, "")
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert list(broken(tmp_path)) == []
+
+
+def test_all_pages_are_searched(files: dict[str, str | bytes]):
+    index = text(files, "search-index.js")
+    assert index.startswith("window.SEARCH_INDEX = [") and index.count("results/") == len(RESULTS) + 1
+    assert "backpropagation" in index  # the words by which people seek the gradients
+
+
+def test_no_page_holds_a_script(files: dict[str, str | bytes]):
+    for name in files:
+        if name.endswith(".html"):
+            assert text(files, name).count("<script") == text(files, name).count("<script src=")
+
+
+def test_without_docs_the_site_starts_with_the_results():
+    files = built(contents(None), named)
+    assert 'href="results/softmax.jacobian.html"' in text(files, "index.html")
+    assert 'href="#softmax"' in text(files, "index.html")
+
+
+def test_the_command_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "")
+    run = CliRunner().invoke(cli, ["site", str(tmp_path / "out"), "--katex", str(tmp_path)])
+    assert run.exit_code != 0 and "install Node.js" in run.output
+    assert not (tmp_path / "out").exists()
