@@ -10,13 +10,17 @@ A page holds marks; what stands between a mark and its end is written here, the 
     <!-- trusted: -->                        what the judge trusts, in the words of its module
     <!-- letters: vaswani columns -->        our letters beside those of notations
     <!-- help: show -->                      the help text of a command, or of all together
+    <!-- source: tempered.py -->             a file of docs/examples; a mark may name what it has, tempered:slope
     <!-- end -->
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,14 +33,27 @@ from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import shape_table
 from derivations.language.judge import proof
 from derivations.language.judge.rules import RULES
+from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
+from derivations.language.printing.views import delimiters
+from derivations.language.results.derivation import Derivation
 from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
-__all__ = ["PageError", "by_hand", "pages", "refreshed"]
+__all__ = ["PageError", "by_hand", "formulas", "pages", "refreshed"]
 
 ROOT = Path(__file__).resolve().parent.parent
-STYLE = Options(math="fence")
+
+
+def example(name: str) -> Any:
+    """Return what a module of docs/examples has by the name `module:thing`."""
+    module, _, thing = name.partition(":")
+    found = getattr(import_module(f"docs.examples.{module}"), thing)
+    return found if isinstance(found, Layer | Derivation) else found()
+
+
+STYLE = Options(math="fence", own=example)
+INLINE = delimiters("fence")[1]
 
 LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
     "": (
@@ -125,7 +142,7 @@ def shapes(name: str, *sizes: str) -> str:
     printer = LatexPrinter()
     rows = []
     for array, shape in shape_table(layer(name).at(**given)):
-        rows.append((f"`{array}`", "$`" + r" \times ".join(printer.doprint(total(along)) for along in shape) + "`$"))
+        rows.append((f"`{array}`", INLINE(r" \times ".join(printer.doprint(total(along)) for along in shape))))
     return _table(("array", "shape"), rows)
 
 
@@ -167,7 +184,7 @@ def _function(name: str) -> Callable[[Notation], str]:
 def _letter_row(name: str, what: str, used: list[Notation], printed: Callable[[Notation], str]) -> tuple[str, ...]:
     ours = printed(NOTATIONS["ours"])
     theirs = (printed(notation) for notation in used)
-    return (name, what, f"$`{ours}`$", *("" if letter == ours else f"$`{letter}`$" for letter in theirs))
+    return (name, what, INLINE(ours), *("" if letter == ours else INLINE(letter) for letter in theirs))
 
 
 def help_text(*commands: str) -> str:
@@ -178,6 +195,11 @@ def help_text(*commands: str) -> str:
     path = " ".join(["derivations", *commands])
     context = click.Context(chosen, info_name=path, max_content_width=100, terminal_width=100)
     return f"```text\n{chosen.get_help(context)}\n```\n"
+
+
+def source(name: str) -> str:
+    """Return a file of docs/examples as a block of Python."""
+    return f"```python\n{(ROOT / 'docs' / 'examples' / name).read_text(encoding='utf-8')}```\n"
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -200,6 +222,7 @@ GENERATORS: Mapping[str, Callable[..., str]] = {
     "optimised": optimised,
     "tiles": tile_sizes,
     "help": help_text,
+    "source": source,
 }
 
 
@@ -234,6 +257,12 @@ def by_hand(text: str) -> str:
 def pages() -> list[Path]:
     """Return the pages: the README, then those in docs/."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def formulas(text: str) -> list[str]:
+    """Return the formulas of a page as GitHub reads them: Markdown takes away the backslash of a bar in a table."""
+    found = re.findall(r"^```math\n(.*?)\n```$|\$`(.*?)`\$", text, re.M | re.S)
+    return [display or inline.replace(r"\|", "|") for display, inline in found]
 
 
 def main() -> None:

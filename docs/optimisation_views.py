@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from derivations.catalogue import get, layer
 from derivations.language.layers.layer import Equation
 from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.views import delimiters
 from numeric import optimize
 from numeric.codegen.lowering.module import lowered
 from numeric.optimize import PASSES, Rewrite
@@ -54,7 +55,7 @@ def _display(equations: Iterable[Equation]) -> str:
     lines = [line for equation in equations for line in printer.lines(equation)]
     rows = [f"{line.left} &= {line.right}" + f" && {line.ranges}" * bool(line.ranges) for line in lines]
     body = " \\\\\n".join(rows)
-    return f"```math\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n```"
+    return delimiters("fence")[0](f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}")
 
 
 def optimised(name: str) -> str:

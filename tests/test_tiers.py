@@ -11,8 +11,8 @@ from _pytest.mark.expression import Expression
 
 from tests.tiers import few
 
-MARKS = ("slow", "peers", "latex")
-COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(4))]
+MARKS = ("slow", "peers", "latex", "browser")
+COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(len(MARKS) + 1))]
 
 
 def selections(default: str, script: str) -> list[str]:
@@ -40,7 +40,7 @@ def test_each_test_is_in_one_tier(repository: Path, request: pytest.FixtureReque
     (default,) = (each.removeprefix("-m=") for each in request.config.getini("addopts") if each.startswith("-m="))
     script = (repository / ".ci" / "run").read_text(encoding="utf-8")
     found = selections(default, script)
-    assert len(found) == 4
+    assert len(found) == 5
     assert runs_of_each(found) == dict.fromkeys((" ".join(sorted(marks)) for marks in COMBINATIONS), 1)
 
 

@@ -33,7 +33,7 @@ def test_every_pass_has_a_row_and_its_results_exist():
 def test_the_rewritings_show_both_sides_and_the_weights():
     shown = rewrites("multi_head_attention")
     assert shown.count("becomes") == len(optimize(layers()["multi_head_attention"]).rewrites)
-    assert r"\operatorname{softmax}(S_{i}" in shown.partition("becomes")[0]
+    assert r"\mathrm{softmax}(S_i" in shown.partition("becomes")[0]
     assert "with the weights" in shown
 
 

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from docs.build import GENERATORS, PageError, by_hand, pages, refreshed
 FENCE = re.compile(r"(?:^<!-- (?P<mark>[^\n]*) -->\n)?^```(?P<language>\S*)\n(?P<body>.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PROGRAM = re.compile(r"file: (?P<name>\S+)(?: needs: (?P<needs>.+))?")
+PEERS = {"jax", "onnx", "onnxruntime", "openvino", "safetensors", "torch", "transformers"}
 PAGES = [pytest.param(path, id=path.name) for path in pages()]
 COMMANDS = {
     "command: main job": "python3.11 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/derivations",
@@ -47,13 +50,34 @@ def transcript(body: str) -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in (part.partition("\n") for part in rest)]
 
 
+def programs() -> list[Any]:
+    """The programs of all pages: file name, text and the libraries needed; one that needs a peer is a test of peers."""
+    marked = [(PROGRAM.fullmatch(mark), body) for path in pages() for mark, body in blocks(read(path), "python")]
+    found = [
+        (mark["name"], body, [*re.findall(r"^(?:import|from) ([\w.]+)", body, re.M), *(mark["needs"] or "").split()])
+        for mark, body in marked
+        if mark
+    ]
+    return [
+        pytest.param(*program, id=program[0], marks=pytest.mark.peers if of_peers(program[2]) else pytest.mark.slow)
+        for program in found
+    ]
+
+
+def of_peers(modules: list[str]) -> bool:
+    """Whether one of the modules comes with the extra `peers`."""
+    return any(module.partition(".")[0] in PEERS for module in modules)
+
+
 def failures_of_python(text: str, name: str) -> tuple[int, list[str]]:
     """How many examples a page has, and what was wrong with them; they run in order, in one namespace."""
     parser, runner, report = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False, optionflags=OPTIONS), []
     names_so_far: dict = {"__name__": "__main__"}
     count = 0
     for number, (mark, body) in enumerate(blocks(text, "python"), 1):
-        if mark.startswith("file: "):
+        if mark.startswith(("file: ", "source: ")):
+            continue
+        if mark.startswith("needs: ") and find_spec(mark.removeprefix("needs: ")) is None:
             continue
         test = parser.get_doctest(body, names_so_far, f"{name}, block {number}", name, 0)
         assert test.examples, f"{name}, block {number} has no >>> example"
@@ -63,9 +87,9 @@ def failures_of_python(text: str, name: str) -> tuple[int, list[str]]:
     return count, report
 
 
-def failure_of_a_program(name: str, body: str, folder: Path, repository: Path) -> str:
+def failure_of_a_program(name: str, body: str, needs: list[str], folder: Path, repository: Path) -> str:
     """What a program of a page says on standard error when it fails, or prints nothing; skips without its modules."""
-    for module in re.findall(r"^(?:import|from) ([\w.]+)", body, re.M):
+    for module in needs:
         pytest.importorskip(module)
     (folder / name).write_text(body, encoding="utf-8")
     paths = {**os.environ, "PYTHONPATH": str(repository)}
@@ -96,19 +120,20 @@ def test_the_python_examples_run(path: Path):
     assert not report, "".join(report)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PAGES)
-def test_the_programs_run(path: Path, tmp_path: Path, repository: Path):
-    for mark, body in blocks(read(path), "python"):
-        if mark.startswith("file: "):
-            assert not failure_of_a_program(mark.removeprefix("file: "), body, tmp_path, repository)
+@pytest.mark.parametrize(("name", "body", "needs"), programs())
+def test_the_programs_run(name: str, body: str, needs: list[str], tmp_path: Path, repository: Path):
+    assert not failure_of_a_program(name, body, needs, tmp_path, repository)
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_the_commands_print_what_is_shown(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    for mark, body in blocks(read(path), "toml"):
-        (tmp_path / mark.removeprefix("file: ")).write_text(body, encoding="utf-8")
+    for language in ("toml", "markdown"):
+        for mark, body in blocks(read(path), language):
+            if mark.startswith("file: "):
+                file = tmp_path / mark.removeprefix("file: ")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(body, encoding="utf-8")
     for _, body in blocks(read(path), "console"):
         for command, shown in transcript(body):
             program, *arguments = shlex.split(command)
@@ -131,7 +156,7 @@ def test_every_link_leads_somewhere(path: Path):
 def test_every_kind_of_block_is_known():
     """Nothing is shown that no test runs: other languages than these need a test first."""
     languages = {block["language"] for path in pages() for block in FENCE.finditer(read(path))}
-    recipes = {"yaml", "rst", "latex", "markdown"}  # run in tests/documents/rendering/test_recipes.py
+    recipes = {"yaml", "rst", "latex", "markdown", "py", "bash"}  # run in tests/documents/rendering/test_recipes.py
     assert languages <= {"python", "console", "toml", "sh", "math", "text"} | recipes
     assert {"python", "console", "math"} <= languages
 
@@ -174,9 +199,9 @@ def test_the_pages_are_listed(repository: Path):
 
 def test_a_stale_page_is_noticed():
     page = refreshed("<!-- derivation: softmax.ratio -->\n<!-- end -->\n")
-    assert r"\frac{y_{i}}{y_{k}} = e^{x_{i} - x_{k}}" in page
+    assert r"\frac{y_i}{y_k} = e^{x_i - x_k}" in page
     assert refreshed(page) == page
-    assert refreshed(page.replace("x_{i} - x_{k}", "x_{i} + x_{k}")) == page
+    assert refreshed(page.replace("x_i - x_k", "x_i + x_k")) == page
 
 
 @pytest.mark.parametrize(
@@ -220,7 +245,7 @@ def test_a_wrong_example_is_noticed():
     ("body", "said"), [("1 / 0\n", "ZeroDivisionError"), ("x = 1\n", "nothing is printed"), ("print(1)\n", "")]
 )
 def test_a_wrong_program_is_noticed(body: str, said: str, tmp_path: Path, repository: Path):
-    found = failure_of_a_program("a.py", body, tmp_path, repository)
+    found = failure_of_a_program("a.py", body, [], tmp_path, repository)
     assert said in found and bool(said) == bool(found)
 
 
