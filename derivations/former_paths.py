@@ -7,6 +7,7 @@ The modules of a package that moved are found in its new place. An unknown path 
 import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from threading import local
 from types import CodeType, ModuleType
 from typing import Any
 from warnings import warn
@@ -227,13 +228,23 @@ class _Loader:
         warn(f"{self.former} is now {self.module.__name__}: import it from there", DeprecationWarning, stacklevel=3)
 
 
+class _Asked(local):
+    """The modules that a thread is asking the other finders for: one of these may ask all finders in turn."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+
+_ASKED = _Asked()
+
+
 class _Finder:
     """Finds the modules of the tables; it comes first, as a package found by its former path has a folder to search."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name in RENAMED:
-            return _found_by_others(name, path, target)
+            return None if name in _ASKED.names else _found_by_others(name, path, target)
         new = new_path(name)
         if new is None:
             return None
@@ -249,7 +260,11 @@ class _Finder:
 def _found_by_others(name: str, path: Any, target: Any) -> ModuleSpec | None:
     """Return the spec that Python itself finds for a module, so that its former names can be added."""
     others = (finder for finder in sys.meta_path if finder is not _Finder and hasattr(finder, "find_spec"))
-    spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+    _ASKED.names.add(name)
+    try:
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+    finally:
+        _ASKED.names.remove(name)
     return spec and with_former_names(spec)
 
 

@@ -101,3 +101,24 @@ def test_a_command_by_its_former_path_runs():
 def test_the_package_imports_the_tables_and_no_more():
     done = run("import sys, derivations; print(*sorted(name for name in sys.modules if name.startswith('deriv')))")
     assert done.stdout.split() == ["derivations", "derivations.former_names", "derivations.former_paths"]
+
+
+def test_a_finder_that_asks_all_others_ends():
+    """Instruments of coverage wrap the search for a module in the same way."""
+    done = run(
+        """
+import sys
+
+class Wrapped:
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not cls)
+        return next(filter(None, specs), None)
+
+import derivations
+sys.meta_path.insert(0, Wrapped)
+import derivations.language, numeric.load
+print(derivations.language.array.__name__, numeric.load.__name__)
+"""
+    )
+    assert done.returncode == 0 and done.stdout.split() == ["array", "load"], done.stderr
