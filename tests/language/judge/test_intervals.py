@@ -17,7 +17,7 @@ import derivations
 from derivations.language.judge import intervals
 
 _POINTS = 500  # of each function in the fast tier
-_MANY = 100_000
+_MANY = 30_000
 _ORACLE_BITS = 420
 
 FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "erf", "sqrt")
