@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
 from docs.build import GENERATORS, PageError, by_hand, pages, refreshed
 
@@ -178,14 +177,6 @@ def test_the_readme_names_every_command(repository: Path):
     text = read(repository / "README.md")
     for name, command in cli.commands.items():
         assert command.hidden or f"| `derivations {name}" in text
-
-
-def test_every_result_and_layer_is_on_a_page(repository: Path):
-    text = "".join(read(path) for path in (repository / "docs").glob("*.md"))
-    assert [name for name in names() if f"`{name}`" not in text] == []
-    variants = ("masked_", "_gelu", "_with_biases")  # of layers that are shown
-    plain = [name for name in LAYERS if not any(mark in name for mark in variants)]
-    assert [name for name in plain if f"(`{name}`)" not in text] == []
 
 
 def test_the_pages_are_listed(repository: Path):

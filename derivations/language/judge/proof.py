@@ -8,7 +8,7 @@ What it trusts:
         >= 1;
     certificates (`certificates`): forms that show a sign, their equalities proved by the normal form, and the known
         inequalities listed there;
-    any real numbers stand in one of their orders;
+    the law of each rule that has a tactic of its own (`rules`), whose premises the tactic checks;
     what the second look (`thorough`) adds: cases of maxima and brackets, nonnegative combinations of facts
         (`normal_form.deciding`, `facts`, `linear`), continuity (`almost`), induction over a stack (`stacks`);
     floating-point numbers are the decimals that were written (`decimals`);

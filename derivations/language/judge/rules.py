@@ -1,7 +1,8 @@
 """The rules that a step may name: the law of each, and the features that the judge may use to decide it.
 
 Most rules rewrite an expression, and the normal form decides them. A rule that differentiates, takes expectations or
-uses an assumption has a feature that says so. Under another rule such a step is not decided.
+uses an assumption has a feature that says so. Under another rule such a step is not decided. The law of a rule that
+has a tactic of its own is trusted.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 r"""Titles with formulas: words, and between two dollar signs a formula in the signs of the plain-text view.
 
 Definition   "below 1 exactly when $n >= 2$", "the kernel $phi(q) . phi(k)$": letters by name (d_k, mu_q, X_hat), ^ and
-             _ for scripts with braces around more than one sign, o for the entrywise and . for the inner product
+             _ for scripts with braces around more than one sign, o for the entrywise and . for the inner product;
+             a 1 alone or after a factor is the vector of ones
 Result       plain text, the title without its marks; LaTeX and Markdown, the formula in the letters of a notation
 Raises       ValueError for a mark that is not closed, and a sign that no formula has
 """
