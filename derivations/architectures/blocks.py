@@ -23,7 +23,8 @@ from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
-from derivations.language.arrays.expression import Array, Variable, array, mask_array
+from derivations.language.arrays.expression import Array, RowBroadcast, Variable, array, mask_array
+from derivations.language.arrays.functions import Hadamard
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n
 
@@ -115,9 +116,22 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
         return let(total)(_added(x, let(f"{result}_norm")(part(f"{name}_norm", norm)(F)), c))
     U = let(normed)(part(f"{name}_norm", norm)(x))
     F = let(result)(inner(U))
+    if block.layer_scale:
+        F = let(f"{result}_scaled")(part(f"{name}_scale", layer_scale())(F))
     if block.order == "sandwich":
         F = let(f"{result}_norm")(part(f"{name}_norm_after", norm)(F))
     return let(total)(_added(x, F, c))
+
+
+def layer_scale() -> Layer:
+    """Return rows whose columns are multiplied by one learned number each.
+
+    Shapes       X (n, d_model), gamma (d_model,), Y (n, d_model)
+    Source       Touvron et al. (2021), Going deeper with image transformers, section 2
+    """
+    X, gamma = array("X", n, d_model), array("gamma", d_model)
+    let = Equations()
+    return Layer("layer_scale", (X,), (gamma,), let, let("Y")(Hadamard(RowBroadcast(gamma, n), X)))
 
 
 def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable]) -> Array:

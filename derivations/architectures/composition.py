@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from sympy import Expr, Integer, tanh
 
-from derivations.architectures.attention import soft_cap
-from derivations.architectures.blocks import Around, block_layer
+from derivations.architectures.attention import attention_layer, soft_cap
+from derivations.architectures.blocks import Around, block_layer, feed_forward_layer
 from derivations.architectures.description import Architecture, AudioStem, Head, Norm, Patches, RelativeBias, Run, Stack
 from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
@@ -113,8 +113,13 @@ class _Writer:
             return part("stem", audio_stem())(frames), length
         if isinstance(stack.stem, Patches):
             count, width = stack.stem.count, stack.stem.channels * stack.stem.size**2
-            rows = self.let("R")(part("stem", patch_embedding())(self.input(array("patches", count, width))))
-            return Stacked(self.parameter("class_token", 1, d_model), rows), count + 1
+            stem = part("stem", patch_embedding(biases=stack.stem.biases))
+            rows = self.let("R")(stem(self.input(array("patches", count, width))))
+            if stack.stem.mask_token:
+                self.parameter("mask_token", 1, d_model)
+            for name in reversed(("class_token", "distillation_token")[: stack.stem.tokens]):
+                rows = Stacked(self.parameter(name, 1, d_model), rows)
+            return rows, stack.stem.rows
         self._width = stack.embedding.width
         table = self.parameter("E", vocab, self._width or d_model)
         X: Array = Lookup(table, self.input(token_array(name, length)))
@@ -145,6 +150,19 @@ class _Writer:
         """Write the pooler: an affine map of the first row and a bounded activation."""
         return self.let("pooled")((head.activation or bounded)(_affine("pooler", d_model)(RowRange(Z, 0, 1))))
 
+    def first_row(self, head: Head, Z: Array) -> Array:
+        """Write the norm of the first row."""
+        return self.let("pooled")(part("final_norm", norm_layer(head.norm or Norm()))(RowRange(Z, 0, 1)))
+
+    def attended(self, head: Head, Z: Array) -> Array:
+        """Write what one learned query collects of all rows, and a network behind it."""
+        assert head.pooling is not None
+        query = self.parameter("probe", 1, d_model)
+        collected = part("pooler_attention", attention_layer(head.pooling.attention, cross=True))
+        A = self.let("A")(collected(query, Z))
+        U = self.let("U_pooled")(part("pooler_norm", norm_layer(head.pooling.norm))(A))
+        return self.let("pooled")(A + part("pooler_network", feed_forward_layer(head.pooling.feed_forward))(U))
+
     def classes(self, head: Head, rows: Array, name: str = "classifier", count: Expr | None = None) -> Array:
         """Write the scores of the classes."""
         return self.let(f"{name}_scores")(_affine(name, count or head.classes)(rows))
@@ -169,6 +187,8 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
     "classes": lambda write, head, Z: write.classes(head, RowRange(Z, 0, 1)),
     "pooled_classes": lambda write, head, Z: write.classes(head, write.pooled(head, Z)),
     "token_classes": _Writer.classes,
+    "first_row": lambda write, head, Z: (Z, write.first_row(head, Z)),
+    "attention_pooler": lambda write, head, Z: (Z, write.attended(head, Z)),
 }
 
 

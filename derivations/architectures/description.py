@@ -173,7 +173,8 @@ class Block:
 
     Order        "pre": x + F(norm(x)); "post": norm(x + F(x)); "sandwich": x + norm(F(norm(x))); "after": x +
                  norm(F(x)); "parallel": attention and feed-forward network side by side, x + A(norm(x)) + F(norm'(x)),
-                 one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`
+                 one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`,
+                 and each column of it by a learned number with `layer_scale` (Touvron et al. 2021, CaiT)
     """
 
     attention: Attention
@@ -183,6 +184,7 @@ class Block:
     cross_attention: Attention | None = None
     one_norm: bool = False
     residual_scale: Expr = Integer(1)
+    layer_scale: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,11 +217,22 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Patches:
-    """Images as `count` patches of `size` x `size` pixels in `channels` colours, after a class token."""
+    """Images as `count` patches of `size` x `size` pixels in `channels` colours, after `tokens` learned rows.
+
+    The first learned row is the class token, the second that of distillation (Touvron et al. 2021).
+    """
 
     size: Expr
     channels: Expr
     count: Expr
+    tokens: int = 1
+    biases: bool = True
+    mask_token: bool = False  # one more learned row, stored and not used
+
+    @property
+    def rows(self) -> Expr:
+        """The number of rows of one image."""
+        return self.count + self.tokens
 
 
 @dataclass(frozen=True)
@@ -253,7 +266,8 @@ class Head:
     Kinds        "none"; "language_model": scores of all tokens; "pooler": tanh of a linear map of the first row;
                  "masked_language_model": a linear map, an activation and a norm before the scores; "pretraining": that,
                  and a pooler with two classes; "classes": a linear map of the first row to `classes` scores;
-                 "pooled_classes": the same after a pooler
+                 "pooled_classes": the same after a pooler; "first_row": the norm of the first row; "attention_pooler":
+                 one learned query attends to all rows, and `pooling` is a block's attention and network behind it
     """
 
     kind: Literal[
@@ -265,6 +279,8 @@ class Head:
         "classes",
         "pooled_classes",
         "token_classes",
+        "first_row",
+        "attention_pooler",
     ] = "language_model"
     tied: bool = True
     bias: bool = False
@@ -273,6 +289,7 @@ class Head:
     classes: Expr | None = None
     activation: Named | None = None
     norm: Norm | None = None
+    pooling: Block | None = None
 
 
 @dataclass(frozen=True)

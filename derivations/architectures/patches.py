@@ -38,18 +38,18 @@ t = index("t")
 
 
 @catalogued
-def patch_embedding() -> Layer:
+def patch_embedding(*, biases: bool = True) -> Layer:
     """Return the embedding of patches: a linear layer on the concatenated pixels of each patch.
 
-    Definition   Y = U W + b
+    Definition   Y = U W + b, or U W without biases
     Shapes       U (n, pixels), W (pixels, d_model), b (d_model,), Y (n, d_model); pixels = channels p^2
     Assumes      the pixels of a patch are in the order of the kernel of the equivalent convolution
     Source       Dosovitskiy et al. (2021), section 3.1
     """
     U, W, b = array("U", n, pixels), array("W", pixels, d_model), array("b", d_model)
     let = Equations()
-    output = let("Y")(U @ W + b)
-    return Layer("patch_embedding", (U,), (W, b), let, output)
+    output = let("Y")(U @ W + b if biases else U @ W)
+    return Layer("patch_embedding", (U,), (W, b) if biases else (W,), let, output)
 
 
 @catalogued

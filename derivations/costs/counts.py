@@ -257,7 +257,7 @@ class Counts:
         if self.lengths:
             return self.lengths[0]
         encoder = self.model.architecture.encoder
-        return encoder.stem.count + 1 if encoder and isinstance(encoder.stem, Patches) else Integer(1)
+        return encoder.stem.rows if encoder and isinstance(encoder.stem, Patches) else Integer(1)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

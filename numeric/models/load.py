@@ -2,7 +2,8 @@
 
 Definition   load(folder) reads `config.json` and the safetensors files beside it; the head computes logits from the
              last rows of the layer that `derivations.architectures` builds
-Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab)
+Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab); in place of tokens or of
+             the source, pictures (..., channels, height, width) or spectra (..., mel, frames)
 Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); causal and window masks are
              part of the equations
 """
@@ -15,18 +16,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sympy import Symbol
 
 from derivations.architectures.checkpoints.names import FAMILIES
 from derivations.architectures.composition import build
-from derivations.architectures.description import Model, Rotary, Stack
+from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack
 from derivations.architectures.hugging_face import read_config
 from derivations.architectures.reading import read_json
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach, same_reach
+from derivations.symbols import m
 from numeric.codegen.compile import compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.models.checkpoints.reading import read_weights
 from numeric.models.decoding import Decoder, Text
+from numeric.models.inputs import frames_of, patches_of
 from numeric.models.padding import masks_of, on_real_tokens, real_tokens, written_behind
 from numeric.optimize.prepare import Prepared, prepare
 from numeric.runtime.checks import InputError
@@ -151,7 +155,9 @@ class LoadedModel:
             raise InputError(f"{self.model.name} does not score following tokens: it generates nothing")
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
             raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
-        given = self._tokens("tokens" if architecture.encoder is None else "source", tokens)
+        name = self.layer.inputs[0].name
+        given = self._read(name, tokens)
+        batch = given.shape[: -2 if name == "frames" else -1]
         if mask is not None:
             return written_behind(
                 partial(self.generate, longest=longest, end=end, start=start, cached=cached),
@@ -160,10 +166,14 @@ class LoadedModel:
                 self._filling(self._ends(end)),
             )
         source = () if architecture.encoder is None else (given,)
-        text = np.full((*given.shape[:-1], 1), self._start(start)) if source else given
+        text = np.full((*batch, 1), self._start(start)) if source else given
         ends, before = self._ends(end), text.shape[-1]
         padding = self._filling(ends)
-        following_scores = self._scores_by_step(source, before + int(longest), cached)
+        following_scores = (
+            self._scores_by_step(source, before + int(longest))
+            if cached
+            else lambda text: self.logits(*([tokens] if source else []), text)[..., -1, :]
+        )
         for place in range(longest):
             following = following_scores(text).argmax(axis=-1)
             if forced := self._forced(text.shape[-1], place == longest - 1):
@@ -181,10 +191,8 @@ class LoadedModel:
         """Return the token that pads a text after its end."""
         return [*_several(self.special.get("pad_token_id")), *ends, 0][0]
 
-    def _scores_by_step(self, source: tuple[Any, ...], longest: int, cached: bool) -> Callable[[Any], Any]:
+    def _scores_by_step(self, source: tuple[Any, ...], longest: int) -> Callable[[Any], Any]:
         """Return the function that scores the next token of a text, which grows from call to call."""
-        if not cached:
-            return lambda text: self.logits(*source, text)[..., -1, :]
         name = "target" if source else "tokens"
         room = min(longest, self._longest.get(name, longest))
         kept: dict[int, Text] = {}  # by the length that selects frequencies: a cache serves one choice
@@ -204,7 +212,7 @@ class LoadedModel:
     @cached_property
     def _decoder(self) -> Decoder:
         capped = self.model.architecture.head.soft_cap is not None
-        sizes = {size.name: value for size, value in self.model.values.items()}
+        sizes = {size.name: value for size, value in {**self.model.values, **self._heard}.items()}
         return Decoder(self.layer.until("capped" if capped else "logits"), self.weights, sizes)
 
     def _forced(self, written: int, is_last: bool) -> list[int]:
@@ -220,7 +228,7 @@ class LoadedModel:
         asked = [each for each in names if each != "segments"]
         if len(tokens) != len(asked):
             raise InputError(f"{self.model.name} takes {' and '.join(asked)}, {len(tokens)} arrays were given")
-        arrays = {each: self._tokens(each, given) for each, given in zip(asked, tokens, strict=True)}
+        arrays = {each: self._read(each, given) for each, given in zip(asked, tokens, strict=True)}
         if "segments" in names:
             arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
         elif segments is not None:
@@ -241,9 +249,21 @@ class LoadedModel:
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-        sizes = {**self.model.values, reach: frequencies}
+        sizes = {**self.model.values, **self._heard, reach: frequencies}
         named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
         return compiled(*(arrays[each] for each in names), **named)
+
+    def _read(self, name: str, given: Any) -> Any:
+        """Return an input as the array of the equations."""
+        encoder, values = self.model.architecture.encoder, self.model.values
+        stem = None if encoder is None else encoder.stem
+        if name == "patches" and isinstance(stem, Patches):
+            sizes = (int(each.xreplace(dict(values))) for each in (stem.channels, stem.size, stem.count))
+            return patches_of(self.model.name, given, *sizes, self.dtype)
+        if name == "frames" and isinstance(stem, AudioStem):
+            mel = int(stem.mel.xreplace(dict(values)))
+            return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
+        return self._tokens(name, given)
 
     def _tokens(self, name: str, tokens: Any) -> Any:
         array = np.asarray(tokens)
@@ -256,6 +276,14 @@ class LoadedModel:
         if (most := self._longest.get(name)) is not None and array.shape[-1] > most:
             raise InputError(f"{self.model.name}: {name} has {array.shape[-1]} places, there are {most} positions")
         return array
+
+    @cached_property
+    def _heard(self) -> dict[Symbol, int]:
+        """The positions of sounds, which every spectrum fills: half of its frames."""
+        encoder = self.model.architecture.encoder
+        if encoder is None or not isinstance(encoder.stem, AudioStem) or encoder.embedding.positions is None:
+            return {}
+        return {m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
 
     @cached_property
     def _rules(self) -> list[Mapping[str, Any]]:
@@ -275,7 +303,7 @@ class LoadedModel:
             tree = weight_tree(layer)
             weights = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
             own = {size.name for size in layer.sizes}  # the configuration may give a window that no layer uses
-            given = {**self.model.values, reach: frequencies}
+            given = {**self.model.values, **self._heard, reach: frequencies}
             sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
             try:
                 self._made[name, frequencies] = prepare(layer, weights, sizes=sizes)

@@ -5,6 +5,7 @@ Definition   a table maps weights of the equations, such as `decoder.self_attent
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 __all__ = [
     "Family",
@@ -33,6 +34,8 @@ class Stored:
     weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group. `sections`
     are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
+    With `axes` a tensor has more than two: "rows" of a table behind axes of length 1, or the "pixels" or "taps" of a
+    kernel behind its outputs and inputs, of which taps stand before the inputs in the equations.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Stored:
     added: int = 0
     sections: tuple[tuple[str, ...], ...] = ()
     stacked: bool = False
+    axes: Literal["", "rows", "pixels", "taps"] = ""
 
 
 Table = Mapping[str, Stored]

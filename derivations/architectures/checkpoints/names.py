@@ -41,6 +41,14 @@ from derivations.architectures.checkpoints.llama import (
     QWEN_2_EXPERTS,
     QWEN_3_EXPERTS,
 )
+from derivations.architectures.checkpoints.pictures import (
+    CLIP_TEXT,
+    CLIP_VISION,
+    DINOV2,
+    SIGLIP_VISION,
+    VIT,
+    WHISPER,
+)
 from derivations.architectures.checkpoints.plain import (
     AFTER,
     GLM,
@@ -68,10 +76,14 @@ FAMILIES: Mapping[str, Family] = {
     "blenderbot-small": BART,
     "bloom": BLOOM,
     "camembert": ROBERTA,
+    "clip_text_model": CLIP_TEXT,
+    "clip_vision_model": CLIP_VISION,
     "cohere": LLAMA,
     "cohere2": LLAMA,
     "cwm": LLAMA,
     "data2vec-text": ROBERTA,
+    "deit": VIT,
+    "dinov2": DINOV2,
     "distilbert": DISTILBERT,
     "ernie": BERT,
     "ernie4_5": LLAMA,
@@ -94,6 +106,7 @@ FAMILIES: Mapping[str, Family] = {
     "helium": LLAMA,
     "hunyuan_v1_dense": HUNYUAN,
     "hyperclovax": HYPERCLOVAX,
+    "ijepa": VIT,
     "internlm3": LLAMA,
     "iquestcoder": LLAMA,
     "jais2": UNGATED,
@@ -126,11 +139,15 @@ FAMILIES: Mapping[str, Family] = {
     "roberta": ROBERTA,
     "roberta-prelayernorm": ROBERTA_PRE_NORM,
     "seed_oss": LLAMA,
+    "siglip_vision_model": SIGLIP_VISION,
     "smollm3": LLAMA,
     "stablelm": LLAMA,
     "starcoder2": STARCODER_2,
     "t5": T5,
     "vaultgemma": VAULTGEMMA,
+    "vit": VIT,
+    "vit_msn": VIT,
+    "whisper": WHISPER,
     "xlm-roberta": ROBERTA,
 }  # whose checkpoints run
 NAMES: Mapping[str, Family] = {

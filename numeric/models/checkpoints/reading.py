@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -69,20 +70,22 @@ class _Checkpoint:
     dtype: np.dtype[Any]
     used: set[str] = field(default_factory=set)
 
-    def read(self, name: str, shape: Shape, weight: str) -> Any:
-        """Return a tensor, which must have the shape that the weight needs."""
+    def read(self, name: str, shape: Shape, weight: str, axes: str = "") -> Any:
+        """Return a tensor, which must have the shape that the weight needs, with its further axes as rows or columns.
+        """
         there = self._find(name)
         if there is None:
             raise InputError(
                 f"{self.folder}: the tensor {self._full(name)} is missing, which holds the weight {weight}"
             )
         tensor = self.tensors[there]
-        if tensor.shape != shape:
+        if _of_two_axes(tensor.shape, axes) != shape:
             raise InputError(
                 f"{tensor.file}: the tensor {tensor.name} has shape {tensor.shape}, {shape} is needed by {weight}"
             )
         self.used.add(there)
-        return read_tensor(tensor, self.dtype)
+        found = read_tensor(tensor, self.dtype)
+        return (np.moveaxis(found, -1, 1) if axes == "taps" else found).reshape(shape)
 
     def check_the_rest(self) -> None:
         """Refuse tensors that were not used, except those that the family ignores."""
@@ -112,6 +115,13 @@ class _Checkpoint:
             raise InputError(
                 f"{tensor.file}: the tensor {tensor.name} differs from {first.name}: the configuration ties them"
             )
+
+
+def _of_two_axes(shape: Shape, axes: str) -> Shape:
+    """Return the shape of a tensor whose further axes are taken together: before the last one, or behind the first."""
+    if not axes or not shape:
+        return shape
+    return (prod(shape[:-1]), shape[-1]) if axes == "rows" else (shape[0], prod(shape[1:]))
 
 
 @dataclass(frozen=True)
@@ -148,9 +158,11 @@ class _Writer:
             )
         shape = stored_shape(stored, name, shapes)
         told = f"{weight} of layer {number}" if number is not None else weight
-        return arranged(
-            stored, name, shapes, lambda theirs: self.checkpoint.read(theirs.replace("{n}", str(number)), shape, told)
-        )
+
+        def read(theirs: str) -> Any:
+            return self.checkpoint.read(theirs.replace("{n}", str(number)), shape, told, stored.axes)
+
+        return arranged(stored, name, shapes, read)
 
     def _shape(self, path: str, shape: Any) -> Shape:
         lengths = [total(along).xreplace(dict(self.sizes)) for along in shape]

@@ -1,4 +1,4 @@
-"""Encoders: BERT, RoBERTa and their relatives, DistilBERT, MPNet and the Vision Transformer."""
+"""Encoders of tokens: BERT, RoBERTa and their relatives, DistilBERT, MPNet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from derivations.architectures.description import (
     FeedForward,
     Head,
     Norm,
-    Patches,
     RelativeBias,
     Stack,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "mpnet",
     "roberta",
     "roberta_prelayernorm",
-    "vit",
 ]
 
 BIASES = (True, True, True, True)
@@ -207,41 +205,3 @@ def distilbert(f: Fields, kind: str) -> Parts:
     f.size(vocab, "vocab_size")
     stack = Stack(layers, Embedding(positions, norm=layer_norm))
     return Parts(masked_head(f, kind, relu, function, layer_norm), encoder=stack)
-
-
-@family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"})
-def vit(f: Fields, kind: str) -> Parts:
-    """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of an image, after a class token."""
-    layer_norm = norm(f, "layer_norm_eps", "1e-12")
-    divided_heads(f, "hidden_size", "num_attention_heads")
-    biased = f.flag("qkv_bias", True)
-    feed_forward = FeedForward(activation(f, "hidden_act", "gelu"), d_ff=f.size(d_ff, "intermediate_size"))
-    layers = uniform(f, Block(Attention(h, biases=(biased, biased, biased, True)), feed_forward, layer_norm))
-    (height, width), (patch, across) = _sides(f, "image_size"), _sides(f, "patch_size")
-    if patch != across:
-        raise f.error("patch_size", f"is {patch} by {across}; patches are read only as squares")
-    if min(height, width) < patch:
-        raise f.error("patch_size", f"is {patch}, more than image_size {min(height, width)}")
-    stem = Patches(
-        f.let(size("patch"), patch),
-        f.size(size("channels"), "num_channels"),
-        f.let(size("patches"), (height // patch) * (width // patch)),
-    )
-    out = f.whole("pooler_output_size", None, none=True)
-    if kind == "pooler" and out not in (None, f.values[d_model]):
-        raise f.error("pooler_output_size", f"is {out} and not hidden_size, {f.values[d_model]}; it has to be equal")
-    pooler = activation(f, "pooler_act", "tanh")
-    if kind == "pooler":
-        head = Head("pooler", activation=pooler)
-    else:
-        head = Head("classes", classes=f.let(size("classes"), labels(f)))
-    embedding = Embedding(size("patches") + 1)
-    return Parts(head, encoder=Stack(layers, embedding, final_norm=layer_norm, stem=stem))
-
-
-def _sides(f: Fields, field: str) -> tuple[int, int]:
-    """Return height and width, given as one number or as two."""
-    value = f.take(field)
-    pair = value if isinstance(value, list) and len(value) == 2 else [value, value]
-    sides = [Fields({field: each}, f.name).whole(field) or 1 for each in pair]
-    return sides[0], sides[1]

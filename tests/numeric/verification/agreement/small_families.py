@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "SMALL", "VOCAB"]
+__all__ = ["COUNTED", "PICTURE", "PICTURES", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -142,11 +142,34 @@ ROUTED: Changes = {
     "moe_intermediate_size": 5,
 }
 COUNTED: list[tuple[str, Changes]] = [
+    ("CLIPTextModel", ENCODER | TOKENS),
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
     ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
     ("MiniMaxM2ForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5, "num_experts_per_tok": 2}),
+]
+
+
+PICTURE: Changes = {
+    "hidden_size": 15,
+    "num_attention_heads": 5,
+    "num_hidden_layers": 2,
+    "intermediate_size": 7,
+    "image_size": 14,
+    "patch_size": 7,
+    "num_channels": 2,
+}
+PICTURES: list[tuple[str, Changes]] = [
+    ("CLIPVisionModel", PICTURE),
+    ("DeiTForImageClassification", PICTURE | {"num_labels": 3}),
+    ("DeiTModel", PICTURE | {"pooler_act": "relu"}),
+    ("Dinov2Model", {each: PICTURE[each] for each in PICTURE if each != "intermediate_size"} | {"mlp_ratio": 3}),
+    ("IJepaModel", PICTURE),
+    ("SiglipVisionModel", PICTURE),
+    ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),
+    ("ViTMSNForImageClassification", PICTURE | {"num_labels": 3, "qkv_bias": False}),
+    ("ViTMSNModel", PICTURE),
 ]
 
 

@@ -78,13 +78,18 @@ IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
     "Bert",
+    "CLIP",
     "Camembert",
     "Data2VecText",
+    "DeiT",
+    "Dinov2",
     "DistilBert",
     "Ernie",
+    "IJepa",
     "MPNet",
     "MegatronBert",
     "Roberta",
+    "Siglip",
     "T5EncoderModel",
     "ViT",
     "XLMRoberta",
@@ -149,7 +154,7 @@ def tokens(batch: int, length: int) -> Any:
 
 def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str, Any]:
     """Return what a model reads: pictures, spectra, one or two sequences of tokens."""
-    if name.startswith("ViT"):
+    if hasattr(config, "patch_size"):
         size = config.image_size if isinstance(config.image_size, list | tuple) else [config.image_size] * 2
         return {"pixel_values": torch.randn(batch, config.num_channels, *size)}
     if name.startswith("Whisper"):
@@ -193,6 +198,12 @@ def of_latent_vectors(config: Any, batch: int, n: int) -> int:
     return 2 * config.num_hidden_layers * batch * n * config.kv_lora_rank * columns
 
 
+def of_learned_query(config: Any, batch: int) -> int:
+    """The library projects the query that pools the rows for every picture; here that is done once."""
+    used = config.model_type == "siglip_vision_model" and config.vision_use_head
+    return 2 * (batch - 1) * config.hidden_size**2 if used else 0
+
+
 # --- products -------------------------------------------------------------------------------------------------------
 
 
@@ -210,8 +221,9 @@ def test_a_pass_and_its_gradient_execute_the_products_that_are_counted(
         output, forward = executed(theirs, **given)
         _, backward = executed(total(output).backward)
         sizes = {"batch": batch, "seq": n, "source": source}
-        assert forward == matmul(model, **sizes)
-        assert forward + backward == matmul(model, phase="training", **sizes)
+        beside = of_learned_query(theirs.config, batch)
+        assert forward == matmul(model, **sizes) + beside
+        assert forward + backward == matmul(model, phase="training", **sizes) + beside
 
 
 @pytest.mark.slow

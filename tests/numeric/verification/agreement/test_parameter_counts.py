@@ -15,7 +15,7 @@ from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
 from derivations.architectures.reading import ConfigError, read_json
-from tests.numeric.verification.agreement.small_families import COUNTED, SMALL
+from tests.numeric.verification.agreement.small_families import COUNTED, PICTURES, SMALL
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -27,16 +27,18 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\b|norm)"
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
     (r"relative_attention_bias", "layers.relative_position_bias"),
-    (r"cls_token|token_type_embeddings", "cls_token_or_segment_embedding"),
+    (r"layer_scale\d\.", "layers.layer_scale"),
+    (r"^(vision_model\.)?head\.", "pooler_and_nsp"),
+    (r"cls_token|mask_token|distillation_token|class_embedding|token_type_embeddings", "cls_token_or_segment_embedding"),
     (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
-    (r"(position_embeddings|positions_embed|embed_positions|wpe)", "position_embedding"),
-    (r"(embeddings\.LayerNorm|layernorm_embedding|word_embeddings_layernorm)", "embedding_norm"),
+    (r"(position_embeddings?|positions_embed|embed_positions|wpe)", "position_embedding"),
+    (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
     (r"(predictions\.transform\.LayerNorm|lm_head\.layer_norm|vocab_layer_norm)", "lm_head_norm"),
     (r"(cls\.predictions|lm_head|embed_out|vocab_transform|vocab_projector|proj_out)", "lm_head_{}"),
     (r"(classifier|qa_outputs)", "classifier_{}"),
-    (r"(word_embeddings|embed_tokens|\bwte|shared\.weight|embed_in)", "token_embedding"),
+    (r"(word_embeddings|token_embedding|embed_tokens|\bwte|shared\.weight|embed_in)", "token_embedding"),
     (r"(q_norm|k_norm|[qk]_layernorm|query_layernorm|key_layernorm|q_a_layernorm|kv_a_layernorm)", INNER_NORMS),
     (r"\.experts\.", "layers.ffn_routed_expert_{}"),
     (r"shared_expert_gate", "layers.ffn_shared_expert_gate"),
@@ -56,8 +58,9 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
     """Return the number of parameters of every component of a model of the library."""
     counts: Counter[str] = Counter()
     table = getattr(model.base_model, "get_input_embeddings", lambda: None)()
+    tokens = table.weight if isinstance(table, torch.nn.Embedding) else None
     for name, parameter in model.named_parameters():
-        if parameter is getattr(table, "weight", None):  # tied, it may have the name of the head
+        if parameter is tokens:  # tied, it may have the name of the head
             counts["token_embedding"] += parameter.numel()
             continue
         kind = "biases" if name.endswith("bias") else "weights"
@@ -219,6 +222,7 @@ ODD = [
     ("DeepseekV3ForCausalLM", DEEPSEEK | {"q_lora_rank": None, "n_shared_experts": 2, "first_k_dense_replace": 0}),
     *SMALL,
     *COUNTED,
+    *PICTURES,
 ]
 
 

@@ -1,0 +1,148 @@
+"""Encoders of pictures: the Vision Transformer and its relatives, and the two towers of CLIP.
+
+Definition   rows are patches of a picture, behind learned rows: a class token, a token of distillation, or none
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Head, Norm, Patches, Stack
+from derivations.architectures.hugging_face.families import family
+from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.readers.encoders import BIASES, labels
+from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, uniform
+from derivations.symbols import d_ff, d_model, h, size, vocab
+
+__all__ = ["clip_text", "clip_vision", "deit", "dinov2", "ijepa", "siglip_vision", "vit", "vit_msn"]
+
+
+@family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"})
+def vit(f: Fields, kind: str) -> Parts:
+    """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of an image, after a class token."""
+    return Parts(_pooled(f, kind), encoder=_pictures(f))
+
+
+@family("deit", {"DeiTForImageClassification": "classes", "DeiTModel": "pooler"})
+def deit(f: Fields, kind: str) -> Parts:
+    """DeiT (Touvron et al. 2021): a token of distillation behind the class token."""
+    return Parts(_pooled(f, kind), encoder=_pictures(f, tokens=2))
+
+
+@family("ijepa", {"IJepaModel": "none"})
+def ijepa(f: Fields, kind: str) -> Parts:
+    """I-JEPA (Assran et al. 2023): patches without learned rows, and no pooler."""
+    for field in ("pooler_act", "pooler_output_size"):
+        f.take(field, None)
+    return Parts(Head("none"), encoder=_pictures(f, tokens=0))
+
+
+@family("vit_msn", {"ViTMSNForImageClassification": "classes", "ViTMSNModel": "none"})
+def vit_msn(f: Fields, kind: str) -> Parts:
+    """Masked Siamese networks (Assran et al. 2022): the Vision Transformer without a pooler."""
+    return Parts(_classes(f) if kind == "classes" else Head("none"), encoder=_pictures(f, eps="1e-6"))
+
+
+@family("dinov2", {"Dinov2Model": "none"})
+def dinov2(f: Fields, kind: str) -> Parts:
+    """DINOv2 (Oquab et al. 2024): what is added to the rows is scaled by a learned vector.
+
+    The token that masks patches in training is stored and not used by the layers; it is counted.
+    """
+    f.only("use_swiglu_ffn", False)
+    f.take("layerscale_value", None)
+    for field in ("apply_layernorm", "reshape_hidden_states", "drop_path_rate", "stage_names"):
+        f.take(field, None)  # of the class that gives several layers' rows, and of training
+    for field in ("_out_features", "_out_indices", "out_features", "out_indices"):
+        f.take(field, None)
+    width = f.whole("hidden_size") or 1
+    f.let(d_ff, width * (f.whole("mlp_ratio", 4) or 4))
+    stack = _pictures(f, eps="1e-6")
+    (run,) = stack.runs
+    (block,) = run.blocks
+    scaled = replace(run, blocks=(replace(block, layer_scale=True),))
+    assert isinstance(stack.stem, Patches)
+    stem = replace(stack.stem, mask_token=f.flag("use_mask_token", True))
+    return Parts(Head("none"), encoder=replace(stack, runs=(scaled,), stem=stem))
+
+
+@family("clip_vision_model", {"CLIPVisionModel": "first_row"})
+def clip_vision(f: Fields, kind: str) -> Parts:
+    """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers."""
+    f.take("projection_dim", None)
+    stack = _pictures(f, eps="1e-5", function="quick_gelu", biases=False)
+    rows = replace(stack.embedding, norm=stack.final_norm)
+    return Parts(Head("first_row", norm=stack.final_norm), encoder=replace(stack, embedding=rows, final_norm=None))
+
+
+@family("clip_text_model", {"CLIPTextModel": "none"})
+def clip_text(f: Fields, kind: str) -> Parts:
+    """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it."""
+    f.take("projection_dim", None)
+    f.size(vocab, "vocab_size")
+    block = _block(f, "1e-5", "quick_gelu")
+    rows = Embedding(f.size(size("positions"), "max_position_embeddings"))
+    return Parts(Head("none"), encoder=Stack(uniform(f, block), rows, causal=True, final_norm=block.norm))
+
+
+@family("siglip_vision_model", {"SiglipVisionModel": "attention_pooler"})
+def siglip_vision(f: Fields, kind: str) -> Parts:
+    """The tower of SigLIP for pictures (Zhai et al. 2023): no class token, rows pooled by a learned query."""
+    stack = _pictures(f, eps="1e-6", function="gelu_pytorch_tanh", tokens=0)
+    (block,) = stack.blocks
+    used = f.flag("vision_use_head", True)
+    return Parts(Head("attention_pooler", pooling=block) if used else Head("none"), encoder=stack)
+
+
+# --- what they share ------------------------------------------------------------------------------------------------
+
+
+def _block(f: Fields, eps: str, function: str) -> Block:
+    """Return a layer with its norms before attention and network."""
+    layer_norm = norm(f, "layer_norm_eps", eps)
+    divided_heads(f, "hidden_size", "num_attention_heads")
+    biased = f.flag("qkv_bias", True)
+    if d_ff not in f.values:
+        f.size(d_ff, "intermediate_size")
+    attention = Attention(h, biases=BIASES if biased else (False, False, False, True))
+    return Block(attention, FeedForward(activation(f, "hidden_act", function), d_ff=d_ff), layer_norm)
+
+
+def _pictures(f: Fields, *, eps: str = "1e-12", function: str = "gelu", tokens: int = 1, biases: bool = True) -> Stack:
+    """Return the layers over the patches of a picture, behind some learned rows."""
+    block = _block(f, eps, function)
+    (height, width), (patch, across) = _sides(f, "image_size"), _sides(f, "patch_size")
+    if patch != across:
+        raise f.error("patch_size", f"is {patch} by {across}; patches are read only as squares")
+    if min(height, width) < patch:
+        raise f.error("patch_size", f"is {patch}, more than image_size {min(height, width)}")
+    stem = Patches(
+        f.let(size("patch"), patch),
+        f.size(size("channels"), "num_channels", 3),
+        f.let(size("patches"), (height // patch) * (width // patch)),
+        tokens,
+        biases,
+    )
+    return Stack(uniform(f, block), Embedding(stem.rows), final_norm=block.norm, stem=stem)
+
+
+def _classes(f: Fields) -> Head:
+    return Head("classes", classes=f.let(size("classes"), labels(f)))
+
+
+def _pooled(f: Fields, kind: str) -> Head:
+    """Return the scores of classes, or the pooler, whose width must be that of the rows."""
+    width = f.whole("hidden_size")
+    out = f.whole("pooler_output_size", None, none=True)
+    if kind == "pooler" and out not in (None, width):
+        raise f.error("pooler_output_size", f"is {out} and not hidden_size, {width}; it has to be equal")
+    pooler = activation(f, "pooler_act", "tanh")
+    return Head("pooler", activation=pooler) if kind == "pooler" else _classes(f)
+
+
+def _sides(f: Fields, field: str) -> tuple[int, int]:
+    """Return height and width, given as one number or as two."""
+    value = f.take(field)
+    pair = value if isinstance(value, list) and len(value) == 2 else [value, value]
+    sides = [Fields({field: each}, f.name).whole(field) or 1 for each in pair]
+    return sides[0], sides[1]

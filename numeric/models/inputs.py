@@ -1,0 +1,48 @@
+"""What a model reads, as the arrays of its equations: tokens as they are, pictures as patches, spectra as frames.
+
+Definition   a picture is cut into squares, row by row; the pixels of a patch stand in one row, in the order of the
+             kernel: channel, row, column. Pixels beyond the last whole patch are not read
+Shapes       pictures (..., channels, height, width) -> (..., patches, channels p^2); spectra (..., mel, frames) ->
+             (..., frames, mel)
+Source       Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), section 2.2
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from numeric.runtime.checks import InputError
+
+__all__ = ["frames_of", "patches_of"]
+
+
+def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike) -> Any:
+    """Return the patches of pictures.
+
+    Raises       InputError where the pictures have other channels, or another number of patches
+    """
+    pixels = np.asarray(pictures, dtype=dtype)
+    if pixels.ndim < 3 or pixels.shape[-3] != channels:
+        raise InputError(f"{name}: pictures must have shape (..., {channels}, height, width), not {pixels.shape}")
+    height, width = (side // patch for side in pixels.shape[-2:])
+    if height * width != count:
+        raise InputError(
+            f"{name}: pictures of {pixels.shape[-2]} by {pixels.shape[-1]} have {height * width} patches of {patch} by "
+            f"{patch}; the model reads {count}"
+        )
+    whole = pixels[..., : height * patch, : width * patch]
+    squares = whole.reshape(*pixels.shape[:-2], height, patch, width, patch)
+    # (..., channel, row of patches, row, column of patches, column): the two axes of patches go to the front
+    return np.moveaxis(squares, (-4, -2), (-5, -4)).reshape(*pixels.shape[:-3], count, channels * patch**2)
+
+
+def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) -> Any:
+    """Return the frames of spectra, one in each row.
+
+    Raises       InputError where the spectra have another size
+    """
+    numbers = np.asarray(spectra, dtype=dtype)
+    if numbers.shape[-2:] != (mel, frames):
+        raise InputError(f"{name}: spectra must have shape (..., {mel}, {frames}), not {numbers.shape}")
+    return np.ascontiguousarray(np.swapaxes(numbers, -1, -2))

@@ -1,0 +1,34 @@
+"""Pictures as patches and spectra as frames: places by hand, and what does not fit is refused."""
+
+import numpy as np
+import pytest
+
+from numeric.models.inputs import frames_of, patches_of
+from numeric.runtime.checks import InputError
+
+
+def test_a_patch_holds_its_pixels_by_channel_row_and_column():
+    """Of pictures of 4 by 7 pixels the last column is beyond the patches of 2 by 2."""
+    pictures = np.arange(2 * 3 * 4 * 7).reshape(2, 3, 4, 7)
+    patches = patches_of("vit", pictures, 3, 2, 6, np.float64)
+    assert patches.shape == (2, 6, 12)
+    for channel, row, column in np.ndindex(3, 2, 2):
+        assert patches[1, 4, 4 * channel + 2 * row + column] == pictures[1, channel, 2 + row, 2 + column]
+
+
+def test_a_frame_is_a_row():
+    spectra = np.arange(10.0).reshape(2, 5)
+    np.testing.assert_array_equal(frames_of("whisper", spectra, 2, 5, np.float32), spectra.T)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"), [((2, 4, 4), r"\(\.\.\., 3, height, width\)"), ((3, 4, 6), "4 by 6 have 6 patches of 2 by 2")]
+)
+def test_pictures_of_another_size_are_refused(shape, words):
+    with pytest.raises(InputError, match=words):
+        patches_of("vit", np.zeros(shape), 3, 2, 4, np.float32)
+
+
+def test_spectra_of_another_length_are_refused():
+    with pytest.raises(InputError, match=r"\(\.\.\., 2, 5\), not \(2, 4\)"):
+        frames_of("whisper", np.zeros((2, 4)), 2, 5, np.float32)
