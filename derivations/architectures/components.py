@@ -46,6 +46,7 @@ COMPONENTS: Mapping[str, str] = {
     "embedding_norm": "embedding_norm",
     "encoder_embedding_norm": "embedding_norm",
     "decoder_embedding_norm": "embedding_norm",
+    "embedding_projection": "embedding_projection",
     "final_norm": "final_norm",
     "transform": "lm_head_{}",
     "transform_norm": "lm_head_norm",

@@ -62,6 +62,7 @@ class _Writer:
         self._parameters: dict[str, Variable] = {}
         self._pair = architecture.encoder is not None and architecture.decoder is not None
         self._width: Expr | None = None  # of the rows of the table, if it is not d_model
+        self._narrow = False  # whether a head scores rows of that width
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
@@ -89,21 +90,24 @@ class _Writer:
     def _embedded(self, side: str, stack: Stack) -> Array:
         suffix, embedding = (f"_{side}" if self._pair else ""), stack.embedding
         X, length = self._rows(side, stack)
+        self._narrow = embedding.narrow
+        width = embedding.width if embedding.narrow else d_model
         norm = f"{side}_embedding_norm" if self._pair else "embedding_norm"
         if embedding.norm is not None and embedding.norm_first:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.sinusoidal:
             X = X + self.let(f"P{suffix}")(part("positions", positional_encoding(length))())
         elif embedding.positions is not None:
-            table = self.parameter(f"P{suffix}", embedding.positions, d_model)
+            table = self.parameter(f"P{suffix}", embedding.positions, width)
             X = X + RowRange(table, embedding.first_position, length)
         if embedding.segments is not None:
             segments = self.input(token_array("segments", length))
-            X = X + Lookup(self.parameter("T", embedding.segments, d_model), segments)
+            X = X + Lookup(self.parameter("T", embedding.segments, width), segments)
         rows = self.let(f"X{suffix}")(X)
         if embedding.norm is None or embedding.norm_first:
             return rows
-        return self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(rows))
+        normed = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(rows))
+        return self.let("X_wide")(_affine("embedding_projection", d_model)(normed)) if embedding.narrow else normed
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
         """Return the rows of tokens, patches or frames, and their number."""
@@ -124,7 +128,8 @@ class _Writer:
         table = self.parameter("E", vocab, self._width or d_model)
         X: Array = Lookup(table, self.input(token_array(name, length)))
         X = X if stack.embedding.scale == 1 else X * stack.embedding.scale
-        return (X if self._width is None else X @ self.parameter("W_in", self._width, d_model)), length
+        projected = self._width is not None and not stack.embedding.narrow
+        return (X @ self.parameter("W_in", self._width, d_model) if projected else X), length
 
     # --- what the head makes of the last rows ---
 
@@ -138,17 +143,26 @@ class _Writer:
 
     def narrowed(self, head: Head, Z: Array) -> Array:
         """Return the rows projected to the width of the table, if that is not d_model."""
-        return Z if self._width is None else self.let("Z_out")(Z @ self.parameter("W_out", d_model, self._width))
+        return (
+            Z
+            if self._width is None or self._narrow
+            else self.let("Z_out")(Z @ self.parameter("W_out", d_model, self._width))
+        )
 
     def scores_of_transformed(self, head: Head, Z: Array) -> Array:
         """Write an affine map, an activation and a norm, then the scores of all tokens."""
-        H = self.let("H")(_affine("transform", d_model)(Z))
+        H = self.let("H")(_affine("transform", (self._width or d_model) if self._narrow else d_model)(Z))
         G = self.let("G")((head.activation or gelu)(H))
         return self.scores(head, self.let("V")(part("transform_norm", norm_layer(head.norm or Norm()))(G)))
 
     def pooled(self, head: Head, Z: Array) -> Array:
         """Write the pooler: an affine map of the first row and a bounded activation."""
         return self.let("pooled")((head.activation or bounded)(_affine("pooler", d_model)(RowRange(Z, 0, 1))))
+
+    def transformed_classes(self, head: Head, Z: Array) -> Array:
+        """Write the scores of every row after an affine map and an activation."""
+        H = self.let("H")(_affine("transform", d_model)(Z))
+        return self.classes(head, self.let("G")((head.activation or gelu)(H)))
 
     def first_row(self, head: Head, Z: Array) -> Array:
         """Write the norm of the first row."""
@@ -187,6 +201,7 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
     "classes": lambda write, head, Z: write.classes(head, RowRange(Z, 0, 1)),
     "pooled_classes": lambda write, head, Z: write.classes(head, write.pooled(head, Z)),
     "token_classes": _Writer.classes,
+    "transformed_classes": lambda write, head, Z: write.transformed_classes(head, Z),
     "first_row": lambda write, head, Z: (Z, write.first_row(head, Z)),
     "attention_pooler": lambda write, head, Z: (Z, write.attended(head, Z)),
 }

@@ -201,8 +201,9 @@ class Embedding:
 
     `positions` is the number of rows of a learned (or stored) table, read from row `first_position` on; `segments` is
     that of another table. `sinusoidal` positions have no parameters; `scale` multiplies the token rows; `width` is the
-    width of the token rows if a projection to d_model follows. The norm is that of the sum or, if `norm_first`, that
-    of the token rows, to which positions are added.
+    width of the token rows if a projection to d_model follows; if `narrow`, positions, segments and norm have that
+    width too, and the projection behind them has biases (Clark et al. 2020). The norm is that of the sum or, if
+    `norm_first`, that of the token rows, to which positions are added.
     """
 
     positions: Expr | None = None
@@ -213,6 +214,7 @@ class Embedding:
     norm_first: bool = False
     scale: Expr = Integer(1)
     width: Expr | None = None
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -266,8 +268,10 @@ class Head:
     Kinds        "none"; "language_model": scores of all tokens; "pooler": tanh of a linear map of the first row;
                  "masked_language_model": a linear map, an activation and a norm before the scores; "pretraining": that,
                  and a pooler with two classes; "classes": a linear map of the first row to `classes` scores;
-                 "pooled_classes": the same after a pooler; "first_row": the norm of the first row; "attention_pooler":
-                 one learned query attends to all rows, and `pooling` is a block's attention and network behind it
+                 "pooled_classes": the same after a pooler; "token_classes": the same of every row;
+                 "transformed_classes": that after a linear map and an activation; "first_row": the norm of the first
+                 row; "attention_pooler": one learned query attends to all rows, and `pooling` is a block's attention
+                 and network behind it
     """
 
     kind: Literal[
@@ -279,6 +283,7 @@ class Head:
         "classes",
         "pooled_classes",
         "token_classes",
+        "transformed_classes",
         "first_row",
         "attention_pooler",
     ] = "language_model"

@@ -45,6 +45,7 @@ LOGITS = {  # for each kind of head, the equation that computes its scores
     "classes": "classifier_scores",
     "pooled_classes": "classifier_scores",
     "token_classes": "classifier_scores",
+    "transformed_classes": "classifier_scores",
 }
 
 

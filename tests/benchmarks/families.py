@@ -76,6 +76,7 @@ def default_model(model_type: str) -> tuple[dict[str, Any], Components] | str:
     """Return the library's default configuration as it writes it, and its components; or why there is no such model."""
     import torch
     import transformers
+
     from tests.numeric.verification.agreement.test_parameter_counts import library_components
 
     try:
@@ -118,7 +119,14 @@ def small_components(name: str, arguments: dict[str, Any]) -> tuple[dict[str, An
 def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
     """Return the products of one pass, counted and executed."""
     import torch
-    from tests.numeric.verification.agreement.test_executed_flops import executed, inputs, library, matmul, of_learned_query
+
+    from tests.numeric.verification.agreement.test_executed_flops import (
+        executed,
+        inputs,
+        library,
+        matmul,
+        of_learned_query,
+    )
 
     theirs, model = library(name, arguments)
     batch, n, source = SIZES
@@ -151,7 +159,7 @@ def row(model_type: str, here: Callable[[Mapping[str, Any], str], Components] = 
     totals = [(sum(ours.values()), sum(theirs.values())) for ours, theirs in compared]
     verdicts = (verdict(totals), verdict(compared), verdict(executed))
     if WRONG in verdicts:
-        ours, theirs = next((pair for pair in [*compared, *executed] if pair[0] != pair[1]))
+        ours, theirs = next(pair for pair in [*compared, *executed] if pair[0] != pair[1])
         why = f"{ours} here, {theirs} there"
     return Row(model_type, *verdicts, why)
 

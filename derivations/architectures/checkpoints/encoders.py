@@ -14,8 +14,20 @@ from derivations.architectures.checkpoints.family import (
     norm,
     table,
 )
+from derivations.architectures.checkpoints.llama import LLAMA
 
-__all__ = ["BERT", "DISTILBERT", "MEGATRON_BERT", "MPNET", "ROBERTA", "ROBERTA_PRE_NORM"]
+__all__ = [
+    "BERT",
+    "BERT_GENERATION",
+    "DISTILBERT",
+    "ELECTRA",
+    "EUROBERT",
+    "MEGATRON_BERT",
+    "MPNET",
+    "ROBERTA",
+    "ROBERTA_PRE_NORM",
+    "XLM_ROBERTA_XL",
+]
 
 
 def _bert_layer(theirs: str) -> Mapping[str, Stored]:
@@ -131,4 +143,48 @@ MPNET = replace(
         **norm("encoder.self_attention_norm", f"{LAYER}.attention.LayerNorm"),
         **table("encoder.relative_position_bias.table", "encoder.relative_attention_bias.weight"),
     },
+)
+XLM_ROBERTA_XL = replace(
+    ROBERTA,
+    weights={
+        **ROBERTA.weights,
+        **norm("encoder.self_attention_norm", f"{LAYER}.attention.self_attn_layer_norm"),
+        **norm("encoder.feed_forward_norm", f"{LAYER}.LayerNorm"),
+        **norm("encoder.final_norm", "encoder.LayerNorm"),
+    },
+)
+BERT_GENERATION = replace(
+    BERT,
+    weights={
+        **BERT.weights,
+        **{name.replace("encoder.", "decoder."): stored for name, stored in BERT.weights.items()},
+        **head("lm_head.decoder"),
+    },
+    prefixes=("bert.",),
+    same={
+        "lm_head.decoder.weight": "embeddings.word_embeddings.weight",
+        "lm_head.bias": "lm_head.decoder.bias",
+    },
+)
+ELECTRA = replace(
+    BERT,
+    weights={
+        **BERT.weights,
+        **affine("embedding_projection", "embeddings_project"),
+        **affine("pooler", "classifier.dense"),
+        **affine("transform", "generator_predictions.dense"),
+        **norm("transform_norm", "generator_predictions.LayerNorm"),
+        **head("generator_lm_head"),
+    },
+    prefixes=("electra.",),
+    same={
+        "generator_lm_head.weight": "embeddings.word_embeddings.weight",
+        **instead("generator_predictions.dense", "discriminator_predictions.dense"),
+        **instead("classifier", "discriminator_predictions.dense_prediction"),
+        **instead("classifier", "classifier.out_proj"),
+        **instead("classifier", "qa_outputs"),
+    },
+)
+EUROBERT = replace(
+    LLAMA, weights={name.replace("decoder.", "encoder."): stored for name, stored in LLAMA.weights.items()}
 )

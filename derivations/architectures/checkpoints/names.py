@@ -24,11 +24,15 @@ from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.encoder_decoders import BART, T5
 from derivations.architectures.checkpoints.encoders import (
     BERT,
+    BERT_GENERATION,
     DISTILBERT,
+    ELECTRA,
+    EUROBERT,
     MEGATRON_BERT,
     MPNET,
     ROBERTA,
     ROBERTA_PRE_NORM,
+    XLM_ROBERTA_XL,
 )
 from derivations.architectures.checkpoints.family import Family
 from derivations.architectures.checkpoints.gpt_oss import GPT_OSS
@@ -72,6 +76,7 @@ FAMILIES: Mapping[str, Family] = {
     "bart": BART,
     "bert": BERT,
     "biogpt": BIOGPT,
+    "bert-generation": BERT_GENERATION,
     "blenderbot": BART,
     "blenderbot-small": BART,
     "bloom": BLOOM,
@@ -85,8 +90,10 @@ FAMILIES: Mapping[str, Family] = {
     "deit": VIT,
     "dinov2": DINOV2,
     "distilbert": DISTILBERT,
+    "electra": ELECTRA,
     "ernie": BERT,
     "ernie4_5": LLAMA,
+    "eurobert": EUROBERT,
     "exaone4": AFTER,
     "falcon": FALCON,
     "flex_olmo": OLMO_EXPERTS,
@@ -120,6 +127,7 @@ FAMILIES: Mapping[str, Family] = {
     "mpnet": MPNET,
     "mpt": MPT,
     "mt5": T5,
+    "mvp": BART,
     "nemotron": NEMOTRON,
     "olmo": LLAMA,
     "olmo2": AFTER,
@@ -149,14 +157,22 @@ FAMILIES: Mapping[str, Family] = {
     "vit_msn": VIT,
     "whisper": WHISPER,
     "xlm-roberta": ROBERTA,
+    "xlm-roberta-xl": XLM_ROBERTA_XL,
 }  # whose checkpoints run
 NAMES: Mapping[str, Family] = {
     **FAMILIES,
+    "codegen": GPT_J,
+    "deepseek_v2": DEEPSEEK_V3,
     "deepseek_v3": DEEPSEEK_V3,
     "gemma3": GEMMA_2,
     "marian": BART,
     "glm4_moe": DEEPSEEK_V3,
+    "glm4_moe_lite": DEEPSEEK_V3,
+    "m2m_100": BART,
+    "minicpm3": DEEPSEEK_V3,
     "gpt_oss": GPT_OSS,
     "minimax_m2": MIXTRAL,
     "solar_open": DEEPSEEK_V3,
+    "xglm": OPT,
+    "youtu": DEEPSEEK_V3,
 }  # and those counted alone

@@ -32,7 +32,20 @@ from derivations.architectures.hugging_face.shared import (
 )
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["ALL", "NONE", "OTHER_NAMES", "bloom", "by_distance", "falcon", "gpt2", "gpt_neox", "gptj", "inner", "opt"]
+__all__ = [
+    "ALL",
+    "NONE",
+    "OTHER_NAMES",
+    "bloom",
+    "by_distance",
+    "codegen",
+    "falcon",
+    "gpt2",
+    "gpt_neox",
+    "gptj",
+    "inner",
+    "opt",
+]
 
 ALL, NONE = (True, True, True, True), (False, False, False, False)
 OTHER_NAMES = {"n_embd": ("hidden_size",), "n_head": ("num_attention_heads",)}
@@ -84,6 +97,14 @@ def gptj(f: Fields, kind: str) -> Parts:
     layers = uniform(f, block, "n_layer", ("num_hidden_layers",))
     head = language_head(f, kind, tied=False, bias=True)
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
+
+
+@family("codegen", decoder_heads("CodeGen"))
+def codegen(f: Fields, kind: str) -> Parts:
+    """CodeGen (Nijkamp et al. 2022): GPT-J, with queries, keys and values stored in four parts."""
+    parts = gptj(f, kind)
+    f.quotient("the number of heads", f.values[h], "the parts that are stored side by side", 4)
+    return parts
 
 
 @family("gpt_neox", decoder_heads("GPTNeoX"))

@@ -1,6 +1,8 @@
-"""DeepSeek-V3: latent attention, and experts after the first layers."""
+"""Decoders with latent attention: DeepSeek's, with experts after the first layers, and relatives without experts."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 from sympy import Rational, log, sqrt
 
@@ -19,10 +21,23 @@ from derivations.architectures.hugging_face.families import decoder_heads, famil
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of
 from derivations.architectures.hugging_face.readers.gated import check_groups
-from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
+from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm, uniform
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v3"]
+__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3", "youtu"]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers."""
+
+    query_rank: int = 1536
+    halves: bool | None = None  # None where a field says so
+    scale: str = "2.5"
+    shared: int = 1
+    normalised: bool = True
+    dense: int = 3
+    groups: tuple[int | None, int | None] = (8, 4)
 
 
 @family("deepseek_v3", decoder_heads("DeepseekV3"))
@@ -30,17 +45,88 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
     """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
-    f.whole("max_position_embeddings", None, none=True)
+    _prediction_layers(f)
+    return _with_experts(f, kind, Defaults())
+
+
+@family("deepseek_v2", decoder_heads("DeepseekV2"))
+def deepseek_v2(f: Fields, kind: str) -> Parts:
+    """DeepSeek-V2 (DeepSeek-AI 2024): experts chosen by softmax, whose weights are not made to add up to 1."""
+    for field, understood in (("scoring_func", "softmax"), ("moe_layer_freq", 1)):
+        f.only(field, understood)
+    f.choice("topk_method", dict.fromkeys(("greedy", "group_limited_greedy"), ""), "greedy")
+    f.flag("norm_topk_prob", False)  # which the library does not read
+    parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), halves=False))
+    return _experts_replaced(parts, scoring="softmax", normalised=False)
+
+
+@family("glm4_moe_lite", decoder_heads("Glm4MoeLite"))
+def glm4_moe_lite(f: Fields, kind: str) -> Parts:
+    """GLM-4.7-Flash (Z.ai 2026): DeepSeek-V3 with one dense layer."""
+    listed = f.words("mlp_layer_types", ("dense", "sparse"))
+    dense = 1 if listed is None else listed.count("dense")
+    if listed is not None and listed != ["dense"] * dense + ["sparse"] * (len(listed) - dense):
+        raise f.error("mlp_layer_types", "has a dense layer behind one with experts, which is not understood")
+    if listed is not None and len(listed) != f.whole("num_hidden_layers"):
+        raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
+    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
+
+
+@family("youtu", decoder_heads("Youtu"))
+def youtu(f: Fields, kind: str) -> Parts:
+    """Youtu-LLM (Tencent 2026): latent attention before dense networks."""
+    return _dense(f, kind, Defaults())
+
+
+@family("minicpm3", decoder_heads("MiniCPM3"))
+def minicpm3(f: Fields, kind: str) -> Parts:
+    """MiniCPM3 (Hu et al. 2024): scaled embeddings, residual sums and scores."""
+    parts = _dense(f, kind, Defaults(query_rank=768, halves=True))
+    assert parts.decoder is not None
+    (run,) = parts.decoder.runs
+    depth = f.number("scale_depth", "1.4") / sqrt(f.values[run.count])
+    base = f.whole("dim_model_base", 256, none=True) or f.values[d_model]
+    runs = (replace(run, blocks=tuple(replace(each, residual_scale=depth) for each in run.blocks)),)
+    stack = replace(parts.decoder, runs=runs, embedding=Embedding(scale=f.number("scale_emb", "12")))
+    return Parts(replace(parts.head, scale=Rational(base, f.values[d_model])), decoder=stack)
+
+
+def _with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
+    """Return a decoder whose first layers are dense."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
     f.size(d_model, "hidden_size")
-    attention = _latent_attention(f)
+    attention = _latent_attention(f, usual)
     function = activation(f, "hidden_act", "silu")
     dense = Block(attention, FeedForward(function, True, False, f.size(d_ff, "intermediate_size")), rms)
-    sparse = Block(attention, _experts(f), rms)
-    layers = _layers(f, dense, sparse)
-    _prediction_layers(f)
-    head = language_head(f, kind, tied=False)
+    layers = _layers(f, dense, Block(attention, _experts(f, usual), rms), usual)
+    return _decoder(f, kind, layers, rms, tied=False)
+
+
+def _dense(f: Fields, kind: str, usual: Defaults) -> Parts:
+    """Return a decoder without experts, with scores from the table of tokens."""
+    rms = norm(f, "rms_norm_eps", "1e-5" if usual.halves else "1e-6", "rms")
+    f.size(d_model, "hidden_size")
+    network = FeedForward(activation(f, "hidden_act", "silu"), True, False, f.size(d_ff, "intermediate_size"))
+    return _decoder(f, kind, uniform(f, Block(_latent_attention(f, usual), network, rms)), rms, tied=True)
+
+
+def _decoder(f: Fields, kind: str, layers: tuple[Run, ...], rms: Norm, *, tied: bool) -> Parts:
+    f.whole("max_position_embeddings", None, none=True)
+    f.only("attention_bias", False)
+    head = language_head(f, kind, tied=tied)
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=rms))
+
+
+def _experts_replaced(parts: Parts, **changes: object) -> Parts:
+    """Return the same decoder with other fields of its experts."""
+    assert parts.decoder is not None
+
+    def changed(block: Block) -> Block:
+        experts = block.feed_forward
+        return replace(block, feed_forward=replace(experts, **changes)) if isinstance(experts, Experts) else block  # type: ignore[arg-type]
+
+    runs = tuple(replace(run, blocks=tuple(map(changed, run.blocks))) for run in parts.decoder.runs)
+    return replace(parts, decoder=replace(parts.decoder, runs=runs))
 
 
 _UNDERSTOOD: dict[str, object] = {
@@ -51,7 +137,7 @@ _UNDERSTOOD: dict[str, object] = {
 }
 
 
-def _latent_attention(f: Fields) -> Attention:
+def _latent_attention(f: Fields, usual: Defaults) -> Attention:
     """Return attention with keys and values from one latent row, and queries from another or from the row itself."""
     f.size(h, "num_attention_heads")
     f.only("num_key_value_heads", f.values[h], None)
@@ -60,7 +146,7 @@ def _latent_attention(f: Fields) -> Attention:
     turned = f.size(size("d_rotary"), "qk_rope_head_dim")
     f.only("qk_head_dim", f.values[d_k] + f.values[turned])
     f.only("head_dim", f.values[turned])
-    rank = f.whole("q_lora_rank", 1536, none=True)
+    rank = f.whole("q_lora_rank", usual.query_rank, none=True)
     latent = Latent(
         f.size(size("key_value_rank"), "kv_lora_rank"),
         None if rank is None else f.let(size("query_rank"), rank),
@@ -68,9 +154,8 @@ def _latent_attention(f: Fields) -> Attention:
     )
     table = f.table("rope_scaling") or f.table("rope_parameters") or {}
     f.table("rope_parameters")
-    positions = rotary_of(
-        f, table, f.number("rope_theta", "10000"), width=turned, halves=not f.flag("rope_interleave", True)
-    )
+    halves = usual.halves if usual.halves is not None else not f.flag("rope_interleave", True)
+    positions = rotary_of(f, table, f.number("rope_theta", "10000"), width=turned, halves=halves)
     rule = dict(positions.scaling)
     scale = 1 / sqrt(d_k + turned)
     if rule.get("mscale_all_dim"):
@@ -78,14 +163,14 @@ def _latent_attention(f: Fields) -> Attention:
     return Attention(h, positions=positions, norm=Norm("rms", Rational(1, 10**6)), score_scale=scale, latent=latent)
 
 
-def _experts(f: Fields) -> Experts:
+def _experts(f: Fields, usual: Defaults) -> Experts:
     """Return the routed experts, chosen by sigmoid scores, and the shared ones."""
     experts, chosen = f.size(size("experts"), "n_routed_experts", also=("num_local_experts",)), size("chosen")
     f.size(chosen, "num_experts_per_tok")
     if f.values[chosen] > f.values[experts]:
         raise f.error("num_experts_per_tok", f"is {f.values[chosen]}, more than the {f.values[experts]} experts")
     d_expert = f.size(size("d_expert"), "moe_intermediate_size")
-    shared = f.whole("n_shared_experts", 1, none=True, least=0)
+    shared = f.whole("n_shared_experts", usual.shared, none=True, least=0)
     d_shared = f.let(size("d_shared"), shared * f.values[d_expert]) if shared else None
     found = Experts(
         experts,
@@ -94,17 +179,17 @@ def _experts(f: Fields) -> Experts:
         activation(f, "hidden_act", "silu"),
         d_shared=d_shared,
         scoring="sigmoid",
-        normalised=f.flag("norm_topk_prob", True),
-        scale=f.number("routed_scaling_factor", "2.5"),
+        normalised=f.flag("norm_topk_prob", usual.normalised),
+        scale=f.number("routed_scaling_factor", usual.scale),
     )
-    check_groups(f, 8, 4)
+    check_groups(f, *usual.groups)
     return found
 
 
-def _layers(f: Fields, dense: Block, sparse: Block) -> tuple[Run, ...]:
+def _layers(f: Fields, dense: Block, sparse: Block, usual: Defaults) -> tuple[Run, ...]:
     """Return some dense layers, followed by layers with experts."""
     count = f.whole("num_hidden_layers") or 1
-    first = f.whole("first_k_dense_replace", 3, least=0) or 0
+    first = f.whole("first_k_dense_replace", usual.dense, least=0) or 0
     pairs = [(dense, "N_dense", min(first, count)), (sparse, "N_experts", max(count - first, 0))]
     return tuple(Run((block,), f.let(size(name), number)) for block, name, number in pairs if number)
 

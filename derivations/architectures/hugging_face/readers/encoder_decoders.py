@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from sympy import Integer, Symbol, sqrt
 
@@ -24,8 +24,22 @@ from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["bart", "blenderbot", "blenderbot_small", "marian", "mbart", "mt5", "pegasus", "plbart", "t5", "whisper"]
+__all__ = [
+    "bart",
+    "blenderbot",
+    "blenderbot_small",
+    "m2m_100",
+    "marian",
+    "mbart",
+    "mt5",
+    "mvp",
+    "pegasus",
+    "plbart",
+    "t5",
+    "whisper",
+]
 
+Biases: TypeAlias = tuple[bool, bool, bool, bool]
 BIASES, NO_KEY_BIAS = (True, True, True, True), (True, False, True, True)
 N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
 
@@ -116,23 +130,23 @@ def _head_of_t5(f: Fields, kind: str) -> Head:
 # --- BART and Whisper -----------------------------------------------------------------------------------------------
 
 
-def _side(f: Fields, side: str, biases: tuple[bool, bool, bool, bool]) -> tuple[Attention, FeedForward, Symbol]:
+def _side(f: Fields, side: str, biases: Biases, function: str) -> tuple[Attention, FeedForward, Symbol]:
     """Return attention, feed-forward network and number of layers of the encoder or decoder, with separate sizes."""
     heads = f.size(size(f"h_{side}"), f"{side}_attention_heads")
     each = f.divided("d_model", d_model, f"{side}_attention_heads", heads)
     d_k_side, d_v_side = f.let(size(f"d_k_{side}"), each), f.let(size(f"d_v_{side}"), each)
     attention = Attention(heads, d_k=d_k_side, d_v=d_v_side, biases=biases)
     inner = f.size(size(f"d_ff_{side}"), f"{side}_ffn_dim")
-    feed_forward = FeedForward(activation(f, "activation_function", "gelu"), d_ff=inner)
+    feed_forward = FeedForward(activation(f, "activation_function", function), d_ff=inner)
     return attention, feed_forward, f.size(size(f"N_{side}"), f"{side}_layers")
 
 
-def _both(f: Fields, biases: tuple[bool, bool, bool, bool], order: Literal["pre", "post"]) -> tuple[Run, Run]:
+def _both(f: Fields, biases: Biases, order: Literal["pre", "post"], function: str = "gelu") -> tuple[Run, Run]:
     """Return the layers of encoder and decoder."""
     f.size(d_model, "d_model", also=("hidden_size",))
-    attention, feed_forward, count = _side(f, "encoder", biases)
+    attention, feed_forward, count = _side(f, "encoder", biases, function)
     encoder = Run((Block(attention, feed_forward, Norm(), order),), count)
-    attention, feed_forward, count = _side(f, "decoder", biases)
+    attention, feed_forward, count = _side(f, "decoder", biases, function)
     decoder = Run((Block(attention, feed_forward, Norm(), order, cross_attention=attention),), count)
     f.only("num_hidden_layers", f.values[N_encoder])
     return encoder, decoder
@@ -158,6 +172,23 @@ def mbart(f: Fields, kind: str) -> Parts:
 def plbart(f: Fields, kind: str) -> Parts:
     """PLBART (Ahmad et al. 2021): BART with token rows times sqrt(d_model)."""
     return _bart(f, kind, "post", scaled=True)
+
+
+@family("mvp", decoder_heads("Mvp", "ForConditionalGeneration"))
+def mvp(f: Fields, kind: str) -> Parts:
+    """MVP (Tang et al. 2023): BART, without the prompts that lightweight tuning adds."""
+    return _bart(f, kind, "post")
+
+
+@family("m2m_100", decoder_heads("M2M100", "ForConditionalGeneration"))
+def m2m_100(f: Fields, kind: str) -> Parts:
+    """M2M-100 (Fan et al. 2021): sinusoidal positions, sines before cosines, which are not stored."""
+    parts = _bart(f, kind, "pre", normed=False, scaled=True, function="relu")
+    sides = {}
+    for side in ("encoder", "decoder"):
+        stack = getattr(parts, side)
+        sides[side] = replace(stack, embedding=Embedding(sinusoidal=True, scale=stack.embedding.scale))
+    return replace(parts, **sides)
 
 
 @family("blenderbot", decoder_heads("Blenderbot", "ForConditionalGeneration"))
@@ -195,7 +226,14 @@ STORED = "the stored sinusoidal positions are counted as parameters"
 
 
 def _bart(
-    f: Fields, kind: str, order: Literal["pre", "post"], *, unused: int = 2, normed: bool = True, scaled: bool = False
+    f: Fields,
+    kind: str,
+    order: Literal["pre", "post"],
+    *,
+    unused: int = 2,
+    normed: bool = True,
+    scaled: bool = False,
+    function: str = "gelu",
 ) -> Parts:
     """Return the stacks; `unused` rows stand before those of positions, and embeddings are normed if `normed`."""
     f.only("is_decoder", False)
@@ -203,9 +241,12 @@ def _bart(
     f.only("normalize_embedding", True)
     f.only("static_position_embeddings", False)
     f.only("extra_pos_embeddings", 2)
+    f.only("use_prompt", False)
+    for field in ("prompt_length", "prompt_mid_dim"):
+        f.take(field, None)
     f.only("add_bias_logits", False)
     f.only("tie_word_embeddings", True)
-    encoder, decoder = _both(f, BIASES, order)
+    encoder, decoder = _both(f, BIASES, order, function)
     positions = f.size(size("positions"), "max_position_embeddings")
     scale = sqrt(d_model) if f.flag("scale_embedding", scaled) else Integer(1)
     embedding = Embedding(positions + unused, first_position=unused, norm=Norm() if normed else None, scale=scale)

@@ -18,6 +18,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.families import encoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.readers.plain import Decoder, reader_of
 from derivations.architectures.hugging_face.shared import (
     Parts,
     activation,
@@ -31,13 +32,17 @@ from derivations.symbols import d_ff, d_model, h, size, vocab
 
 __all__ = [
     "bert",
+    "bert_generation",
     "distilbert",
+    "electra",
     "ernie",
+    "eurobert",
     "labels",
     "megatron_bert",
     "mpnet",
     "roberta",
     "roberta_prelayernorm",
+    "xlm_roberta_xl",
 ]
 
 BIASES = (True, True, True, True)
@@ -68,19 +73,20 @@ def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: N
     return Head(kind, classes=classes, activation=pooler if kind == "pooled_classes" else None)  # type: ignore[arg-type]
 
 
-def _tokens(f: Fields, *, segmented: bool = True) -> tuple[Norm, Stack]:
+def _tokens(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segments: int = 2) -> tuple[Norm, Stack]:
     """Return the norm and the encoder that BERT and RoBERTa share."""
     f.only("position_embedding_type", "absolute")
-    f.only("embedding_size", f.config.get("hidden_size"))
+    if "embedding_size" not in f.read:
+        f.only("embedding_size", f.config.get("hidden_size"))
     causal = f.flag("is_decoder", False)
-    layer_norm = norm(f, "layer_norm_eps", "1e-12")
+    layer_norm = norm(f, "layer_norm_eps", eps)
     divided_heads(f, "hidden_size", "num_attention_heads")
     feed_forward = FeedForward(activation(f, "hidden_act", "gelu"), d_ff=f.size(d_ff, "intermediate_size"))
     layers = uniform(f, Block(Attention(h, biases=BIASES), feed_forward, layer_norm, "post"))
     positions = f.size(size("positions"), "max_position_embeddings")
-    segments = f.size(size("segments"), "type_vocab_size", 2) if segmented else None
+    rows = f.size(size("segments"), "type_vocab_size", segments) if segmented else None
     f.size(vocab, "vocab_size")
-    return layer_norm, Stack(layers, Embedding(positions, segments=segments, norm=layer_norm), causal=causal)
+    return layer_norm, Stack(layers, Embedding(positions, segments=rows, norm=layer_norm), causal=causal)
 
 
 @family(
@@ -165,6 +171,60 @@ def roberta_prelayernorm(f: Fields, kind: str) -> Parts:
     """RoBERTa with norms before sub-layers (Ott et al. 2019)."""
     layer_norm, stack = _tokens(f)
     return _roberta(f, kind, layer_norm, _normed_before(stack))
+
+
+@family("xlm-roberta-xl", encoder_heads("XLMRobertaXL", "pooler", ForCausalLM=MASKED))
+def xlm_roberta_xl(f: Fields, kind: str) -> Parts:
+    """XLM-R XL (Goyal et al. 2021): norms before sub-layers, none after the embedding."""
+    layer_norm, stack = _tokens(f, eps="1e-5", segments=1)
+    stack = _normed_before(stack)
+    return _roberta(f, kind, layer_norm, replace(stack, embedding=replace(stack.embedding, norm=None)))
+
+
+@family("bert-generation", {"BertGenerationEncoder": "none", "BertGenerationDecoder": "language_model"})
+def bert_generation(f: Fields, kind: str) -> Parts:
+    """BERT as it encodes or writes texts (Rothe et al. 2020): no segments, scores of tokens from the last rows."""
+    _, stack = _tokens(f, segmented=False)
+    tied = f.flag("tie_word_embeddings", True)
+    head = Head("none") if kind == "none" else Head("language_model", tied=tied, bias=True)
+    _without_spare_bias(f, head)
+    return Parts(head, decoder=stack) if stack.causal else Parts(head, encoder=stack)
+
+
+@family(
+    "electra",
+    {
+        "ElectraForPreTraining": "transformed_classes 1",
+        "ElectraForMaskedLM": MASKED,
+        "ElectraModel": "none",
+        "ElectraForSequenceClassification": "pooled_classes",
+        "ElectraForTokenClassification": "token_classes",
+        "ElectraForQuestionAnswering": "token_classes",
+    },
+)
+def electra(f: Fields, kind: str) -> Parts:
+    """ELECTRA (Clark et al. 2020): a generator, or a discriminator of replaced tokens; embeddings may be narrow."""
+    for field in ("summary_type", "summary_use_proj", "summary_activation"):
+        f.take(field, None)  # of the class for multiple choice
+    width = f.whole("embedding_size", 128)
+    layer_norm, stack = _tokens(f)
+    if width != f.values[d_model]:
+        narrow = replace(stack.embedding, width=f.let(size("d_embedding"), width or 1), narrow=True)
+        stack = replace(stack, embedding=narrow)
+    inner = activation(f, "hidden_act", "gelu") if kind.startswith("transformed") else gelu
+    head = masked_head(f, kind, gelu, inner, layer_norm)
+    return Parts(replace(head, activation=inner) if head.kind == "transformed_classes" else head, encoder=stack)
+
+
+@family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"})
+def eurobert(f: Fields, kind: str) -> Parts:
+    """EuroBERT (Boizard et al. 2025): Llama whose rows see those behind them."""
+    for field in ("mask_token_id", "classifier_pooling"):
+        f.take(field, None)
+    decoder = Decoder(eps=("rms_norm_eps", "1e-5"), network_biases=("mlp_bias", False), head_bias=("mlp_bias", False))
+    parts = reader_of(decoder)(f, kind)
+    assert parts.decoder is not None
+    return Parts(parts.head, encoder=replace(parts.decoder, causal=False))
 
 
 @family("mpnet", encoder_heads("MPNet", "pooler"))

@@ -23,7 +23,7 @@ from derivations.architectures.hugging_face.shared import (
 )
 from derivations.symbols import d_ff, d_model, h, size
 
-__all__ = ["biogpt", "gpt", "gpt_bigcode", "gpt_neo", "mpt"]
+__all__ = ["biogpt", "gpt", "gpt_bigcode", "gpt_neo", "mpt", "xglm"]
 
 OUTPUT_ALONE = (False, False, False, True)
 LONE_WINDOW = ("global", "local")
@@ -108,6 +108,18 @@ def biogpt(f: Fields, kind: str) -> Parts:
     embedding = Embedding(positions + 2, first_position=2, scale=scale)
     head = language_head(f, kind, tied=True)
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=Norm()))
+
+
+@family("xglm", decoder_heads("XGLM"))
+def xglm(f: Fields, kind: str) -> Parts:
+    """XGLM (Lin et al. 2022): sinusoidal positions, sines before cosines, which are not stored."""
+    f.whole("max_position_embeddings", None, none=True)  # there is a row for every position
+    divided_heads(f, "d_model", "attention_heads", {"d_model": ("hidden_size",)})
+    feed_forward = FeedForward(activation(f, "activation_function", "gelu"), d_ff=f.size(d_ff, "ffn_dim"))
+    layers = uniform(f, Block(Attention(h, biases=ALL), feed_forward, Norm()), "num_layers", ("num_hidden_layers",))
+    scale = sqrt(d_model) if f.flag("scale_embedding", True) else Integer(1)
+    stack = Stack(layers, Embedding(sinusoidal=True, scale=scale), causal=True, final_norm=Norm())
+    return Parts(language_head(f, kind, tied=True), decoder=stack)
 
 
 @family("mpt", decoder_heads("Mpt"))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Head, Norm, Patches, Stack
+from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Head, Patches, Stack
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.encoders import BIASES, labels
 from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, uniform
-from derivations.symbols import d_ff, d_model, h, size, vocab
+from derivations.symbols import d_ff, h, size, vocab
 
 __all__ = ["clip_text", "clip_vision", "deit", "dinov2", "ijepa", "siglip_vision", "vit", "vit_msn"]
 

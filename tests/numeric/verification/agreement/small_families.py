@@ -83,14 +83,18 @@ FROM_PADDING: Changes = ENCODER | {"pad_token_id": 1, "num_labels": 5}  # positi
 ENCODERS: dict[str, Changes] = {
     "CamembertForMaskedLM": FROM_PADDING,
     "Data2VecTextForMaskedLM": FROM_PADDING,
+    "BertGenerationDecoder": ENCODER | {"is_decoder": True, "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 1},
+    "ElectraForMaskedLM": ENCODER | {"embedding_size": 5, "hidden_act": "relu"},
     "ErnieForMaskedLM": ENCODER,
     "ErnieForSequenceClassification": ENCODER | {"num_labels": 5},
+    "EuroBertForMaskedLM": {**TOKENS, **ENCODER, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2},
     "MPNetForMaskedLM": FROM_PADDING,
     "MPNetForSequenceClassification": FROM_PADDING,
     "MegatronBertForMaskedLM": ENCODER,
     "MegatronBertForSequenceClassification": ENCODER | {"num_labels": 5},
     "RobertaPreLayerNormForMaskedLM": FROM_PADDING,
     "XLMRobertaForMaskedLM": FROM_PADDING,
+    "XLMRobertaXLForMaskedLM": FROM_PADDING,
     "XLMRobertaForSequenceClassification": FROM_PADDING,
 }
 PAIR: Changes = {
@@ -116,6 +120,7 @@ PAIRS: dict[str, tuple[Changes, ...]] = {
         {"vocab_size": VOCAB, "d_model": 12, "d_kv": 5, "d_ff": 11, "num_layers": 2, "num_heads": 3}
         | {"decoder_start_token_id": 0},
     ),
+    "Mvp": (PAIR | {"forced_eos_token_id": None},),
     "PLBart": (PAIR,),
     "Pegasus": (PAIR, PAIR | {"scale_embedding": True}),
 }
@@ -141,8 +146,33 @@ ROUTED: Changes = {
     "num_experts_per_tok": 3,
     "moe_intermediate_size": 5,
 }
+LATENT: Changes = {
+    **TOKENS,
+    "hidden_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 3,
+    "num_key_value_heads": 3,
+    "intermediate_size": 11,
+    "max_position_embeddings": 64,
+    "kv_lora_rank": 11,
+    "q_lora_rank": 13,
+    "qk_rope_head_dim": 2,
+    "qk_nope_head_dim": 5,
+    "v_head_dim": 7,
+}
+EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
+XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 COUNTED: list[tuple[str, Changes]] = [
     ("CLIPTextModel", ENCODER | TOKENS),
+    ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
+    ("DeepseekV2ForCausalLM", EVEN | ROUTED),
+    ("DeepseekV2ForCausalLM", EVEN | ROUTED | {"topk_method": "group_limited_greedy", "first_k_dense_replace": 2}),
+    ("Glm4MoeLiteForCausalLM", LATENT | ROUTED),
+    ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
+    ("M2M100ForConditionalGeneration", PAIR),
+    ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
+    ("XGLMForCausalLM", XGLM),
+    ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),

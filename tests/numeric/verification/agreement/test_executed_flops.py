@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -84,7 +85,9 @@ READERS = (  # and write nothing, without a head that scores
     "DeiT",
     "Dinov2",
     "DistilBert",
+    "Electra",
     "Ernie",
+    "EuroBert",
     "IJepa",
     "MPNet",
     "MegatronBert",
@@ -192,7 +195,7 @@ def of_latent_vectors(config: Any, batch: int, n: int) -> int:
 
     Here these rows were computed before, as `count_decode_flops` says.
     """
-    if config.model_type != "deepseek_v3":
+    if getattr(config, "kv_lora_rank", None) is None:
         return 0
     columns = config.num_attention_heads * (config.qk_nope_head_dim + config.v_head_dim)
     return 2 * config.num_hidden_layers * batch * n * config.kv_lora_rank * columns
@@ -241,7 +244,8 @@ def test_a_prompt_and_one_token_more_execute_the_products_that_are_counted(
             prompt, prefill = executed(theirs, **given, **{key: written[:, :n]}, use_cache=True)
             if config.is_encoder_decoder:
                 given = {"encoder_outputs": (prompt.encoder_last_hidden_state,)}
-            past = {"past_key_values": prompt.past_key_values, "use_cache": True}
+            cache = "cache" if "cache" in signature(theirs.forward).parameters else "past_key_values"  # by release
+            past = {cache: prompt[cache], "use_cache": True}
             _, step = executed(theirs, **given, **{key: written[:, n:]}, **past)
         sizes = {"batch": batch, "seq": n, "source": source}
         assert prefill == matmul(model, phase="prefill", **sizes)

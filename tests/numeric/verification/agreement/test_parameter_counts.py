@@ -27,9 +27,16 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\b|norm)"
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
     (r"relative_attention_bias", "layers.relative_position_bias"),
+    (r"embeddings_project\b", "embedding_projection"),
+    (r"generator_predictions\.LayerNorm", "lm_head_norm"),
+    (r"dense_prediction", "classifier_{}"),
+    (r"generator_|discriminator_predictions", "lm_head_{}"),
     (r"layer_scale\d\.", "layers.layer_scale"),
     (r"^(vision_model\.)?head\.", "pooler_and_nsp"),
-    (r"cls_token|mask_token|distillation_token|class_embedding|token_type_embeddings", "cls_token_or_segment_embedding"),
+    (
+        r"cls_token|mask_token|distillation_token|class_embedding|token_type_embeddings",
+        "cls_token_or_segment_embedding",
+    ),
     (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
     (r"(position_embeddings?|positions_embed|embed_positions|wpe)", "position_embedding"),
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|word_embeddings_layernorm)", "embedding_norm"),
