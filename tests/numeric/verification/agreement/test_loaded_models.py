@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from numeric.models.load import load
-from tests.numeric.verification.agreement.small_families import SMALL, VOCAB
+from tests.numeric.verification.agreement.small_families import COUNTED, SMALL, VOCAB
 from tests.numeric.verification.agreement.test_parameter_counts import class_and_config
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
@@ -438,3 +438,14 @@ def test_the_comparison_can_fail(tmp_path: Path) -> None:
     model.model.layers[1].self_attn.k_proj.weight.data[5, 3] += 0.001
     model.save_pretrained(tmp_path)
     assert 1e-10 < abs(load(tmp_path, np.float64).logits(*given) - expected).max() < 0.1
+
+
+def test_a_detector_scores_every_token(tmp_path: Path) -> None:
+    """ELECTRA's discriminator has one score of each token, where the library leaves the axis of one score out."""
+    sizes = dict(next(sizes for name, sizes in COUNTED if name == "ElectraForPreTraining"))
+    model = small("ElectraForPreTraining", sizes)().double().eval()
+    model.save_pretrained(tmp_path)
+    given = tokens(2, 7)
+    with torch.no_grad():
+        expected = model(torch.tensor(given)).logits
+    np.testing.assert_allclose(load(tmp_path, np.float64).logits(given)[..., 0], expected, rtol=0, atol=1e-10)
