@@ -43,6 +43,7 @@ def library_differs(config: dict[str, Any]) -> int:
 
 TWO_BIASES = (
     "bert",
+    "bert-generation",
     "camembert",
     "data2vec-text",
     "ernie",
@@ -51,8 +52,9 @@ TWO_BIASES = (
     "roberta",
     "roberta-prelayernorm",
     "xlm-roberta",
+    "xlm-roberta-xl",
 )
-MASKED = re.compile("MaskedLM|PreTraining|LMHead|CausalLM")
+MASKED = re.compile("MaskedLM|PreTraining|LMHead|CausalLM|Decoder'")
 
 
 def changed(value: object) -> Iterator[Any]:
