@@ -11,6 +11,7 @@ from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.description import Alibi, Block, Experts, Model, Norm, Rotary
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
+from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.architectures.hugging_face.readers.plain_decoders import DECODERS
 from derivations.architectures.reading import ConfigError
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
@@ -79,6 +80,9 @@ RELATIVES = [
     "openai-gpt",
     "pegasus",
     "plbart",
+    "qwen2_5_vl_text",
+    "qwen2_vl_text",
+    "qwen3_vl_text",
     "roberta-prelayernorm",
     "siglip_vision_model",
     "vaultgemma",
@@ -92,7 +96,7 @@ RELATIVES = [
 
 def test_every_other_family_has_a_released_configuration() -> None:
     released = {each["config"]["model_type"] for each in CONFIGURATIONS.values()}
-    assert set(FAMILIES) - released == {*RELATIVES, *DECODERS} - released
+    assert set(FAMILIES) - released == {*RELATIVES, *DECODERS, *JOINED} - released
 
 
 def test_numbers_and_names() -> None:
@@ -435,3 +439,38 @@ def test_heads_share_one_size_only_where_the_fields_do() -> None:
     bart = read("bart-base", encoder_attention_heads=16)
     assert (bart.values[size("h_encoder")], bart.values[size("h_decoder")]) == (16, 12)
     assert h not in bart.values
+
+
+# --- models that also read pictures ---------------------------------------------------------------------------------
+
+VICUNA = {"model_type": "llama", "max_position_embeddings": 4096, "rms_norm_eps": 1e-05, "vocab_size": 32064}
+
+
+def test_the_language_model_of_llava_is_llama_7b_with_64_tokens_more() -> None:
+    """Its file leaves the sizes of Llama 7B out, and says in the counts what they are of."""
+    model = model_of({"model_type": "llava", "text_config": VICUNA, "vision_config": {}}, "llava-1.5")
+    assert parameters(model) == 6738415616 + 64 * 2 * 4096
+    assert model.part == "the language model alone, without what reads pictures"
+    assert "text_config has no hidden_size: 4096, the default of the family" in model.assumptions
+
+
+def test_a_language_model_inside_has_its_fields_beside_the_pictures_or_below() -> None:
+    text = {field: value for field, value in config("qwen2.5-7b").items() if field != "architectures"}
+    rule = {"type": "mrope", "mrope_section": [16, 24, 24]}
+    flat = model_of({**text, "model_type": "qwen2_5_vl", "rope_scaling": rule, "vision_config": {}}, "flat")
+    below = {**text, "model_type": "qwen2_5_vl_text", "rope_scaling": rule}
+    assert parameters(flat) == parameters(model_of({"model_type": "qwen2_5_vl", "text_config": below}, "below"))
+    assert parameters(flat) == parameters(read("qwen2.5-7b"))
+
+
+@pytest.mark.parametrize(
+    ("inside", "sentence"),
+    [
+        ({"model_type": "zamba9"}, "text_config has no model_type whose language models are read"),
+        ({**VICUNA, "hidden_sizes": 3}, "hidden_sizes = 3 is not understood and may change the architecture"),
+        (7, "text_config is 7; an object or null is needed"),
+    ],
+)
+def test_a_language_model_inside_is_refused_by_the_field(inside: object, sentence: str) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        model_of({"model_type": "llava", "text_config": inside}, "llava")

@@ -147,7 +147,7 @@ def row(model_type: str, here: Callable[[Mapping[str, Any], str], Components] = 
     elif sentence := refusal(default[0], model_type):
         why = f"its default configuration: {sentence}"
     elif part := model_of(default[0], model_type).part:
-        return Row(model_type, PART, why=f"what is counted is {part}")
+        why = f"of its default configuration, {part} is counted"
     else:
         compared.append((here(default[0], model_type), default[1]))
     executed = []
@@ -157,6 +157,8 @@ def row(model_type: str, here: Callable[[Mapping[str, Any], str], Components] = 
             compared.append((here(config, name), there))
         executed.append(products(name, arguments))
     totals = [(sum(ours.values()), sum(theirs.values())) for ours, theirs in compared]
+    if why.endswith("is counted") and not compared:
+        return Row(model_type, PART, why=why)
     verdicts = (verdict(totals), verdict(compared), verdict(executed))
     if WRONG in verdicts:
         ours, theirs = next(pair for pair in [*compared, *executed] if pair[0] != pair[1])

@@ -15,7 +15,7 @@ def test_a_type_that_is_read_is_exact_and_others_are_refused():
     assert (found.parameters, found.components, found.products) == (EXACT,) * 3
     refused = row("resnet")
     assert refused.parameters == REFUSED
-    assert "model_type is \"resnet\", an unknown family of models" in refused.why
+    assert 'model_type is "resnet", an unknown family of models' in refused.why
 
 
 def test_a_component_too_large_is_wrong():

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import Parts
 
-__all__ = ["Family", "decoder_heads", "encoder_heads", "families", "family"]
+__all__ = ["Family", "decoder_heads", "encoder_heads", "families", "family", "family_of"]
 
 Reader: TypeAlias = Callable[[Fields, str], Parts]
 
@@ -67,3 +67,8 @@ def encoder_heads(prefix: str, usual: str, **other: str) -> dict[str, str]:
         "ForMultipleChoice": "pooled_classes 1",
     }
     return {prefix + suffix: head for suffix, head in (heads | other).items()}
+
+
+def family_of(model_type: object) -> Family | None:
+    """Return the family of a `model_type`, or None if it is not read."""
+    return _FAMILIES.get(str(model_type))

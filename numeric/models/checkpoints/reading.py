@@ -71,7 +71,7 @@ class _Checkpoint:
     used: set[str] = field(default_factory=set)
 
     def read(self, name: str, shape: Shape, weight: str, axes: str = "") -> Any:
-        """Return a tensor, which must have the shape that the weight needs, with its further axes as rows or columns."""
+        """Return a tensor, which must have the shape that the weight needs; further axes are taken together."""
         there = self._find(name)
         if there is None:
             raise InputError(

@@ -162,6 +162,12 @@ LATENT: Changes = {
 }
 EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
 XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
+THREE_AXES: Changes = {
+    **TOKENS,
+    **{field: size for field, size in SIZES.items() if field != "head_dim"},
+    "hidden_size": 32,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "mrope_section": [2, 1, 1]},
+}
 COUNTED: list[tuple[str, Changes]] = [
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
@@ -173,6 +179,9 @@ COUNTED: list[tuple[str, Changes]] = [
     ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
     ("XGLMForCausalLM", XGLM),
     ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
+    ("Qwen2VLTextModel", THREE_AXES),
+    ("Qwen2_5_VLTextModel", THREE_AXES),
+    ("Qwen3VLTextModel", THREE_AXES | {"head_dim": 8}),
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),

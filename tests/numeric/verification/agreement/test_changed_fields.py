@@ -15,6 +15,7 @@ import pytest
 from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of
+from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.architectures.reading import ConfigError, read_json
 from tests.numeric.verification.agreement.test_parameter_counts import ODD, class_and_config, library_model
 
@@ -123,7 +124,7 @@ def test_no_changed_field_gives_a_wrong_number(name: str, tmp_path: Path) -> Non
 
 def test_every_family_is_changed() -> None:
     changed_types = {class_and_config(name.partition(" ")[0], sizes)[1].model_type for name, sizes in FIRST.items()}
-    assert changed_types | {"gemma3"} == set(FAMILIES)  # its language model is that of gemma3_text
+    assert changed_types | {"gemma3", *JOINED} == set(FAMILIES)  # their language models are those of other families
 
 
 def test_a_wrong_number_would_be_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
+from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.architectures.reading import ConfigError, read_json
 from tests.numeric.verification.agreement.small_families import COUNTED, PICTURES, SMALL
 
@@ -300,4 +301,4 @@ def test_an_untied_bert_has_one_bias_in_the_library_that_nothing_uses(tmp_path: 
 
 def test_every_family_is_compared() -> None:
     compared = {class_and_config(name, arguments)[1].model_type for name, arguments in ODD}
-    assert compared | {"gemma3"} == set(FAMILIES)  # its language model is that of gemma3_text
+    assert compared | {"gemma3", *JOINED} == set(FAMILIES)  # their language models are those of other families

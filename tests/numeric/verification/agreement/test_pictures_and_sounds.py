@@ -1,14 +1,18 @@
 """Encoders of pictures and sounds from their checkpoints: rows, poolers, classes and scores as the library has them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from derivations.architectures.hugging_face import read_config
+from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
-from tests.numeric.verification.agreement.small_families import PICTURE, PICTURES
+from tests.numeric.verification.agreement.small_families import COUNTED, PICTURE, PICTURES
 from tests.numeric.verification.agreement.test_loaded_models import exactly
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
@@ -50,6 +54,42 @@ def test_rows_poolers_and_classes_of_pictures(name: str, changes: dict[str, Any]
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
         assert np.ptp(wanted.numpy(), axis=-1).min() > 0.01
+
+
+JOINED_SIZES = {"hidden_size": 16, "intermediate_size": 11, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+
+@pytest.mark.parametrize("model_type", JOINED)
+def test_the_language_model_of_a_joined_model_has_the_parameters_there(model_type: str, tmp_path: Path) -> None:
+    config = transformers.CONFIG_MAPPING[model_type]()
+    for field, value in JOINED_SIZES.items():
+        setattr(config.text_config, field, value)
+    config.text_config.num_key_value_heads, config.text_config.head_dim = 2, 4
+    if getattr(config.text_config, "layer_types", None):
+        config.text_config.layer_types = config.text_config.layer_types[:2]
+    if model_type == "aya_vision":
+        config.vision_config.num_attention_heads = 16  # its default does not divide the width
+    name = f"{JOINED[model_type][0]}ForConditionalGeneration"
+    config.architectures = [name]
+    with torch.device("meta"):
+        theirs = getattr(transformers, name)(config)
+    config.save_pretrained(tmp_path)
+    counted = count(read_config(tmp_path), seq=3).json()["parameters"]
+    text = re.compile(r"language_model\.|lm_head\.")
+    assert counted["total"] == sum(p.numel() for n, p in theirs.named_parameters() if text.search(n))
+    assert counted["of"] == "the language model alone, without what reads pictures"
+
+
+@pytest.mark.parametrize("name", ["Qwen2VLTextModel", "Qwen2_5_VLTextModel", "Qwen3VLTextModel"])
+def test_texts_of_one_axis_have_the_rows_of_three(name: str, tmp_path: Path) -> None:
+    changes = dict(next(changes for each, changes in COUNTED if each == name))
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model = random_model(name, changes)
+        tokens = torch.randint(2, 23, (2, 7))
+        expected = model(tokens).last_hidden_state
+    model.save_pretrained(tmp_path)
+    np.testing.assert_allclose(load(tmp_path, np.float64).hidden(tokens.numpy()), expected, rtol=0, atol=1e-10)
 
 
 def test_whisper_hears_and_writes(tmp_path: Path) -> None:
