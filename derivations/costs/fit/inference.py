@@ -20,6 +20,7 @@ from sympy import Expr, Integer, Min, Rational, Symbol, expand
 
 from derivations.architectures.composition import build
 from derivations.architectures.description import AudioStem, Block, Head, Model, Patches
+from derivations.architectures.hugging_face.fields import LARGEST_SIZE
 from derivations.architectures.kinds import by_kind
 from derivations.architectures.storage import BYTES
 from derivations.costs.fit.budget import Budget, Part, largest, last_that_fits
@@ -228,6 +229,8 @@ def check_lengths(model: Model, seq: int, source: int | None) -> None:
     Raises       ValueError, one sentence that says what would do
     """
     limit, encoder = table_length(model), model.architecture.encoder
+    if seq > LARGEST_SIZE:
+        raise ValueError(f"{model.name}: {seq} positions are asked for, at most 10^15 are counted; ask for fewer")
     if limit is not None and seq > limit:
         raise ValueError(
             f"{model.name}: {seq} positions are asked for, its table of positions has {limit}; ask for fewer"

@@ -125,6 +125,7 @@ def test_pages_round_up():
     ("asked", "sentence"),
     [
         ({"seq": 0}, "seq must be an integer >= 1, not 0"),
+        ({"seq": 10**23}, "positions are asked for, at most 10.15 are counted; ask for fewer"),
         ({"seq": 8, "batch": -1}, "batch must be an integer >= 1, not -1"),
         ({"seq": 8, "cache": "int2"}, "the type of the cache 'int2' is unknown"),
     ],
