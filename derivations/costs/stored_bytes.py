@@ -60,7 +60,7 @@ def stored_bytes(model: Model, groups: Iterable[Group] | None = None, shares: Sh
     if storage.layout is None:
         return expand(base * sum(_entries(groups, shares), Integer(0)))
     family = NAMES.get(storage.names)
-    if family is None:
+    if family is None or any(each.axes for each in family.weights.values()):  # kernels are no linear maps
         raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
     result = Integer(0)
     for module in _modules(groups, family, shares):

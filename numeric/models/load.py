@@ -259,8 +259,10 @@ class LoadedModel:
         encoder, values = self.model.architecture.encoder, self.model.values
         stem = None if encoder is None else encoder.stem
         if name == "patches" and isinstance(stem, Patches):
-            sizes = (int(each.xreplace(dict(values))) for each in (stem.channels, stem.size, stem.count))
-            return patches_of(self.model.name, given, *sizes, self.dtype)
+            channels, patch, count = (
+                int(each.xreplace(dict(values))) for each in (stem.channels, stem.size, stem.count)
+            )
+            return patches_of(self.model.name, given, channels, patch, count, self.dtype)
         if name == "frames" and isinstance(stem, AudioStem):
             mel = int(stem.mel.xreplace(dict(values)))
             return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
