@@ -18,7 +18,6 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.families import encoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.readers.plain import Decoder, reader_of
 from derivations.architectures.hugging_face.shared import (
     Parts,
     activation,
@@ -28,20 +27,22 @@ from derivations.architectures.hugging_face.shared import (
     uniform,
 )
 from derivations.language.arrays.functions import Named, gelu, relu
-from derivations.symbols import d_ff, d_model, h, size, vocab
+from derivations.symbols import d_ff, h, size, vocab
 
 __all__ = [
+    "BIASES",
+    "MASKED",
     "bert",
-    "bert_generation",
     "distilbert",
-    "electra",
     "ernie",
-    "eurobert",
     "labels",
+    "masked_head",
     "megatron_bert",
     "mpnet",
     "roberta",
     "roberta_prelayernorm",
+    "token_encoder",
+    "without_spare_bias",
     "xlm_roberta_xl",
 ]
 
@@ -73,7 +74,7 @@ def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: N
     return Head(kind, classes=classes, activation=pooler if kind == "pooled_classes" else None)  # type: ignore[arg-type]
 
 
-def _tokens(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segments: int = 2) -> tuple[Norm, Stack]:
+def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segments: int = 2) -> tuple[Norm, Stack]:
     """Return the norm and the encoder that BERT and RoBERTa share."""
     f.only("position_embedding_type", "absolute")
     if "embedding_size" not in f.read:
@@ -101,9 +102,9 @@ def _tokens(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segments: 
 )
 def bert(f: Fields, kind: str) -> Parts:
     """BERT (Devlin et al. 2019)."""
-    layer_norm, stack = _tokens(f)
+    layer_norm, stack = token_encoder(f)
     head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu"), layer_norm)
-    _without_spare_bias(f, head)
+    without_spare_bias(f, head)
     return Parts(head, encoder=stack)
 
 
@@ -148,7 +149,7 @@ def _normed_before(stack: Stack) -> Stack:
     return replace(stack, runs=runs, final_norm=stack.embedding.norm)
 
 
-def _without_spare_bias(f: Fields, head: Head) -> None:
+def without_spare_bias(f: Fields, head: Head) -> None:
     """Omit the second bias of untied scores, which the library stores and does not use."""
     if head.bias and not head.tied:
         f.assumptions.append("a second bias of the scores, which the library stores and does not use, is left out")
@@ -163,75 +164,29 @@ def roberta(f: Fields, kind: str) -> Parts:
 
     So are those of XLM-RoBERTa (Conneau et al. 2020), CamemBERT (Martin et al. 2020), data2vec (Baevski et al. 2022).
     """
-    return _roberta(f, kind, *_tokens(f))
+    return _roberta(f, kind, *token_encoder(f))
 
 
 @family("roberta-prelayernorm", encoder_heads("RobertaPreLayerNorm", "pooler", ForCausalLM=MASKED))
 def roberta_prelayernorm(f: Fields, kind: str) -> Parts:
     """RoBERTa with norms before sub-layers (Ott et al. 2019)."""
-    layer_norm, stack = _tokens(f)
+    layer_norm, stack = token_encoder(f)
     return _roberta(f, kind, layer_norm, _normed_before(stack))
 
 
 @family("xlm-roberta-xl", encoder_heads("XLMRobertaXL", "pooler", ForCausalLM=MASKED))
 def xlm_roberta_xl(f: Fields, kind: str) -> Parts:
     """XLM-R XL (Goyal et al. 2021): norms before sub-layers, none after the embedding."""
-    layer_norm, stack = _tokens(f, eps="1e-5", segments=1)
+    layer_norm, stack = token_encoder(f, eps="1e-5", segments=1)
     stack = _normed_before(stack)
     return _roberta(f, kind, layer_norm, replace(stack, embedding=replace(stack.embedding, norm=None)))
-
-
-@family("bert-generation", {"BertGenerationEncoder": "none", "BertGenerationDecoder": "language_model"})
-def bert_generation(f: Fields, kind: str) -> Parts:
-    """BERT as it encodes or writes texts (Rothe et al. 2020): no segments, scores of tokens from the last rows."""
-    _, stack = _tokens(f, segmented=False)
-    tied = f.flag("tie_word_embeddings", True)
-    head = Head("none") if kind == "none" else Head("language_model", tied=tied, bias=True)
-    _without_spare_bias(f, head)
-    return Parts(head, decoder=stack) if stack.causal else Parts(head, encoder=stack)
-
-
-@family(
-    "electra",
-    {
-        "ElectraForPreTraining": "transformed_classes 1",
-        "ElectraForMaskedLM": MASKED,
-        "ElectraModel": "none",
-        "ElectraForSequenceClassification": "pooled_classes",
-        "ElectraForTokenClassification": "token_classes",
-        "ElectraForQuestionAnswering": "token_classes",
-    },
-)
-def electra(f: Fields, kind: str) -> Parts:
-    """ELECTRA (Clark et al. 2020): a generator, or a discriminator of replaced tokens; embeddings may be narrow."""
-    for field in ("summary_type", "summary_use_proj", "summary_activation"):
-        f.take(field, None)  # of the class for multiple choice
-    width = f.whole("embedding_size", 128)
-    layer_norm, stack = _tokens(f)
-    if width != f.values[d_model]:
-        narrow = replace(stack.embedding, width=f.let(size("d_embedding"), width or 1), narrow=True)
-        stack = replace(stack, embedding=narrow)
-    inner = activation(f, "hidden_act", "gelu") if kind.startswith("transformed") else gelu
-    head = masked_head(f, kind, gelu, inner, layer_norm)
-    return Parts(replace(head, activation=inner) if head.kind == "transformed_classes" else head, encoder=stack)
-
-
-@family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"})
-def eurobert(f: Fields, kind: str) -> Parts:
-    """EuroBERT (Boizard et al. 2025): Llama whose rows see those behind them."""
-    for field in ("mask_token_id", "classifier_pooling"):
-        f.take(field, None)
-    decoder = Decoder(eps=("rms_norm_eps", "1e-5"), network_biases=("mlp_bias", False), head_bias=("mlp_bias", False))
-    parts = reader_of(decoder)(f, kind)
-    assert parts.decoder is not None
-    return Parts(parts.head, encoder=replace(parts.decoder, causal=False))
 
 
 @family("mpnet", encoder_heads("MPNet", "pooler"))
 def mpnet(f: Fields, kind: str) -> Parts:
     """MPNet (Song et al. 2020): RoBERTa without segments, with a bias of the scores by distance."""
     f.only("relative_attention_num_buckets", 32)  # any other table is read with the numbers of 32 buckets
-    layer_norm, stack = _tokens(f, segmented=False)
+    layer_norm, stack = token_encoder(f, segmented=False)
     bias = RelativeBias(f.let(size("buckets"), 32), Integer(128))
     return _roberta(f, kind, layer_norm, replace(stack, relative_bias=bias))
 
@@ -244,7 +199,7 @@ def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
         raise f.error("max_position_embeddings", f"is {rows}, and the first position is row {first}")
     embedding = replace(stack.embedding, first_position=first)
     head = masked_head(f, kind, tanh_activation, gelu, layer_norm)
-    _without_spare_bias(f, head)
+    without_spare_bias(f, head)
     return Parts(head, encoder=replace(stack, embedding=embedding))
 
 
