@@ -224,7 +224,7 @@ def export_command(
     config.json and safetensors is a model, whose weights are in the file.
 
     Formulas in LaTeX are broken into lines that fit into the width. The book is derivations.tex, with references.bib:
-    run pdflatex, bibtex, pdflatex twice; in Chinese lualatex.
+    run pdflatex, bibtex, then pdflatex three times; in Chinese lualatex.
 
     \b
     derivations export pages

@@ -7,6 +7,7 @@ The entries are data (`coverage.toml`); the page docs/documents.md is printed fr
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -96,7 +97,8 @@ def unknown_references() -> Iterator[str]:
 def page() -> str:
     """Return the page as Markdown."""
     legend = "\n".join(f"- **{verdict}**: {meaning}" for verdict, meaning in VERDICTS.items())
-    return _HEAD + legend + "\n" + "".join(map(_section, documents()))
+    text = _HEAD + legend + "\n" + "".join(map(_section, documents()))
+    return re.sub(r"\$([^$]+)\$", r"$`\1`$", text)  # in these marks GitHub keeps `\,` and underscores
 
 
 def _section(document: Document) -> str:

@@ -49,8 +49,8 @@ def times(factor: Rational) -> str:
 
 
 def math(expression: Expr) -> str:
-    """Return an expression as inline LaTeX."""
-    return f"${latex_of(expression)}$"
+    """Return an expression as inline LaTeX, in the marks in which GitHub keeps `\\,` and underscores."""
+    return f"$`{latex_of(expression)}`$"
 
 
 def table(head: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:

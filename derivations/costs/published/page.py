@@ -179,10 +179,10 @@ def _formulas() -> Iterator[str]:
         letters = [each for each in formula.letters if each.symbol in formula.expression.free_symbols]
         yield f"### {formula.title} (`{formula.id}`)\n"
         yield math(formula.expression) + "\n"
-        yield "where " + ", ".join(f"${latex_of(each.symbol)}$: {each.meaning}" for each in letters) + ".\n"
+        yield "where " + ", ".join(f"{math(each.symbol)}: {each.meaning}" for each in letters) + ".\n"
         yield f"- {formula.units}; {formula.convention}\n- {formula.source}\n- compared with {formula.against}"
         if formula.relations:
-            given = ", ".join(f"${latex_of(size)} = {latex_of(value)}$" for size, value in formula.relations)
+            given = ", ".join(f"$`{latex_of(size)} = {latex_of(value)}`$" for size, value in formula.relations)
             yield f"- given {given}"
         yield ""
         yield from _explanation(found)

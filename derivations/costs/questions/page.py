@@ -188,7 +188,7 @@ def _size(parameters: int) -> Iterator[str]:
 def _effect(effect: Effect) -> Iterator[str]:
     yield effect.quantity
     yield ", ".join(effect.changes) or "neither"
-    yield f"${latex_of(effect.terms)}$" if effect.changes else ""
+    yield f"$`{latex_of(effect.terms)}`$" if effect.changes else ""
 
 
 def _cache(name: str) -> Iterator[str]:

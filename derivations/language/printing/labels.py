@@ -16,7 +16,7 @@ def label_of(prefix: str, name: str, number: int = 1, between: str = ":") -> str
     Raises `ValueError` for a prefix that no label may begin with.
     """
     if not _PREFIX.fullmatch(prefix):
-        raise ValueError(f"the label {prefix!r} must be letters, digits and hyphens, such as eq")
+        raise ValueError(f"a label begins with a prefix of letters, digits and hyphens, such as eq, not {prefix!r}")
     # a second colon would look like a second prefix
     return f"{prefix}{between}{name.replace('.', '-').replace(':', '-')}" + (f"-{number}" if number > 1 else "")
 
