@@ -1,8 +1,9 @@
 // Opens the pages of a site in Chromium and reports what is wrong with them.
 //
 // argv[2] the folder whose node_modules has playwright-core and axe-core; argv[3] the program Chromium
-// stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null}
-// stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, ...}
+// stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null,
+//         "judged": ["a document", ...], "hostile": [...], "endless": "..."}
+// stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, "judgements": {...}, ...}
 //
 // All pages are opened as files at a phone's width; those looked at also from a server, at both widths and in both
 // themes, and by axe.
@@ -18,6 +19,7 @@ const { chromium } = require(path.resolve(modules, "node_modules", "playwright-c
 const AXE = fs.readFileSync(path.resolve(modules, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const asked = JSON.parse(fs.readFileSync(0, "utf8"));
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+TYPES[".wasm"] = "application/wasm";
 const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1200, height: 900 };
 const TABS = 3;
@@ -133,6 +135,37 @@ async function used(browser, home) {
   return { found, opened_result: opened, copied, counts };
 }
 
+// The judge of the page: documents as the page asks for them, then what a reader does, and what an enemy pastes.
+async function judged(browser, home) {
+  const page = await tab(browser, { viewport: DESK }, home);
+  await page.goto(`${home}/judge.html`);
+  const answers = [];
+  const begin = Date.now();
+  await page.click("#document .ask");
+  await page.waitForSelector(".verdicts li");
+  const cold = Date.now() - begin;
+  const marks = await page.locator(".judged mark").evaluateAll((found) => found.map((each) => each.className));
+  for (const text of asked.judged) {
+    answers.push(await page.evaluate((each) => judge.ask("document", each, "markdown"), text));
+  }
+  const wrong = await page.evaluate(() => judge.ask("equation", "A B", "B A", "A: n x n\nB: n x n"));
+  const refused = await page.evaluate(() => judge.ask("equation", "A", "B", "A").catch((error) => error.message));
+  for (const text of asked.hostile) {
+    await page.evaluate((each) => (document.forms.document.elements.text.value = each), text);
+    await page.click("#document .ask");
+    await page.waitForFunction(() => !document.querySelector("#document .ask").disabled);
+    if (await page.evaluate(() => document.querySelector("#verdicts script, #verdicts img, [onerror]"))) {
+      faults.push(`what was pasted became a part of the page: ${text.slice(0, 40)}`);
+    }
+  }
+  await page.evaluate((each) => (document.forms.document.elements.text.value = each), asked.endless);
+  await page.click("#document .ask");
+  await page.click("#stop");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Not judged: stopped");
+  await page.context().close();
+  return { cold, marks, answers, wrong, refused };
+}
+
 (async () => {
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   const home = `http://127.0.0.1:${server.address().port}`;
@@ -140,7 +173,8 @@ async function used(browser, home) {
   await allPages(browser);
   await closely(browser, home);
   const seen = await used(browser, home);
+  const judgements = await judged(browser, home);
   await browser.close();
   server.close();
-  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen }));
+  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen, judgements }));
 })();
