@@ -1,6 +1,7 @@
 r"""What pages ask of the package while they are read: Python in the browser calls these functions, and no others.
 
-Result       JSON as text: the report of `derivations check --json`, or the level and the reason of an equation
+Result       JSON as text: the report of `derivations check --json`, the level and the reason of an equation,
+             or the row of a model in the calculator
 Raises       ValueError in one sentence for what cannot be read
 Assumes      nothing of what was pasted: it is read, and never evaluated
 
@@ -12,8 +13,9 @@ Assumes      nothing of what was pasted: it is read, and never evaluated
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from derivations.architectures.hugging_face import model_of
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.checking import check_text
 from derivations.documents.decide.identities import decided
@@ -27,12 +29,22 @@ from derivations.documents.reports.judging import judge_text
 from derivations.documents.scope import read_scopes
 from derivations.documents.settings import Settings, names_finding
 from derivations.documents.statements import Statement
+from derivations.site.calculator import row_of
 
-__all__ = ["document", "equation"]
+__all__ = ["QUESTIONS", "answered", "document", "equation", "model"]
 
+CONFIGURATION = "config.json"
 KINDS = ("number", "vector", "matrix")
 MISFITS = ("shapes",)
 NAME = "pasted"  # of the document in its report
+
+
+def answered(name: str, *given: str) -> str:
+    """Return the answer of the function called `name` as JSON, or `refused` with its sentence."""
+    try:
+        return f'{{"answer": {QUESTIONS[name](*given)}}}'
+    except ValueError as error:
+        return json.dumps({"refused": str(error)}, ensure_ascii=False)
 
 
 def document(text: str, form: str) -> str:
@@ -57,6 +69,20 @@ def equation(left: str, right: str, shapes: str = "") -> str:
     else:
         level, reason, read = _by_typings(text, settings)
     return json.dumps({"level": level, "reason": reason, "read": read}, ensure_ascii=False)
+
+
+def model(text: str) -> str:
+    """Return the row that a `config.json` has in the calculator, with its forms.
+
+    Raises       ValueError, the sentence of `derivations count`, for a configuration that is not understood
+    """
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise ValueError("a config.json holds one object, with a field model_type")
+    return json.dumps(row_of(model_of(fields, CONFIGURATION)), ensure_ascii=False)
 
 
 def _symbols(shapes: str) -> tuple[tuple[str, str], ...]:
@@ -108,3 +134,6 @@ def _decided(typings: Sequence[Elaborated]) -> tuple[str, str, Sequence[str]]:
     if levels == {"proved"}:
         return "proved", "both sides are equal for all sizes and all values of their letters", read
     return ("refuted" if levels == {"refuted"} else "unknown"), found[0].reason, read
+
+
+QUESTIONS: Mapping[str, Callable[..., str]] = {each.__name__: each for each in (document, equation, model)}

@@ -58,7 +58,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
         *(each.page for each in documents),
         *_result_pages(contents.results, formulas, uses),
         *_layer_pages(contents, formulas, uses),
-        calculator_page(contents.models),
+        calculator_page(contents.models, contents.has_python),
         judge_page(contents.has_python),
     ]
     if contents.docs is None:

@@ -44,15 +44,18 @@ async function started() {
   return asked;
 }
 
+function last(error) {
+  return String(error.message).trim().split("\n").pop();
+}
+
 const ready = started();
-ready.catch((error) => postMessage({ failed: String(error.message).trim().split("\n").pop() }));
+ready.catch((error) => postMessage({ failed: last(error) }));
 
 addEventListener("message", async ({ data: { id, ask, given } }) => {
   const asked = await ready;
   try {
-    postMessage({ id, answer: JSON.parse(asked[ask](...given)) });
+    postMessage({ id, ...JSON.parse(asked.answered(ask, ...given)) });
   } catch (error) {
-    if (error.type !== "ValueError") return postMessage({ failed: String(error.message).trim().split("\n").pop() });
-    postMessage({ id, refused: error.message.trim().split("\n").pop().replace(/^ValueError: /, "") });
+    postMessage({ failed: last(error) }); // Python may not go on after it
   }
 });
