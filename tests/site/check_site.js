@@ -2,7 +2,7 @@
 //
 // argv[2] the folder whose node_modules has playwright-core and axe-core; argv[3] the program Chromium
 // stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null,
-//         "judged": ["a document", ...], "hostile": [...], "endless": "..."}
+//         "judged": ["a document", ...], "hostile": [...], "endless": "...", "configuration": "..."}
 // stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, "judgements": {...}, ...}
 //
 // All pages are opened as files at a phone's width; those looked at also from a server, at both widths and in both
@@ -114,8 +114,42 @@ async function used(browser, home) {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   await page.click("summary >> nth=0");
   await page.waitForSelector("details[open] .katex-html");
+  if (asked.pictures) {
+    await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+    await page.setViewportSize({ width: 960, height: 800 });
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: path.join(asked.pictures, "site.png") }); // the README's, in docs/
+    await page.setViewportSize(DESK);
+  }
+  await page.goto(`${home}/results/multi_head.definition.html`);
+  await page.selectOption("#letters", "vaswani");
+  const written = await page.locator(".display annotation").first().textContent();
   await page.goto(`${home}/calculator.html#model=gemma-2-9b&phase=decode&batch=2&seq=8192&dtype=float32`);
-  const counts = await page.evaluate(() =>
+  const counts = await shownCounts(page);
+  await page.locator("input[name=seq_slider]").fill("64");
+  await page.waitForFunction(() => location.hash.includes("seq=16&") || location.hash.endsWith("seq=16"));
+  await page.click("#counts button >> nth=0");
+  await page.waitForSelector("#counts .term .katex");
+  const one = await configured(page, asked.configuration);
+  const refused = await configured(page, '{"model_type": "llama"}');
+  const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
+  await page.fill("#search", hostile);
+  await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
+  await page.waitForSelector("#counts table");
+  await page.context().close();
+  return { found, opened_result: opened, copied, counts, written, configured: one, misconfigured: refused };
+}
+
+// Pastes a config.json, and returns what the page says of it and the numbers that it shows then.
+async function configured(page, text) {
+  await page.fill("#config", text);
+  await page.click("#read");
+  await page.waitForFunction(() => /^(Read|Not read):/.test(document.getElementById("reading").textContent));
+  return { said: await page.textContent("#reading"), counts: await shownCounts(page), fits: await page.textContent("#fits") };
+}
+
+function shownCounts(page) {
+  return page.evaluate(() =>
     Object.fromEntries(
       [...document.querySelectorAll("#counts button")].map((button) => [
         button.dataset.path,
@@ -123,16 +157,6 @@ async function used(browser, home) {
       ]),
     ),
   );
-  await page.locator("input[name=seq_slider]").fill("64");
-  await page.waitForFunction(() => location.hash.includes("seq=16&") || location.hash.endsWith("seq=16"));
-  await page.click("#counts button >> nth=0");
-  await page.waitForSelector("#counts .display .katex");
-  const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
-  await page.fill("#search", hostile);
-  await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
-  await page.waitForSelector("#counts table");
-  await page.context().close();
-  return { found, opened_result: opened, copied, counts };
 }
 
 // The judge of the page: documents as the page asks for them, then what a reader does, and what an enemy pastes.

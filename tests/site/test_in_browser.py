@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from derivations import get
+from derivations.architectures.hugging_face import model_of
 from derivations.architectures.models import named_model
 from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
-from derivations.costs.counts import count
+from derivations.costs.counts import Counts, count
+from derivations.costs.fit.inference import Serving
 from tests.site.links import broken
 from tests.site.test_calculator import numbers
 
@@ -35,13 +37,21 @@ LOOKED_AT = [
 ]  # fmt: skip
 
 
+def configuration(repository: Path) -> dict[str, Any]:
+    path = repository / "tests" / "architectures" / "configurations.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["qwen2.5-0.5b"]["config"]
+    return found
+
+
 @pytest.fixture(scope="session")
 def documents(repository: Path) -> list[Path]:
     return [repository / "docs" / f"{name}.md" for name in JUDGED]
 
 
 @pytest.fixture(scope="session")
-def seen(site: Path, packages: Path, chromium: Path, node: Callable[..., Any], documents: list[Path]) -> dict[str, Any]:
+def seen(
+    site: Path, packages: Path, chromium: Path, node: Callable[..., Any], documents: list[Path], repository: Path
+) -> dict[str, Any]:
     pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
     request = {
         "folder": str(site),
@@ -49,6 +59,7 @@ def seen(site: Path, packages: Path, chromium: Path, node: Callable[..., Any], d
         "looked_at": LOOKED_AT,
         "pictures": os.environ.get("SITE_PICTURES"),
         "judged": [path.read_text(encoding="utf-8") for path in documents],
+        "configuration": json.dumps(configuration(repository)),
         "hostile": HOSTILE,
         "endless": "$a + b = b + a$ and words.\n" * 37_000,  # about 1 MB: more formulas than one waits for
     }
@@ -96,11 +107,36 @@ def test_a_button_copies_what_the_printer_prints(seen: dict[str, Any]):
     assert seen["copied"] == get("softmax.jacobian").latex(steps=True)
 
 
+def shown(counts: Counts) -> dict[str, str]:
+    """What the calculator shows of some counts."""
+    found = counts.json()
+    wanted = dict(numbers({name: found[name] for name in ("parameters", "flops", "memory")}))
+    return {path: value for path, value in wanted.items() if value != "0" and path not in ("flops.batch", "flops.seq")}
+
+
+def of_counts(found: dict[str, str]) -> dict[str, str]:
+    return {path: value for path, value in found.items() if not path.startswith("fit.")}
+
+
 def test_the_address_of_the_calculator_sets_its_numbers(seen: dict[str, Any]):
-    counts = count(named_model("gemma-2-9b"), phase="decode", batch=2, seq=8192, dtype="float32").json()
-    wanted = dict(numbers({name: counts[name] for name in ("parameters", "flops", "memory")}))
-    shown = {path: value for path, value in wanted.items() if value != "0" and path not in ("flops.batch", "flops.seq")}
-    assert seen["counts"] == shown
+    counts = count(named_model("gemma-2-9b"), phase="decode", batch=2, seq=8192, dtype="float32")
+    assert of_counts(seen["counts"]) == shown(counts)
+
+
+def test_a_pasted_configuration_is_counted_and_one_that_is_not_understood_refused(
+    seen: dict[str, Any], repository: Path
+):
+    found, model = seen["configured"], model_of(configuration(repository), "config.json")
+    assert found["said"] == "Read: it is the model config.json above."
+    assert of_counts(found["counts"]) == shown(count(model, phase="decode", batch=2, seq=16, dtype="float32"))
+    needed = Serving(model, 16, 2).budget.bytes
+    assert found["fits"].startswith("fits on NVIDIA H100") and f"{needed:,} of " in found["fits"]
+    assert seen["misconfigured"]["said"].startswith("Not read: config.json: hidden_size is missing")
+
+
+def test_the_switch_of_letters_writes_those_of_the_paper(seen: dict[str, Any]):
+    printed = get("multi_head.definition").latex(notation="vaswani")
+    assert seen["written"].split(" = ")[0] in printed and seen["written"] not in get("multi_head.definition").latex()
 
 
 def test_the_judge_in_the_browser_says_what_the_command_says(
