@@ -28,7 +28,7 @@ __all__ = ["ResultView", "copies", "read_result", "result_page", "results_page"]
 
 
 OURS = "ours"
-MOST_OF_LETTERS = 12_000  # characters of formulas in other letters on one page, which is to stay small
+MOST_OF_LETTERS = 10_000  # characters of formulas in other letters on one page, which is to stay small
 TITLES = {"vaswani": "Vaswani et al.", "columns": "column vectors"}  # other notations have their names
 
 Printers = Mapping[str, LatexPrinter]  # by the names of their notations
