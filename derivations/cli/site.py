@@ -1,5 +1,6 @@
 """The command that builds the static site."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -34,6 +35,8 @@ def site_command(folder: str, docs: str | None, katex: str, pyodide: str | None)
 
     setter, out = katex_in(folder_called(katex)), folder_called(folder)  # refused before everything is proved
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
+    beside = ThreadPoolExecutor(1)  # Pyodide writes its archive in a process of its own, while this one proves
+    shipped = beside.submit(python.files if python else dict)
     stored, source_of_evidence = stored_rows(prove=False)
     from derivations.architectures.models import model_names
     from derivations.catalogue import layers
@@ -46,6 +49,6 @@ def site_command(folder: str, docs: str | None, katex: str, pyodide: str | None)
         click.echo("there is no folder docs here, so its pages are left out: name one by --docs", err=True)
     results = read_results({row.id: row.evidence for row in stored.rows})
     contents = Contents(results, layers(), model_names(), pages, source, python is not None)
-    files = write_files(out, {**setter.files(), **(python.files() if python else {}), **built(contents, setter)})
+    files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
     click.echo(f"{len(files)} files in {folder}; open {out / 'index.html'}", err=True)
     click.echo(source_of_evidence, err=True)

@@ -65,9 +65,10 @@ def equation(left: str, right: str, shapes: str = "") -> str:
     wrong = [each.finding for each in claims if each.finding.verdict == "wrong"]
     misfits = [each for each in wrong if names_finding(MISFITS, each.check, None)]
     if misfits:
-        level, reason, read = "refuted", misfits[0].reason, ()
+        found: tuple[str, str, Sequence[str]] = "refuted", misfits[0].reason, ()
     else:
-        level, reason, read = _by_typings(text, settings)
+        found = _by_typings(text, settings)
+    level, reason, read = found
     return json.dumps({"level": level, "reason": reason, "read": read}, ensure_ascii=False)
 
 

@@ -226,7 +226,8 @@ def copies(texts: Mapping[str, str]) -> Html:
 
 def _choice_of_letters(view: ResultView) -> Html:
     """Return the switch between notations, of those that write this result otherwise."""
-    parts = [*view.letters, *(part.letters for claim in view.claims for part in (claim, *claim.steps))]
+    steps = (step.letters for claim in view.claims for step in claim.steps)
+    parts = [*view.letters, *(claim.letters for claim in view.claims), *steps]
     names = [name for name in NOTATIONS if any(name in letters for letters in parts)]
     if not names:
         return Html("")

@@ -121,8 +121,8 @@ async function used(browser, home) {
     await page.screenshot({ path: path.join(asked.pictures, "site.png") }); // the README's, in docs/
     await page.setViewportSize(DESK);
   }
-  await page.goto(`${home}/results/multi_head.definition.html`);
-  await page.selectOption("#letters", "vaswani");
+  await page.goto(`${home}/results/layer_norm.jacobian.html`);
+  await page.selectOption("#letters", "columns");
   const written = await page.locator(".display annotation").first().textContent();
   await page.goto(`${home}/calculator.html#model=gemma-2-9b&phase=decode&batch=2&seq=8192&dtype=float32`);
   const counts = await shownCounts(page);

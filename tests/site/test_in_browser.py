@@ -134,9 +134,9 @@ def test_a_pasted_configuration_is_counted_and_one_that_is_not_understood_refuse
     assert seen["misconfigured"]["said"].startswith("Not read: config.json: hidden_size is missing")
 
 
-def test_the_switch_of_letters_writes_those_of_the_paper(seen: dict[str, Any]):
-    printed = get("multi_head.definition").latex(notation="vaswani")
-    assert seen["written"].split(" = ")[0] in printed and seen["written"] not in get("multi_head.definition").latex()
+def test_the_switch_of_letters_turns_rows_into_columns(seen: dict[str, Any]):
+    assert r"\partial X_{il}" in get("layer_norm.jacobian").latex()
+    assert r"\partial X_{li}" in seen["written"]
 
 
 def test_the_judge_in_the_browser_says_what_the_command_says(
