@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import active_children, forkserver, get_all_start_methods, get_context, resource_tracker
+from multiprocessing import active_children, get_all_start_methods, get_context
 from typing import Any, TypeVar
 
 __all__ = ["announce", "in_order", "rarely_collecting", "workers"]
@@ -50,7 +50,7 @@ def announce(*modules: str) -> None:
     if METHOD == "forkserver":
         with _stopping_left_to_the_parent():
             get_context(METHOD).set_forkserver_preload(list(modules))
-            forkserver.ensure_running()
+            _starting("forkserver").ensure_running()
 
 
 @contextmanager
@@ -85,6 +85,11 @@ def rarely_collecting() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def _starting(name: str) -> Any:
+    """Return a module of multiprocessing that starts processes; Python in a browser has none of them."""
+    return import_module(f"multiprocessing.{name}")
+
+
 @contextmanager
 def _stopping_left_to_the_parent() -> Iterator[None]:
     """Delay Ctrl-C inside the block; processes started there block it for good, this process answers it afterwards.
@@ -95,7 +100,7 @@ def _stopping_left_to_the_parent() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield  # Windows has no masks, and Python answers signals in its main thread only
         return
-    resource_tracker.ensure_running()  # start it before the mask is set, because its start unblocks SIGINT
+    _starting("resource_tracker").ensure_running()  # start it before the mask is set, because its start unblocks SIGINT
     came: list[int] = []
     answer = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

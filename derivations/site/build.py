@@ -15,6 +15,7 @@ from derivations.catalogue import results
 from derivations.language.layers.layer import Layer
 from derivations.site.calculator import calculator_data, calculator_page
 from derivations.site.formulas import Formulas, Setter
+from derivations.site.judge import judge_page
 from derivations.site.layers import layer_html, layers_page
 from derivations.site.layers import path_of as layer_path
 from derivations.site.pages import Document, read_documents
@@ -25,6 +26,7 @@ __all__ = ["Contents", "built", "read_results"]
 
 ASSETS = Path(__file__).with_name("assets")
 SHIPPED = ("site.css", "site.js", "theme.js", "exact.js", "calculator.js", "icon.svg")
+JUDGING = ("judge.js", "judge_client.js", "judge_worker.js")  # of a site that has Python
 
 Uses = Mapping[str, list[tuple[str, str]]]  # by the name of a result or layer: titles and paths of what refers to it
 
@@ -38,6 +40,7 @@ class Contents:
     models: Sequence[str]
     docs: Path | None
     source: Callable[[Layer], str]
+    has_python: bool = False  # whether Pyodide is put beside the files
 
 
 def read_results(levels: Mapping[str, str]) -> list[ResultView]:
@@ -55,13 +58,16 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
         *(each.page for each in documents),
         *_result_pages(contents.results, formulas, uses),
         *_layer_pages(contents, formulas, uses),
-        calculator_page(contents.models),
+        calculator_page(contents.models, contents.has_python),
+        judge_page(contents.has_python),
     ]
     if contents.docs is None:
         pages.append(_start(pages))
     files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in pages}, setter))
     files |= {"search-index.js": _search_index(pages), "calculator-data.js": calculator_data(contents.models)}
-    files |= {f"assets/{name}": (ASSETS / name).read_bytes() for name in SHIPPED}
+    files |= {
+        f"assets/{name}": (ASSETS / name).read_bytes() for name in (*SHIPPED, *(JUDGING if contents.has_python else ()))
+    }
     for document in documents:
         files |= {name: (contents.docs / name).read_bytes() for name in document.files if contents.docs}
     return files

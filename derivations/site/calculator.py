@@ -1,9 +1,9 @@
 """The calculator: the counts of every built-in model as functions of batch, lengths, phase and precision.
 
-Definition   the closed forms are those of `derivations count --json`, under the same names, printed as JavaScript; the
+Definition   the closed forms are those of `derivations count --json`, under the same names, as trees (trees.py); the
              batch and the bytes of one number are letters in them, beside the sizes of the model
 Result       a script with the different forms, and for each model its sizes and which forms are its own: models of one
-             architecture share them
+             architecture share them. `row_of` is the same of a model that a reader brings
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from typing import Any
 
 from sympy import Expr, Symbol
 
+from derivations.architectures.description import Model
 from derivations.architectures.models import named_model
 from derivations.costs.counts import BYTES, PHASES, Counts, count, length_limits
 from derivations.language.printing.latex import latex_of
-from derivations.site.javascript import javascript
+from derivations.site.fits import RANKS, Parts, devices, parts_on_ranks
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
+from derivations.site.trees import Tree, addends, rounded_up
 from derivations.symbols import m, n
 
-__all__ = ["SCRIPTS", "calculator_data", "calculator_page"]
+__all__ = ["SCRIPTS", "calculator_data", "calculator_page", "row_of"]
 
 BATCH = Symbol("batch", integer=True, positive=True)
 NUMBER = Symbol("bytes_per_number", integer=True, positive=True)
+READING = ("assets/judge_client.js",)  # in a site that has Python
 SCRIPTS = ("assets/exact.js", "calculator-data.js", "assets/calculator.js")
 AS_STORED = "as stored"
 
@@ -38,34 +41,42 @@ class _Forms:
     """The different sets of closed forms, each form under the path of its number, in the order of their first use."""
 
     places: dict[_Set, int] = field(default_factory=dict)
+    parts: dict[Parts, int] = field(default_factory=dict)  # of the bytes on a device
 
     def place(self, forms: _Set) -> int:
         """Return the place of a set of forms."""
         return self.places.setdefault(forms, len(self.places))
 
-    def script(self) -> str:
-        """Return the sets as a list in JavaScript: functions of the sizes, with the LaTeX of each."""
-        return f"[{','.join(map(_written, self.places))}]"
+    def parts_place(self, parts: Parts) -> int:
+        """Return the place of the parts of the bytes on a device."""
+        return self.parts.setdefault(parts, len(self.parts))
 
+    def data(self) -> dict[str, Any]:
+        """Return all forms, as a model refers to them by their places."""
+        parts = [{name: [(rounded_up(form), latex_of(form))] for name, form in each} for each in self.parts]
+        return {"forms": self.listed(), "parts": parts}
 
-def _written(forms: _Set) -> str:
-    rows = (f"{json.dumps(path)}:[s=>{javascript(form)},{json.dumps(latex_of(form))}]" for path, form in forms)
-    return f"{{{','.join(rows)}}}"
+    def listed(self) -> list[dict[str, list[tuple[Tree, str]]]]:
+        """Return the sets in their order: the terms of each form, with their LaTeX."""
+        return [{path: addends(form) for path, form in forms} for forms in self.places]
 
 
 def calculator_data(models: Iterable[str]) -> str:
     """Return the script that holds the closed forms of models, and the sizes of each."""
     forms = _Forms()
-    rows = {name: _model(name, forms) for name in models}
-    return (
-        f"globalThis.CALCULATOR={{forms:{forms.script()},bytes:{json.dumps(dict(BYTES))},"
-        f"models:{json.dumps(rows, separators=(',', ':'))}}};\n"
-    )
+    rows = {name: _model(named_model(name), forms) for name in models}
+    data = {**forms.data(), "bytes": dict(BYTES), "devices": devices(), "models": rows}
+    return f"globalThis.CALCULATOR={json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
-def _model(name: str, forms: _Forms) -> dict[str, Any]:
+def row_of(model: Model) -> dict[str, Any]:
+    """Return the row of one model, and its own forms."""
+    forms = _Forms()
+    return {"model": _model(model, forms), **forms.data()}
+
+
+def _model(model: Model, forms: _Forms) -> dict[str, Any]:
     """Return what is particular to a model: sizes as texts, since they may be larger than JavaScript's numbers."""
-    model = named_model(name)
     found: dict[str, Any] = {"phases": {}, "limits": {}}
     shared: dict[str, Any] = {}
     for phase in PHASES:
@@ -79,6 +90,7 @@ def _model(name: str, forms: _Forms) -> dict[str, Any]:
         limits = length_limits(model, phase)
         found["limits"][phase] = {str(symbol): [limit.most, limit.fixed] for symbol, limit in limits.items()}
         found |= {"sizes": _sizes(counts), "dtype": counts.dtype, "of": model.part or "the whole model"}
+    found["ranks"] = {ranks: forms.parts_place(parts) for ranks, parts in parts_on_ranks(model)}
     return found
 
 
@@ -99,19 +111,40 @@ def _paths(forms: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
 # --- the page -------------------------------------------------------------------------------------------------------
 
 
-def calculator_page(models: Iterable[str]) -> Page:
-    """Return the page of the calculator; its script fills the numbers in."""
+def calculator_page(models: Iterable[str], has_python: bool = False) -> Page:
+    """Return the page of the calculator; its script fills the numbers in, and Python reads the models of readers."""
     fields = [
         _choice("model", models),
         _choice("phase", PHASES),
         _choice("dtype", (AS_STORED, *BYTES)),
         *(_slider(name) for name in ("batch", "seq", "source")),
+        _choice("device", (name for name, _, _ in devices())),
+        _choice("ranks", map(str, RANKS)),
     ]
+    fits = element("p", id="fits", role="status")
     note = element("p", id="message", role="alert", hidden=True)
     counts = element("div", id="counts", aria_live="polite", class_="wide")
     without = element("noscript", element("p", "The numbers need JavaScript."))
-    content = joined([element("h1", "Calculator"), element("form", *fields, id="calculator"), without, note, counts])
-    return Page("calculator.html", "Calculator", content, "page", "parameters flops memory cache bytes", SCRIPTS)
+    content = joined(
+        [
+            element("h1", "Calculator"),
+            element("form", *fields, id="calculator"),
+            without,
+            note,
+            fits,
+            counts,
+            *(_own() if has_python else []),
+        ]
+    )
+    scripts = (*(READING if has_python else ()), *SCRIPTS)
+    return Page(
+        "calculator.html",
+        "Calculator",
+        content,
+        "page",
+        "parameters flops memory cache bytes fits device config.json",
+        scripts,
+    )
 
 
 def _choice(name: str, values: Iterable[str]) -> Html:
@@ -123,3 +156,13 @@ def _slider(name: str) -> Html:
     slider = element("input", type="range", name=f"{name}_slider", min="0", step="1", aria_label=f"{name}, as a slider")
     number = element("input", type="number", name=name, min="1", step="1")
     return element("div", element("label", element("span", name), number), slider, class_="field", id=f"field_{name}")
+
+
+def _own() -> list[Html]:
+    """Return the field that takes a model of the reader's."""
+    words = "Paste a config.json, or drop the file here; the package reads it in your browser."
+    box = element("textarea", name="config", rows="4", spellcheck="false", id="config")
+    button = element("button", "Read", type="button", id="read")
+    state = element("span", id="reading", role="status")
+    label = element("label", element("span", words), box, class_="field")
+    return [element("h2", "A model of yours"), label, element("p", button, " ", state, class_="asking")]

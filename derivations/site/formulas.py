@@ -10,12 +10,13 @@ A page has a mark for each formula. `Formulas.fill` puts what KaTeX returned in 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from derivations.site.markup import Html, element
 
-__all__ = ["Formula", "Formulas", "Setter"]
+__all__ = ["Formula", "Formulas", "Letters", "Setter"]
 
 AHEAD = 400  # letters of LaTeX in a row of formulas that are set ahead: what one sees of a page at first
 
@@ -32,7 +33,18 @@ class Formula:
     output: str = "htmlAndMathml"
 
 
+Letters = Mapping[str, str]  # the LaTeX of a formula in other notations, by their names, where it differs
+NO_LETTERS: Letters = {}
 Setter = Callable[[Sequence[Formula]], Sequence[str]]  # formulas to HTML, in order
+
+
+def _written(letters: Letters) -> dict[str, str]:
+    """Return the attributes that hold other letters: which notation has which of the texts, and each text once."""
+    texts = list(dict.fromkeys(letters.values()))
+    if not texts:
+        return {}
+    names = " ".join(f"{name}={texts.index(latex)}" for name, latex in letters.items())
+    return {"data_letters": names, **{f"data_text_{place}": latex for place, latex in enumerate(texts)}}
 
 
 def _late(parts: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -53,22 +65,31 @@ class Formulas:
         """Return the mark of a formula in a line of text."""
         return self._mark(Formula(latex, False))
 
-    def display(self, latex: str) -> Html:
+    def display(self, latex: str, letters: Letters = NO_LETTERS) -> Html:
         """Return the mark of a formula in a line of its own, which scrolls by itself where a screen is narrow."""
-        return element("div", self._mark(Formula(latex, True)), class_="display")
+        return element("div", self._mark(Formula(latex, True)), class_="display", **_written(letters))
 
-    def later(self, latex: str, display: bool = True) -> Html:
+    def later(self, latex: str, display: bool = True, letters: Letters = NO_LETTERS) -> Html:
         """Return the mark of a formula that is set when it comes into view."""
         name, class_ = ("div", "display later") if display else ("span", "later")
-        return element(name, self._mark(Formula(latex, display, "mathml")), class_=class_)
+        mark = self._mark(Formula(latex, display, "mathml"))
+        return element(name, mark, class_=class_, **_written(letters))
 
-    def displays(self, rows: Iterable[str]) -> list[Html]:
+    def displays(self, rows: Iterable[str], letters: Sequence[Letters] = ()) -> list[Html]:
         """Return the marks of formulas below one another, of which the first are set ahead."""
-        return [self.later(latex) if late else self.display(latex) for latex, late in _late(rows)]
+        shown = zip_longest(_late(rows), letters, fillvalue=NO_LETTERS)
+        return [
+            self.later(latex, letters=others) if late else self.display(latex, others)
+            for (latex, late), others in shown
+        ]
 
-    def inlines(self, parts: Iterable[str]) -> list[Html]:
+    def inlines(self, parts: Iterable[str], letters: Sequence[Letters] = ()) -> list[Html]:
         """Return the marks of formulas in lines of text, of which the first are set ahead."""
-        return [self.later(latex, False) if late else self.inline(latex) for latex, late in _late(parts)]
+        shown = zip_longest(_late(parts), letters, fillvalue=NO_LETTERS)
+        return [
+            self.later(latex, False, others) if late else element("span", self.inline(latex), **_written(others))
+            for (latex, late), others in shown
+        ]
 
     def _mark(self, formula: Formula) -> Html:
         return Html(f"{_OPEN}{self.places.setdefault(formula, len(self.places))}{_CLOSE}")

@@ -13,12 +13,13 @@ from itertools import groupby
 from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.loops import python_source
+from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.page import Note, Row, page, printer_for, rows_of
 from derivations.language.printing.titles import marked
 from derivations.language.printing.views import latex, markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
-from derivations.site.formulas import Formulas
+from derivations.site.formulas import Formulas, Letters
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
 from derivations.topics import TOPICS, aliases_of
@@ -26,19 +27,28 @@ from derivations.topics import TOPICS, aliases_of
 __all__ = ["ResultView", "copies", "read_result", "result_page", "results_page"]
 
 
+OURS = "ours"
+MOST_OF_LETTERS = 10_000  # characters of formulas in other letters on one page, which is to stay small
+TITLES = {"vaswani": "Vaswani et al.", "columns": "column vectors"}  # other notations have their names
+
+Printers = Mapping[str, LatexPrinter]  # by the names of their notations
+
+
 @dataclass(frozen=True)
 class StepView:
-    """A step as it is printed: its row and its rule."""
+    """A step as it is printed: its formula and its rule."""
 
-    row: Row
+    latex: str
     rule: str
+    letters: Letters
 
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A claim as it is printed: its row as a statement, and its steps."""
+    """A claim as it is printed: its statement, and its steps."""
 
-    row: Row
+    latex: str
+    letters: Letters
     steps: tuple[StepView, ...]
 
 
@@ -53,6 +63,7 @@ class ResultView:
     level: str
     claims: tuple[ClaimView, ...]
     notes: tuple[Note, ...]
+    letters: tuple[Letters, ...]  # of the formulas of the notes
     source: str
     copies: Mapping[str, str]  # what a button copies, by its name
 
@@ -69,9 +80,11 @@ def path_of(name: str) -> str:
 
 def read_result(found: Derivation, level: str) -> ResultView:
     """Return what the page of a result shows; `level` is that of its evidence."""
-    printed = page(found, LatexPrinter, "ours", steps=True)
-    printer = printer_for(found, LatexPrinter, "ours")
-    claims = tuple(_claim(each, printer) for each in found.claims)
+    printed = page(found, LatexPrinter, OURS, steps=True)
+    length = sum(len(row.left) + len(row.right) for row in printed.rows)
+    offered = list(NOTATIONS)[: 1 + MOST_OF_LETTERS // max(1, length)]
+    printers = {name: printer_for(found, LatexPrinter, name) for name in offered}
+    claims = tuple(_claim(each, printers) for each in found.claims)
     copies = {
         "LaTeX": latex(found, steps=True),
         "Markdown": markdown(found, steps=True),
@@ -85,16 +98,41 @@ def read_result(found: Derivation, level: str) -> ResultView:
         level,
         claims,
         printed.notes,
+        tuple(_letters_of_notes(found, printed.notes, printers)),
         found.source,
         copies,
     )
 
 
-def _claim(claim: Claim, printer: LatexPrinter) -> ClaimView:
-    rows = list(rows_of(claim, printer, True))[: len(claim.steps)]  # a condition follows the steps
-    steps = (StepView(row, step.rule) for row, step in zip(rows, claim.steps, strict=True))
-    (statement,) = rows_of(claim, printer, False)
-    return ClaimView(statement, tuple(steps))
+def _claim(claim: Claim, printers: Printers) -> ClaimView:
+    count = len(claim.steps)  # a condition follows the steps
+    rows = {name: [_step_latex(row) for row in rows_of(claim, each, True)][:count] for name, each in printers.items()}
+    latex, letters = _differing({name: _statement(*rows_of(claim, each, False)) for name, each in printers.items()})
+    steps = (_differing(dict(zip(rows, found, strict=True))) for found in zip(*rows.values(), strict=True))
+    shown = (StepView(own, step.rule, others) for (own, others), step in zip(steps, claim.steps, strict=True))
+    return ClaimView(latex, letters, tuple(shown))
+
+
+def _letters_of_notes(found: Derivation, notes: Sequence[Note], printers: Printers) -> Iterator[Letters]:
+    """Yield the other letters of each formula of the notes; none where a notation counts the formulas otherwise."""
+    own = [formula for note in notes for formula, _ in note.items if formula]
+    others = {name: page(found, LatexPrinter, name, steps=True).notes for name in printers if name != OURS}
+    formulas = {
+        name: [formula for note in each for formula, _ in note.items if formula] for name, each in others.items()
+    }
+    for place, formula in enumerate(own):
+        written = {name: each[place] for name, each in formulas.items() if len(each) == len(own)}
+        yield _differing({OURS: formula, **written})[1]
+
+
+def _formulas(notes: Iterable[Note]) -> list[str]:
+    return [formula for note in notes for formula, _ in note.items if formula]
+
+
+def _differing(written: Mapping[str, str]) -> tuple[str, Letters]:
+    """Return what is ours, and what is written otherwise."""
+    own = written[OURS]
+    return own, {name: latex for name, latex in written.items() if latex != own}
 
 
 # --- as HTML --------------------------------------------------------------------------------------------------------
@@ -111,9 +149,9 @@ def result_page(
         [
             element("p", topic, class_="crumbs"),
             element("h1", heading(view.heading, formulas)),
-            element("p", element("code", view.id), " ", _badge(view.level), class_="facts"),
+            element("p", element("code", view.id), " ", _badge(view.level), _choice_of_letters(view), class_="facts"),
             *_statements(view, formulas),
-            notes(view.notes, formulas),
+            notes(view.notes, formulas, view.letters),
             copies(view.copies),
             *_steps(view, formulas),
             *([element("h2", "Used by"), element("ul", *links)] if links else []),
@@ -129,9 +167,9 @@ def heading(parts: Sequence[str], formulas: Formulas) -> Html:
     return Html(marked(parts, lambda formula: formulas.inline(formula).text, lambda words: joined([words]).text))
 
 
-def notes(found: Sequence[Note], formulas: Formulas) -> Html:
+def notes(found: Sequence[Note], formulas: Formulas, letters: Sequence[Letters] = ()) -> Html:
     """Return the definitions, the assumptions and the source below a display."""
-    marks = iter(formulas.inlines(formula for note in found for formula, _ in note.items if formula))
+    marks = iter(formulas.inlines(_formulas(found), letters))
     parts = []
     for note in found:
         lead = word(note.lead, "en")
@@ -143,16 +181,21 @@ def notes(found: Sequence[Note], formulas: Formulas) -> Html:
     return element("dl", *parts, class_="notes") if parts else Html("")
 
 
+def _step_latex(row: Row) -> str:
+    return f"{row.left} {row.relation} {row.right}"
+
+
 def _statement(row: Row) -> str:
     words = rf"\text{{{row.words}}}\ " if row.words else ""
     remark = rf" \qquad {words}{row.beside}" if row.beside else ""
-    return f"{row.left} {row.relation} {row.right}{remark}"
+    return f"{_step_latex(row)}{remark}"
 
 
 def _statements(view: ResultView, formulas: Formulas) -> Iterator[Html]:
     """Yield the claims, numbered if there are several."""
-    rows = [_statement(claim.row) for claim in view.claims]
-    for number, shown in enumerate(formulas.displays(rows), 1):
+    rows = [claim.latex for claim in view.claims]
+    letters = [claim.letters for claim in view.claims]
+    for number, shown in enumerate(formulas.displays(rows, letters), 1):
         numbered = element("span", f"({number})", class_="number")
         yield element("div", shown, numbered, class_="claim") if len(rows) > 1 else shown
 
@@ -169,9 +212,9 @@ def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
 
 def _step(view: StepView, formulas: Formulas | None) -> Html:
     """Return a step with the law of its rule, and with its formula if `formulas` are given."""
-    rule, row = RULES.get(view.rule), view.row
+    rule = RULES.get(view.rule)
     law = element("p", rule.law, class_="law") if rule else None
-    shown = formulas.later(f"{row.left} {row.relation} {row.right}") if formulas else None
+    shown = formulas.later(view.latex, letters=view.letters) if formulas else None
     return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown))
 
 
@@ -179,6 +222,17 @@ def copies(texts: Mapping[str, str]) -> Html:
     """Return a button for each text, by its name, which copies it."""
     buttons = (element("button", f"Copy {name}", type="button", data_copy=text) for name, text in texts.items())
     return element("p", *buttons, class_="copies")
+
+
+def _choice_of_letters(view: ResultView) -> Html:
+    """Return the switch between notations, of those that write this result otherwise."""
+    steps = (step.letters for claim in view.claims for step in claim.steps)
+    parts = [*view.letters, *(claim.letters for claim in view.claims), *steps]
+    names = [name for name in NOTATIONS if any(name in letters for letters in parts)]
+    if not names:
+        return Html("")
+    options = (element("option", TITLES.get(name, name), value=name) for name in (OURS, *names))
+    return element("label", " Letters ", element("select", *options, id="letters"), class_="letters")
 
 
 def _badge(level: str) -> Html:

@@ -11,7 +11,7 @@ __all__ = ["Page", "framed"]
 
 # Nothing is loaded from elsewhere and no script stands inside a page, so that pasted text cannot run as one.
 POLICY = (
-    "default-src 'none'; script-src 'self'; font-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; worker-src 'self'; font-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; style-src 'self' 'unsafe-inline'"  # KaTeX places signs by style attributes
 )
 SCRIPTS = ("assets/katex/katex.min.js", "search-index.js", "assets/site.js")
@@ -20,6 +20,7 @@ PLACES = (
     ("results/index.html", "Results"),
     ("layers/index.html", "Layers"),
     ("calculator.html", "Calculator"),
+    ("judge.html", "Judge"),
 )
 
 

@@ -1,8 +1,9 @@
 // Opens the pages of a site in Chromium and reports what is wrong with them.
 //
 // argv[2] the folder whose node_modules has playwright-core and axe-core; argv[3] the program Chromium
-// stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null}
-// stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, ...}
+// stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null,
+//         "judged": ["a document", ...], "hostile": [...], "endless": "...", "configuration": "..."}
+// stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, "judgements": {...}, ...}
 //
 // All pages are opened as files at a phone's width; those looked at also from a server, at both widths and in both
 // themes, and by axe.
@@ -18,6 +19,7 @@ const { chromium } = require(path.resolve(modules, "node_modules", "playwright-c
 const AXE = fs.readFileSync(path.resolve(modules, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const asked = JSON.parse(fs.readFileSync(0, "utf8"));
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+TYPES[".wasm"] = "application/wasm";
 const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1200, height: 900 };
 const TABS = 3;
@@ -112,8 +114,42 @@ async function used(browser, home) {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   await page.click("summary >> nth=0");
   await page.waitForSelector("details[open] .katex-html");
+  if (asked.pictures) {
+    await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+    await page.setViewportSize({ width: 960, height: 800 });
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: path.join(asked.pictures, "site.png") }); // the README's, in docs/
+    await page.setViewportSize(DESK);
+  }
+  await page.goto(`${home}/results/layer_norm.jacobian.html`);
+  await page.selectOption("#letters", "columns");
+  const written = await page.locator(".display annotation").first().textContent();
   await page.goto(`${home}/calculator.html#model=gemma-2-9b&phase=decode&batch=2&seq=8192&dtype=float32`);
-  const counts = await page.evaluate(() =>
+  const counts = await shownCounts(page);
+  await page.locator("input[name=seq_slider]").fill("64");
+  await page.waitForFunction(() => location.hash.includes("seq=16&") || location.hash.endsWith("seq=16"));
+  await page.click("#counts button >> nth=0");
+  await page.waitForSelector("#counts .term .katex");
+  const one = await configured(page, asked.configuration);
+  const refused = await configured(page, '{"model_type": "llama"}');
+  const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
+  await page.fill("#search", hostile);
+  await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
+  await page.waitForSelector("#counts table");
+  await page.context().close();
+  return { found, opened_result: opened, copied, counts, written, configured: one, misconfigured: refused };
+}
+
+// Pastes a config.json, and returns what the page says of it and the numbers that it shows then.
+async function configured(page, text) {
+  await page.fill("#config", text);
+  await page.click("#read");
+  await page.waitForFunction(() => /^(Read|Not read):/.test(document.getElementById("reading").textContent));
+  return { said: await page.textContent("#reading"), counts: await shownCounts(page), fits: await page.textContent("#fits") };
+}
+
+function shownCounts(page) {
+  return page.evaluate(() =>
     Object.fromEntries(
       [...document.querySelectorAll("#counts button")].map((button) => [
         button.dataset.path,
@@ -121,16 +157,37 @@ async function used(browser, home) {
       ]),
     ),
   );
-  await page.locator("input[name=seq_slider]").fill("64");
-  await page.waitForFunction(() => location.hash.includes("seq=16&") || location.hash.endsWith("seq=16"));
-  await page.click("#counts button >> nth=0");
-  await page.waitForSelector("#counts .display .katex");
-  const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
-  await page.fill("#search", hostile);
-  await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
-  await page.waitForSelector("#counts table");
+}
+
+// The judge of the page: documents as the page asks for them, then what a reader does, and what an enemy pastes.
+async function judged(browser, home) {
+  const page = await tab(browser, { viewport: DESK }, home);
+  await page.goto(`${home}/judge.html`);
+  const answers = [];
+  const begin = Date.now();
+  await page.click("#document .ask");
+  await page.waitForSelector(".verdicts li");
+  const cold = Date.now() - begin;
+  const marks = await page.locator(".judged mark").evaluateAll((found) => found.map((each) => each.className));
+  for (const text of asked.judged) {
+    answers.push(await page.evaluate((each) => judge.ask("document", each, "markdown"), text));
+  }
+  const wrong = await page.evaluate(() => judge.ask("equation", "A B", "B A", "A: n x n\nB: n x n"));
+  const refused = await page.evaluate(() => judge.ask("equation", "A", "B", "A").catch((error) => error.message));
+  for (const text of asked.hostile) {
+    await page.evaluate((each) => (document.forms.document.elements.text.value = each), text);
+    await page.click("#document .ask");
+    await page.waitForFunction(() => !document.querySelector("#document .ask").disabled);
+    if (await page.evaluate(() => document.querySelector("#verdicts script, #verdicts img, [onerror]"))) {
+      faults.push(`what was pasted became a part of the page: ${text.slice(0, 40)}`);
+    }
+  }
+  await page.evaluate((each) => (document.forms.document.elements.text.value = each), asked.endless);
+  await page.click("#document .ask");
+  await page.click("#stop");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Not judged: stopped");
   await page.context().close();
-  return { found, opened_result: opened, copied, counts };
+  return { cold, marks, answers, wrong, refused };
 }
 
 (async () => {
@@ -140,7 +197,8 @@ async function used(browser, home) {
   await allPages(browser);
   await closely(browser, home);
   const seen = await used(browser, home);
+  const judgements = await judged(browser, home);
   await browser.close();
   server.close();
-  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen }));
+  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen, judgements }));
 })();

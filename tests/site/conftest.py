@@ -75,8 +75,10 @@ def chromium(packages: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def site(katex: Katex, packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site, as the command writes it."""
+    """The whole site with Python in it, as the command writes it."""
+    if not (packages / "node_modules" / "pyodide").is_dir():
+        absent("no node_modules/pyodide in $KATEX_DIR or at the root: run `npm install --prefix DIR pyodide@0.29`")
     folder = tmp_path_factory.mktemp("site") / "pages"
-    run = CliRunner().invoke(cli, ["site", str(folder), "--katex", str(packages)])
+    run = CliRunner().invoke(cli, ["site", str(folder), "--katex", str(packages), "--pyodide", str(packages)])
     assert run.exit_code == 0, run.output
     return folder

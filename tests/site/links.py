@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["Read", "broken", "read"]
 
-UNSEEN = ("code", "pre", "annotation", "title", "script")  # where a dollar sign is no mark of a formula
+UNSEEN = ("code", "pre", "annotation", "title", "script", "textarea")  # where a dollar sign is no mark of a formula
 
 
 @dataclass

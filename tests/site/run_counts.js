@@ -1,7 +1,8 @@
 // Evaluates the counts of models as the page does.
 //
 // argv[2], argv[3]  exact.js of the site, and its data
-// stdin   JSON: [{"model": "gpt2", "phase": "forward", "batch": 1, "seq": 64, "source": null, "dtype": ""}, ...]
+// stdin   JSON: [{"model": "gpt2", "phase": "forward", "batch": 1, "seq": 64, "source": null, "dtype": ""}, ...]; with
+//         "ranks" what a device needs is asked for
 // stdout  JSON: [{"parameters.total": "124439808", ...}, ...]; {"refused": "..."} where there is none
 "use strict";
 
@@ -12,7 +13,7 @@ vm.runInThisContext(fs.readFileSync(process.argv[2], "utf8"));
 vm.runInThisContext(fs.readFileSync(process.argv[3], "utf8"));
 const numbers = vm.runInThisContext(`(asked) => {
   try {
-    return Object.fromEntries(Object.entries(counted(CALCULATOR, asked)).map(([path, [x]]) => [path, x.toString()]));
+    return Object.fromEntries(Object.entries((asked.ranks ? fitted : counted)(CALCULATOR, asked)).map(([path, { number }]) => [path, number.toString()]));
   } catch (error) {
     return { refused: error.message };
   }

@@ -45,6 +45,12 @@ def text(files: dict[str, str | bytes], path: str) -> str:
     return found
 
 
+def test_a_result_that_a_notation_writes_otherwise_has_a_switch(files: dict[str, str | bytes]):
+    page = text(files, "results/softmax.jacobian.html")
+    assert '<option value="close-reading">' in page and '<option value="columns">' not in page
+    assert r"y = \text{Softmax}(x)" in page and r"i, k = 1, \ldots, L" in page
+
+
 def test_the_page_of_a_result(files: dict[str, str | bytes]):
     page = text(files, "results/softmax.jacobian.html")
     assert "<h1>Jacobian of softmax</h1>" in page and ">proved</span>" in page

@@ -13,6 +13,8 @@ import pytest
 
 from derivations.architectures.models import model_names, named_model
 from derivations.costs.counts import PHASES, count
+from derivations.costs.fit.inference import Serving
+from derivations.costs.fit.mesh import Mesh, tensor_sizes
 from derivations.site import calculator
 from derivations.site.calculator import calculator_data
 from tests.tiers import few
@@ -85,19 +87,31 @@ def test_every_model(node: Node, data: Callable[[tuple[str, ...]], Path]):
     assert answered > 1400
 
 
+@pytest.mark.parametrize("model", ["llama-3-8b", "deepseek-v3", "t5-small"])
+def test_what_a_device_needs_is_what_the_command_says(node: Node, data: Callable[[tuple[str, ...]], Path], model: str):
+    found, asked, wanted = named_model(model), [], []
+    for ranks, batch, seq in product((1, 2, 8), (1, 3), (127, 4099)):
+        if ranks in tensor_sizes(found):
+            asked.append({"model": model, "phase": "forward", "batch": batch, "seq": seq, "dtype": "", "ranks": ranks})
+            budget = Serving(found, seq, batch, Mesh(tensor=ranks)).budget
+            wanted.append({f"fit.{name}": str(number) for name, number in budget.numbers().items()})
+    assert len(wanted) >= 8
+    assert node("run_counts.js", asked, ASSETS / "exact.js", data((model,))) == wanted
+
+
 def test_another_formula_is_noticed(node: Node, data: Callable[[tuple[str, ...]], Path]):
     """The check is checked: one coefficient changed in the script, and the numbers differ."""
     script = data(("gpt2",))
     text = script.read_text(encoding="utf-8")
-    assert text.count("s=>12n") > 0
-    script.write_text(text.replace("s=>12n", "s=>13n"), encoding="utf-8")
+    assert text.count('["*",12,') > 0
+    script.write_text(text.replace('["*",12,', '["*",13,'), encoding="utf-8")
     with pytest.raises(AssertionError):
         compared(node, script, ("gpt2",))
 
 
 def test_half_of_an_odd_number_is_refused(node: Node, tmp_path: Path):
     script = tmp_path / "data.js"
-    form = '{"x": [s => exactly(s.n, 2n), "n/2"]}'
+    form = '{"x": [[["/", "n", 2], "n/2"]]}'
     model = '{"phases": {"forward": 0}, "limits": {"forward": {"n": [null, false]}}, "sizes": {}, "dtype": "int8"}'
     script.write_text(f"globalThis.CALCULATOR = {{forms: [{form}], bytes: {{int8: 1}}, models: {{m: {model}}}}};")
     asked = [{"model": "m", "phase": "forward", "batch": 1, "seq": seq, "dtype": ""} for seq in (6, 7)]

@@ -27,6 +27,12 @@ def test_what_follows_many_formulas_is_set_later():
     assert [each.output for each in formulas.places] == ["htmlAndMathml", "mathml", "mathml"]
 
 
+def test_other_letters_are_written_once():
+    letters = {"vaswani": "Q^T", "columns": "Q", "structure": "Q^T"}
+    (shown,) = Formulas().displays([r"Q^\top"], [letters])
+    assert 'data-letters="vaswani=0 columns=1 structure=0" data-text-0="Q^T" data-text-1="Q"' in shown.text
+
+
 def test_without_katex_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "node").write_text("#!/bin/sh\n", encoding="utf-8")
     (tmp_path / "node").chmod(0o755)

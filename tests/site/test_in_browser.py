@@ -1,37 +1,67 @@
 """The whole site in Chromium: no error, nothing from outside, no sideways scroll, search, copies, calculator."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from derivations import get
+from derivations.architectures.hugging_face import model_of
 from derivations.architectures.models import named_model
 from derivations.catalogue import LAYERS, names
-from derivations.costs.counts import count
+from derivations.cli import cli
+from derivations.costs.counts import Counts, count
+from derivations.costs.fit.inference import Serving
 from tests.site.links import broken
 from tests.site.test_calculator import numbers
 
 pytestmark = pytest.mark.browser
 
 LARGEST = 150_000  # bytes of the page of a result, without fonts
+JUDGED = ("check", "documents")  # pages of docs
+HOSTILE = [
+    "<script>alert(1)</script><img src=x onerror=alert(1)> $\\href{javascript:alert(1)}{x} = <img onerror=alert(1)>$",
+    "$" + "(" * 20_000 + "x" + ")" * 20_000 + " = x$",
+    "$$" + r"\frac{1}{" * 500 + "x" + "}" * 500 + " = x$$",
+    "> " * 3_000 + "$a = b$",
+    "$(a + b)^{99} = (a - b)^{99}$, $((a + b + c + d)^{64})^{64} = 1$",
+]
 LOOKED_AT = [
-    "index.html", "softmax.html", "command_line.html", "calculator.html", "results/index.html",
+    "index.html", "judge.html", "softmax.html", "command_line.html", "calculator.html", "results/index.html",
     "results/softmax.jacobian.html", "results/multi_head.gradient.html", "layers/index.html",
     "layers/multi_head_attention.html",
 ]  # fmt: skip
 
 
+def configuration(repository: Path) -> dict[str, Any]:
+    path = repository / "tests" / "architectures" / "configurations.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["qwen2.5-0.5b"]["config"]
+    return found
+
+
 @pytest.fixture(scope="session")
-def seen(site: Path, packages: Path, chromium: Path, node: Callable[..., Any]) -> dict[str, Any]:
+def documents(repository: Path) -> list[Path]:
+    return [repository / "docs" / f"{name}.md" for name in JUDGED]
+
+
+@pytest.fixture(scope="session")
+def seen(
+    site: Path, packages: Path, chromium: Path, node: Callable[..., Any], documents: list[Path], repository: Path
+) -> dict[str, Any]:
     pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
     request = {
         "folder": str(site),
         "pages": pages,
         "looked_at": LOOKED_AT,
         "pictures": os.environ.get("SITE_PICTURES"),
+        "judged": [path.read_text(encoding="utf-8") for path in documents],
+        "configuration": json.dumps(configuration(repository)),
+        "hostile": HOSTILE,
+        "endless": "$a + b = b + a$ and words.\n" * 37_000,  # about 1 MB: more formulas than one waits for
     }
     found: dict[str, Any] = node("check_site.js", request, packages, chromium)
     assert found["opened"] == len(pages)
@@ -77,8 +107,61 @@ def test_a_button_copies_what_the_printer_prints(seen: dict[str, Any]):
     assert seen["copied"] == get("softmax.jacobian").latex(steps=True)
 
 
+def shown(counts: Counts) -> dict[str, str]:
+    """What the calculator shows of some counts."""
+    found = counts.json()
+    wanted = dict(numbers({name: found[name] for name in ("parameters", "flops", "memory")}))
+    return {path: value for path, value in wanted.items() if value != "0" and path not in ("flops.batch", "flops.seq")}
+
+
+def of_counts(found: dict[str, str]) -> dict[str, str]:
+    return {path: value for path, value in found.items() if not path.startswith("fit.")}
+
+
 def test_the_address_of_the_calculator_sets_its_numbers(seen: dict[str, Any]):
-    counts = count(named_model("gemma-2-9b"), phase="decode", batch=2, seq=8192, dtype="float32").json()
-    wanted = dict(numbers({name: counts[name] for name in ("parameters", "flops", "memory")}))
-    shown = {path: value for path, value in wanted.items() if value != "0" and path not in ("flops.batch", "flops.seq")}
-    assert seen["counts"] == shown
+    counts = count(named_model("gemma-2-9b"), phase="decode", batch=2, seq=8192, dtype="float32")
+    assert of_counts(seen["counts"]) == shown(counts)
+
+
+def test_a_pasted_configuration_is_counted_and_one_that_is_not_understood_refused(
+    seen: dict[str, Any], repository: Path
+):
+    found, model = seen["configured"], model_of(configuration(repository), "config.json")
+    assert found["said"] == "Read: it is the model config.json above."
+    assert of_counts(found["counts"]) == shown(count(model, phase="decode", batch=2, seq=16, dtype="float32"))
+    needed = Serving(model, 16, 2).budget.bytes
+    assert found["fits"].startswith("fits on NVIDIA H100") and f"{needed:,} of " in found["fits"]
+    assert seen["misconfigured"]["said"].startswith("Not read: config.json: hidden_size is missing")
+
+
+def test_the_switch_of_letters_turns_rows_into_columns(seen: dict[str, Any]):
+    assert r"\partial X_{il}" in get("layer_norm.jacobian").latex()
+    assert r"\partial X_{li}" in seen["written"]
+
+
+def test_the_judge_in_the_browser_says_what_the_command_says(
+    seen: dict[str, Any], documents: list[Path], tmp_path: Path
+):
+    """Settings are those of nobody: the page knows nothing of this repository's."""
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[tool.derivations.check]\n", encoding="utf-8")
+    verdicts = set()
+    for path, answer in zip(documents, seen["judgements"]["answers"], strict=True):
+        run = CliRunner().invoke(
+            cli, ["check", "-", "--json", "--config", str(settings)], input=path.read_text(encoding="utf-8")
+        )
+        wanted = json.loads(run.stdout)
+        assert answer["files"][0]["claims"] == wanted["files"][0]["claims"], path.name
+        assert answer["summary"] == wanted["summary"]
+        verdicts |= {name for name, count in wanted["summary"].items() if count}
+    assert verdicts >= {"proved", "holds", "wrong", "unknown"}
+
+
+def test_verdicts_stand_where_the_formulas_do(seen: dict[str, Any]):
+    assert seen["judgements"]["marks"] == ["unknown", "unknown", "proved", "wrong", "holds"]
+
+
+def test_two_sides_are_refuted_by_numbers_and_bad_shapes_by_a_sentence(seen: dict[str, Any]):
+    found = seen["judgements"]
+    assert found["wrong"]["level"] == "refuted" and "the left side is" in found["wrong"]["reason"]
+    assert found["refused"] == "'A' gives no shape: write a letter and its sizes, such as A: n x d"

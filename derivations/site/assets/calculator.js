@@ -8,7 +8,7 @@ const message = document.getElementById("message");
 const NUMBERS = ["batch", "seq", "source"];
 const GREATEST = { batch: 65536, seq: 1048576, source: 1048576 };
 const STEPS = 16; // of a slider, between a number and its double
-const GROUPS = { parameters: "parameters", flops: "FLOPs", memory: "bytes" };
+const GROUPS = { parameters: "parameters", flops: "FLOPs", memory: "bytes", fit: "bytes on each device" };
 const opened = new Set();
 
 // --- what is asked ---
@@ -21,7 +21,7 @@ function asked() {
 
 function fromAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const usual = { model: "gpt2", phase: "forward", dtype: "", batch: "1", seq: "1024", source: "1024" };
+  const usual = { model: "gpt2", phase: "forward", dtype: "", batch: "1", seq: "1024", source: "1024", device: "h100", ranks: "1" };
   for (const [name, value] of Object.entries(usual)) {
     const field = form.elements[name];
     const wanted = given.get(name) ?? value;
@@ -34,6 +34,8 @@ function toAddress(what) {
   const shown = { model: what.model, phase: what.phase, dtype: what.dtype, batch: what.batch, seq: what.seq };
   const limits = data.models[what.model].limits[what.phase] ?? {};
   if (limits.m && !limits.m[1]) shown.source = what.source;
+  if (what.device !== "h100") shown.device = what.device;
+  if (what.ranks !== "1") shown.ranks = what.ranks;
   history.replaceState(null, "", `#${new URLSearchParams(shown)}`);
 }
 
@@ -59,6 +61,9 @@ function adjusted(what) {
   for (const option of form.elements.phase.options) {
     option.disabled = !(option.value in data.models[what.model].phases);
   }
+  for (const option of form.elements.ranks.options) {
+    option.disabled = !(option.value in data.models[what.model].ranks);
+  }
 }
 
 // --- numbers ---
@@ -68,8 +73,8 @@ function text(number) {
 }
 
 function about(number, unit) {
-  const names = unit === "bytes" ? ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] : ["", "k", "M", "G", "T", "P", "E", "Z"];
-  const base = unit === "bytes" ? 1024n : 1000n;
+  const names = unit.startsWith("bytes") ? ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] : ["", "k", "M", "G", "T", "P", "E", "Z"];
+  const base = unit.startsWith("bytes") ? 1024n : 1000n;
   let place = 0;
   let scaled = number * 100n;
   while (scaled >= base * 100n && place < names.length - 1) {
@@ -77,7 +82,7 @@ function about(number, unit) {
     place += 1;
   }
   const shown = (Number(scaled) / 100).toFixed(place ? 2 : 0);
-  return place ? `${shown} ${names[place]}${unit === "bytes" ? "B" : ""}` : "";
+  return place ? `${shown} ${names[place]}${unit.startsWith("bytes") ? "B" : ""}` : "";
 }
 
 function part(name, content, properties = {}) {
@@ -86,7 +91,7 @@ function part(name, content, properties = {}) {
   return made;
 }
 
-function row(path, [number, latex], unit, largest) {
+function row(path, { number, terms }, unit, largest) {
   const name = path.replace(/^\w+\.(components\.|terms\.)?/, "").replaceAll(".", ": ").replaceAll("_", " ");
   const button = part("button", name, { type: "button", className: "formula" });
   button.dataset.path = path;
@@ -108,17 +113,46 @@ function row(path, [number, latex], unit, largest) {
   const rows = [part("tr", cells)];
   if (opened.has(path)) {
     const cell = part("td", [], { colSpan: 4 });
-    const box = part("div", [], { className: "display" });
-    katex.render(latex, box, { displayMode: true, throwOnError: false, strict: "ignore" });
-    cell.append(box);
+    cell.append(formula(terms, number));
     rows.push(part("tr", cell));
   }
   return rows;
 }
 
+// The formula in use: each term is the darker the larger its share, which is written below it.
+function formula(terms, total) {
+  const box = part("div", [], { className: "wide terms" });
+  for (const [place, [number, latex]] of terms.entries()) {
+    const sign = place && !latex.startsWith("-") ? "+ " : "";
+    const share = total > 0n && terms.length > 1 ? Number((number * 1000n) / total) / 10 : 100;
+    const shown = part("span", [], { className: "term", title: text(number) });
+    const percent = part("small", terms.length > 1 ? `${share.toFixed(1)} %` : "");
+    const set = part("span", []);
+    katex.render(sign + latex, set, { throwOnError: false, strict: "ignore" });
+    shown.style.setProperty("--share", `${Math.max(0, Math.min(60, share * 0.6))}%`);
+    shown.append(set, percent);
+    box.append(shown);
+  }
+  return box;
+}
+
+function verdict(parts, what) {
+  const place = document.getElementById("fits");
+  const [, title, memory] = data.devices.find(([name]) => name === what.device);
+  if (!parts) {
+    place.textContent = `No plan of serving on ${what.ranks === "1" ? "one device" : `${what.ranks} devices`}.`;
+    return;
+  }
+  const needed = Object.values(parts).reduce((sum, { number }) => sum + number, 0n);
+  const fits = needed <= BigInt(memory);
+  const badge = part("span", fits ? "fits" : "does not fit", { className: `badge ${fits ? "proved" : "refuted"}` });
+  const on = what.ranks === "1" ? title : `each of ${what.ranks} × ${title}`;
+  place.replaceChildren(badge, ` on ${on}: ${text(needed)} of ${text(BigInt(memory))} bytes, with weights as stored`);
+}
+
 function group(name, unit, found) {
-  const rows = Object.entries(found).filter(([path, [number]]) => path.startsWith(`${name}.`) && number > 0n);
-  const largest = rows.reduce((most, [, [number]]) => (number > most ? number : most), 0n);
+  const rows = Object.entries(found).filter(([path, { number }]) => path.startsWith(`${name}.`) && number > 0n);
+  const largest = rows.reduce((most, [, { number }]) => (number > most ? number : most), 0n);
   const head = part("tr", part("th", unit, { colSpan: 4, scope: "rowgroup" }));
   return part("tbody", [head, ...rows.flatMap(([path, value]) => row(path, value, unit, largest))]);
 }
@@ -127,7 +161,9 @@ function update() {
   adjusted(asked());
   const what = asked();
   try {
-    const found = counted(data, what);
+    const parts = fitted(data, what);
+    const found = { ...counted(data, what), ...parts };
+    verdict(parts, what);
     table.replaceChildren(part("table", Object.entries(GROUPS).map(([name, unit]) => group(name, unit, found))));
     message.hidden = true;
     toAddress(what);
@@ -150,5 +186,46 @@ addEventListener("hashchange", () => {
   fromAddress();
   update();
 });
+
+// --- a model of the reader's: the package reads it, and hands over its forms ---
+
+const config = document.getElementById("config");
+
+function added({ model, forms, parts }, name) {
+  for (const [phase, place] of Object.entries(model.phases)) model.phases[phase] = place + data.forms.length;
+  for (const [ranks, place] of Object.entries(model.ranks)) model.ranks[ranks] = place + data.parts.length;
+  data.forms.push(...forms);
+  data.parts.push(...parts);
+  data.models[name] = model;
+  const field = form.elements.model;
+  if (![...field.options].some((option) => option.value === name)) field.append(part("option", name, { value: name }));
+  field.value = name;
+}
+
+async function reading() {
+  const state = document.getElementById("reading");
+  state.textContent = "Reading …";
+  try {
+    added(await reader.ask("model", config.value), "config.json");
+    state.textContent = "Read: it is the model config.json above.";
+    update();
+  } catch (error) {
+    state.textContent = `Not read: ${error.message}`;
+  }
+}
+
+const reader = config && new Judge((told) => (document.getElementById("reading").textContent = `${told} …`));
+if (config) {
+  document.getElementById("read").addEventListener("click", reading);
+  config.addEventListener("dragover", (event) => event.preventDefault());
+  config.addEventListener("drop", async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    config.value = await file.text();
+    reading();
+  });
+}
+
 fromAddress();
 update();

@@ -10,6 +10,27 @@ function least(a, b) {
   return a < b ? a : b;
 }
 
+function most(a, b) {
+  return a < b ? b : a;
+}
+
+function up(number, divisor) {
+  return -(-number / divisor); // BigInt cuts toward zero, so a negative number is rounded up
+}
+
+// The value of a tree (trees.py): a number, the name of a size, or a sign before the trees below it.
+function value(tree, sizes) {
+  if (typeof tree === "number") return BigInt(tree);
+  if (typeof tree === "string") return sizes[tree];
+  const [sign, ...below] = tree;
+  if (sign === "#") return BigInt(below[0]);
+  const [first, ...others] = below.map((each) => value(each, sizes));
+  const combined = SIGNS[sign];
+  return others.reduce(combined, first);
+}
+
+const SIGNS = { "+": (a, b) => a + b, "*": (a, b) => a * b, "^": (a, b) => a ** b, "/": exactly, up, min: least, max: most };
+
 // The lengths that a model accepts: a table of positions has an end, and frames are cut or padded to theirs.
 function lengths(model, phase, asked) {
   const found = {};
@@ -21,21 +42,41 @@ function lengths(model, phase, asked) {
   return found;
 }
 
-// Returns the numbers by their paths in `derivations count --json`, as [number, LaTeX of its closed form].
-function counted(data, asked) {
+function sizesOf(data, asked) {
   const model = data.models[asked.model];
-  const place = model.phases[asked.phase];
-  if (place === undefined) throw new RangeError(`${asked.model} decodes nothing: choose another phase`);
+  if (!(asked.phase in model.phases)) {
+    throw new RangeError(`${asked.model} decodes nothing: choose another phase`);
+  }
   const sizes = { batch: BigInt(asked.batch), bytes_per_number: BigInt(data.bytes[asked.dtype || model.dtype]) };
-  for (const [name, value] of Object.entries(model.sizes)) sizes[name] = BigInt(value);
-  Object.assign(sizes, lengths(model, asked.phase, asked));
+  for (const [name, size] of Object.entries(model.sizes)) sizes[name] = BigInt(size);
+  return Object.assign(sizes, lengths(model, asked.phase, asked));
+}
+
+// Returns the numbers by their paths in `derivations count --json`, as {number, terms: [[number, LaTeX], ...]}.
+function counted(data, asked) {
+  const sizes = sizesOf(data, asked);
+  const forms = data.forms[data.models[asked.model].phases[asked.phase]];
   const found = {};
-  for (const [path, [form, latex]] of Object.entries(data.forms[place])) found[path] = [form(sizes), latex];
+  for (const [path, terms] of Object.entries(forms)) found[path] = summed(terms, sizes);
   if (asked.dtype) {
-    found["memory.weights_bytes"] = [
-      found["parameters.total"][0] * sizes.bytes_per_number,
-      `\\mathrm{bytes\\_per\\_number} \\cdot (${found["parameters.total"][1]})`,
-    ];
+    const stored = forms["parameters.total"].map(([tree, latex]) => [
+      ["*", "bytes_per_number", tree],
+      `\\mathrm{bytes\\_per\\_number} \\cdot ${latex}`,
+    ]);
+    found["memory.weights_bytes"] = summed(stored, sizes);
   }
   return found;
+}
+
+// Returns the parts of the bytes on one of several devices, as `derivations fit --tensor` has them; null for no plan.
+function fitted(data, asked) {
+  const place = data.models[asked.model].ranks[asked.ranks];
+  if (place === undefined) return null;
+  const sizes = sizesOf(data, asked);
+  return Object.fromEntries(Object.entries(data.parts[place]).map(([path, terms]) => [path, summed(terms, sizes)]));
+}
+
+function summed(terms, sizes) {
+  const values = terms.map(([tree, latex]) => [value(tree, sizes), latex]);
+  return { number: values.reduce((sum, [term]) => sum + term, 0n), terms: values };
 }

@@ -78,6 +78,42 @@ const seen = new IntersectionObserver(
 document.querySelectorAll(".later").forEach((box) => seen.observe(box));
 document.addEventListener("toggle", reachable, true);
 
+// --- the letters of a result: those of the page, or of a notation that writes it otherwise ---
+
+const letters = document.getElementById("letters");
+
+function written(name) {
+  for (const box of document.querySelectorAll("[data-letters]")) {
+    box.dataset.own ??= box.querySelector("annotation").textContent;
+    box.classList.remove("later");
+    const place = box.dataset.letters.split(" ").find((each) => each.startsWith(`${name}=`));
+    const latex = place ? box.getAttribute(`data-text-${place.split("=")[1]}`) : box.dataset.own;
+    katex.render(latex, box, { displayMode: box.classList.contains("display"), throwOnError: false, strict: "ignore" });
+  }
+  reachable();
+}
+
+if (letters) {
+  letters.addEventListener("change", () => {
+    written(letters.value);
+    try {
+      localStorage.setItem("letters", letters.value);
+    } catch {
+      // without storage the choice lasts for this page
+    }
+  });
+  let kept = "ours";
+  try {
+    kept = localStorage.getItem("letters") ?? kept;
+  } catch {
+    // a page that is opened as a file may have no storage
+  }
+  if (kept !== "ours" && [...letters.options].some((option) => option.value === kept)) {
+    letters.value = kept;
+    written(kept);
+  }
+}
+
 // --- before printing, all steps are opened ---
 
 addEventListener("beforeprint", () => {

@@ -1,0 +1,140 @@
+r"""What pages ask of the package while they are read: Python in the browser calls these functions, and no others.
+
+Result       JSON as text: the report of `derivations check --json`, the level and the reason of an equation,
+             or the row of a model in the calculator
+Raises       ValueError in one sentence for what cannot be read
+Assumes      nothing of what was pasted: it is read, and never evaluated
+
+>>> import json
+>>> json.loads(equation(r"(A B)^\top", r"B^\top A^\top", "A: n x d\nB: d x m"))["level"]
+'proved'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from derivations.architectures.hugging_face import model_of
+from derivations.documents.budget import TooCostly, budget_of
+from derivations.documents.checking import check_text
+from derivations.documents.decide.identities import decided
+from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
+from derivations.documents.formulas import read_formula
+from derivations.documents.passages import Document
+from derivations.documents.readers import read_text
+from derivations.documents.readers.source import decoded
+from derivations.documents.reports.json_report import json_report
+from derivations.documents.reports.judging import judge_text
+from derivations.documents.scope import read_scopes
+from derivations.documents.settings import Settings, names_finding
+from derivations.documents.statements import Statement
+from derivations.site.calculator import row_of
+
+__all__ = ["QUESTIONS", "answered", "document", "equation", "model"]
+
+CONFIGURATION = "config.json"
+KINDS = ("number", "vector", "matrix")
+MISFITS = ("shapes",)
+NAME = "pasted"  # of the document in its report
+
+
+def answered(name: str, *given: str) -> str:
+    """Return the answer of the function called `name` as JSON, or `refused` with its sentence."""
+    try:
+        return f'{{"answer": {QUESTIONS[name](*given)}}}'
+    except ValueError as error:
+        return json.dumps({"refused": str(error)}, ensure_ascii=False)
+
+
+def document(text: str, form: str) -> str:
+    """Return the report on a document in a format, `markdown` or `latex`, as `derivations check --json` prints it."""
+    known, problems = decoded(text.encode("utf-8", "replace"))
+    return json_report([judge_text(known, form, NAME, Settings(), problems).report])
+
+
+def equation(left: str, right: str, shapes: str = "") -> str:
+    """Return the level that the judge gives to `left = right`, its reason, and what the letters were taken for.
+
+    `shapes` has a line `letter: sizes` for each letter whose shape is known, such as `A: n x d`. An equation is proved,
+    or refuted, if it is under all shapes that fit; it is refuted as well if the shapes that are given do not fit.
+    """
+    settings = Settings(symbols=_symbols(shapes))
+    text = f"$$\n{left.strip()} = {right.strip()}\n$$\n"
+    claims = check_text(text, "markdown", settings=settings).claims
+    wrong = [each.finding for each in claims if each.finding.verdict == "wrong"]
+    misfits = [each for each in wrong if names_finding(MISFITS, each.check, None)]
+    if misfits:
+        found: tuple[str, str, Sequence[str]] = "refuted", misfits[0].reason, ()
+    else:
+        found = _by_typings(text, settings)
+    level, reason, read = found
+    return json.dumps({"level": level, "reason": reason, "read": read}, ensure_ascii=False)
+
+
+def model(text: str) -> str:
+    """Return the row that a `config.json` has in the calculator, with its forms.
+
+    Raises       ValueError, the sentence of `derivations count`, for a configuration that is not understood
+    """
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise ValueError("a config.json holds one object, with a field model_type")
+    return json.dumps(row_of(model_of(fields, CONFIGURATION)), ensure_ascii=False)
+
+
+def _symbols(shapes: str) -> tuple[tuple[str, str], ...]:
+    """Return the letters with their sizes."""
+    pairs = []
+    for line in filter(None, map(str.strip, shapes.splitlines())):
+        letter, sign, sizes = line.partition(":")
+        if not (letter.strip() and sign and sizes.strip()):
+            raise ValueError(f"{line!r} gives no shape: write a letter and its sizes, such as A: n x d")
+        pairs.append((letter.strip(), sizes.strip()))
+    return tuple(pairs)
+
+
+def _by_typings(text: str, settings: Settings) -> tuple[str, str, Sequence[str]]:
+    """Return what the judge says of the one equation of a text."""
+    asked = read_text(text, "markdown").blocks
+    whole = Document(NAME, (*read_text(settings.preamble(), "markdown").blocks, *asked))
+    try:
+        with budget_of():
+            statements = list(_statements(whole))
+            own = [each for each in statements if each.block in asked]
+            if len(own) != 1 or own[0].chain.relations != ("=",):
+                return "unknown", "these are not two sides: write LaTeX without dollar signs on each", ()
+            typings = elaborated(own[0].chain.sides, read_scopes(whole, statements).at(own[0]))
+            return _decided(typings)
+    except (NotElaborated, TooCostly, RecursionError) as error:
+        return "unknown", f"not decided: {error}", ()
+
+
+def _statements(whole: Document) -> Iterator[Statement]:
+    """Yield what is said by the formulas of a document, as far as each is understood."""
+    for block in whole.blocks:
+        for passage in block.passages:
+            if passage.syntax != "prose":
+                reading = read_formula(passage.text, passage.syntax)
+                yield from (Statement(chain, passage, block) for chain in reading.statements if not reading.stopped)
+
+
+def _decided(typings: Sequence[Elaborated]) -> tuple[str, str, Sequence[str]]:
+    """Return what the judge says under all typings together, and the kinds of the letters under each."""
+    found = [decided(typing) for typing in typings]
+    levels = {each.level for each in found}
+    kinds = (", ".join(f"{letter.key}: {KINDS[kind]}" for letter, kind in typing.kinds) for typing in typings)
+    read = tuple(dict.fromkeys(kinds))
+    if len(levels) > 1:
+        return "unknown", "it depends on which letters are numbers, vectors or matrices: give their shapes", read
+    if not all(typing.complete for typing in typings):
+        return "unknown", "a way to read it was not understood", read
+    if levels == {"proved"}:
+        return "proved", "both sides are equal for all sizes and all values of their letters", read
+    return ("refuted" if levels == {"refuted"} else "unknown"), found[0].reason, read
+
+
+QUESTIONS: Mapping[str, Callable[..., str]] = {each.__name__: each for each in (document, equation, model)}

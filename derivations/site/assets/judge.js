@@ -1,0 +1,137 @@
+// The page that judges what is pasted: marks where the verdicts stand, and a list of them.
+"use strict";
+
+const forms = ["document", "equation"].map((name) => document.getElementById(name));
+const bar = document.getElementById("progress");
+const words = document.getElementById("status");
+const stop = document.getElementById("stop");
+const shown = document.getElementById("verdicts");
+const LARGEST = 1_000_000; // characters; the reader of the package refuses more, too
+const [LONGEST, DEEPEST] = [1000, 20]; // of a formula that is set; others are shown as they are written
+const MARKED = 2000; // verdicts that are marked; a page of more is judged all the same
+
+const judge = new Judge((told, loaded) => {
+  words.textContent = `${told} …`;
+  bar.value = loaded;
+});
+
+function made(name, content, properties = {}) {
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...[content].flat());
+  return node;
+}
+
+function badge(verdict) {
+  return made("span", verdict, { className: `badge ${verdict}` });
+}
+
+// Braces inside one another, at most: a browser lays out boxes inside boxes only so far.
+function depth(latex) {
+  let [open, most] = [0, 0];
+  for (const letter of latex) {
+    open += (letter === "{") - (letter === "}");
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+function formula(latex) {
+  const box = made("span", [], { className: "formula" });
+  if (latex.length > LONGEST || depth(latex) > DEEPEST) box.textContent = latex;
+  else katex.render(latex, box, { throwOnError: false, strict: "ignore", maxExpand: 200 });
+  return box;
+}
+
+// --- the document with its verdicts; places count characters, not the units of JavaScript's strings ---
+
+function offsets(lines) {
+  const starts = [];
+  let at = 0;
+  for (const line of lines) {
+    starts.push(at);
+    at += line.length + 1;
+  }
+  return (line, column) => (starts[line - 1] ?? at) + column - 1;
+}
+
+function marked(text, claims) {
+  const letters = Array.from(text);
+  const lines = text.split("\n").map((line) => Array.from(line));
+  const place = offsets(lines);
+  const parts = [];
+  let at = 0;
+  for (const [number, claim] of claims.slice(0, MARKED).entries()) {
+    const start = place(claim.line, claim.column);
+    const end = place(claim.end_line, claim.end_column);
+    if (start < at || end <= start) continue;
+    parts.push(letters.slice(at, start).join(""));
+    const link = made("a", letters.slice(start, end).join(""), { href: `#verdict-${number}` });
+    parts.push(made("mark", link, { className: claim.verdict, title: `${claim.verdict}: ${claim.reason}` }));
+    at = end;
+  }
+  parts.push(letters.slice(at).join(""));
+  return made("pre", parts, { className: "judged" });
+}
+
+function listed(claims) {
+  const rows = claims.slice(0, MARKED).map((claim, number) => {
+    const told = [badge(claim.verdict), ` line ${claim.line} `, formula(claim.text), made("p", claim.reason)];
+    if (claim.right) told.push(made("p", ["right: ", formula(claim.right)]));
+    if (claim.assumptions.length) told.push(made("p", `assumed: ${claim.assumptions.join("; ")}`));
+    return made("li", told, { id: `verdict-${number}` });
+  });
+  return made("ol", rows, { className: "verdicts" });
+}
+
+function report(text, { files: [{ claims, problems }], summary }) {
+  const counts = ["proved", "holds", "conditional", "wrong", "unknown"].filter((name) => summary[name]);
+  const head = counts.flatMap((name) => [badge(name), ` ${summary[name]} `]);
+  const troubles = problems.map(({ line, message }) => made("li", `line ${line}: ${message}`));
+  const parts = [made("p", head.length ? head : "No formula was found.", { className: "facts" })];
+  if (troubles.length) parts.push(made("ul", troubles));
+  if (claims.length) parts.push(marked(text, claims), listed(claims));
+  return parts;
+}
+
+function decision({ level, reason, read }) {
+  const parts = [made("p", [badge(level), ` ${reason}`], { className: "facts" })];
+  if (read.length) {
+    const ways = read.slice(0, 6).map((way) => made("li", way));
+    parts.push(made("p", read.length > 1 ? "The letters may be:" : "The letters are:"), made("ul", ways));
+  }
+  return parts;
+}
+
+// --- asking ---
+
+function busy(is) {
+  for (const button of document.querySelectorAll(".ask")) button.disabled = is;
+  stop.disabled = !is;
+  bar.hidden = !is;
+  if (is) bar.removeAttribute("value");
+}
+
+async function asked(event) {
+  event.preventDefault();
+  const given = Object.fromEntries(new FormData(event.target));
+  busy(true);
+  words.textContent = "Judging …";
+  shown.replaceChildren();
+  const begin = performance.now();
+  try {
+    if (event.target.id === "document") {
+      if (given.text.length > LARGEST) throw new Error(`more than ${LARGEST} characters: take the document apart`);
+      const text = given.text.replace(/\r\n?/g, "\n");
+      shown.replaceChildren(...report(text, await judge.ask("document", text, given.form)));
+    } else {
+      shown.replaceChildren(...decision(await judge.ask("equation", given.left, given.right, given.shapes)));
+    }
+    words.textContent = `Judged in ${((performance.now() - begin) / 1000).toFixed(2)} s.`;
+  } catch (error) {
+    words.textContent = `Not judged: ${error.message}`;
+  }
+  busy(false);
+}
+
+forms.forEach((form) => form.addEventListener("submit", asked));
+stop.addEventListener("click", () => judge.stop("stopped"));
