@@ -54,7 +54,8 @@ def equation_proofs(model: Any, layer: Layer, sizes: Mapping[str, int] | None = 
         verdict = _proved(model, _claim(flat, equation, waiting), place, given, even)
         if verdict.level == "unknown":  # its terms may be defined only by what it reads: a variance is not negative
             wider = [*waiting, *(e for e in done if e.variable in variables_in(equation.value))]
-            verdict = _proved(model, _claim(flat, equation, wider), place, given, even)
+            with_read = _proved(model, _claim(flat, equation, wider), place, given, even)
+            verdict = verdict if with_read.level == "not followed" else with_read
         verdicts[equation.variable.name] = verdict
         done.append(equation)
     if flat.equations[-1] in waiting:

@@ -39,7 +39,14 @@ def _function(name: str, symbolic: Any) -> Any:
     return apply
 
 
-sqrt = _function("sqrt", square_root)
+_sqrt = _function("sqrt", square_root)
+
+
+def sqrt(x: Any) -> Any:
+    """Return a root; that of a whole number which is no square stays one, so that the graph says what it is."""
+    return square_root(x) if isinstance(x, int) and x >= 0 and math.isqrt(x) ** 2 != x else _sqrt(x)
+
+
 exp = _function("exp", exponential)
 log = _function("log", logarithm)
 sin = _function("sin", sine)
@@ -106,7 +113,7 @@ def value_of(number: Any, dtype: str) -> Value:
     graph = current()
     if not isinstance(number, Expr):
         return graph.constant(np.asarray(number, dtype))
-    if not number.free_symbols:
+    if number.is_Rational or number.is_Float:
         return graph.constant(np.asarray(int(number) if number.is_integer else float(number), dtype))
     if dtype == "int64":
         return _whole(graph, number)

@@ -244,3 +244,38 @@ def test_a_write_into_slices_of_two_axes_is_refused():
 
     with pytest.raises(NotFollowed, match="several axes"):
         lift(corner, x=(n, d))
+
+
+def one_hot(numbers, count):
+    return (numbers[..., None] == np.arange(count)) * 1.0
+
+
+rows, entries = Variable("t", (n,), "integer"), Variable("t", (n, p), "integer")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "function", "by_hand"),
+    [
+        (rows, lambda T, t: T[t], lambda T, t: np.tensordot(one_hot(t, T.shape[0]), T, axes=1)),
+        (
+            rows,
+            lambda T, t: np.take(T, t, axis=1),
+            lambda T, t: np.einsum("jp,ipk->ijk", one_hot(t, T.shape[1]), T),
+        ),
+        (
+            entries,
+            lambda T, t: np.take_along_axis(T, t[:, :, None], axis=2)[:, :, 0],
+            lambda T, t: np.einsum("ijp,ijp->ij", one_hot(t, T.shape[2]), T),
+        ),
+    ],
+)
+def test_numbers_choose_parts_along_an_axis(numbers, function, by_hand):
+    shapes = {"T": (n, p, d), "t": numbers}
+    assert prove_same(function, by_hand, **shapes).level == "proved"
+    assert prove_same(function, lambda T, t: by_hand(T, t) + by_hand(T, t), **shapes).level == "refuted"
+
+
+def test_an_order_needs_a_rule_for_equal_entries():
+    assert lift(lambda x: np.argsort(x, axis=-1, kind="stable") * 1.0, x=(n, d)).layer.output.shape == (n, d)
+    with pytest.raises(NotFollowed, match="without a rule for equal entries"):
+        lift(lambda x: np.argsort(x, axis=-1), x=(n, d))
