@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach
 from numeric.codegen.onnx_graph import export
+from numeric.codegen.onnx_graph.model import onnx_library
 from numeric.models.load import LOGITS, LoadedModel
 from numeric.optimize.driver import Optimised
 from numeric.optimize.engine import exported, optimised_for_engines
@@ -125,7 +126,7 @@ def write_onnx(model: Any, path: str | Path, *, external: bool | None = None) ->
 
     Definition   without `external` they are beside it where the model is larger than one message may be, 2 GiB
     """
-    library, path = export.onnx_library(), Path(path)
+    library, path = onnx_library(), Path(path)
     beside = model.ByteSize() > MESSAGE if external is None else external
     if not beside:
         library.save_model(model, path)

@@ -36,7 +36,6 @@ def test_an_optimised_stack_is_written_with_its_rewritings(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["encoder"], "the part layers is repeated N times; give the number"),
         (["convolution"], "the equation for Y has no form in ONNX"),
         (["encoder", "--set", "N=two"], "write a size and an integer"),
         (["linear", "--set", "nn=2"], "has no size nn"),

@@ -92,7 +92,7 @@ ONNX = Backend(
     OnnxLayerPrinter,
     (
         {
-            "reduce": "from functools import reduce",
+            "reduce": f"from {ROOM}.stack import reduce",
             "math": f"import {ROOM}.numbers as math",
             "np": f"import {ROOM}.arrays as np",
             "special": f"import {ROOM}.arrays as special",

@@ -5,6 +5,10 @@ from sympy import Symbol
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layer
+from derivations.language.arrays.expression import array
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.symbols import N, d_model, n, size
+from derivations.transformer import encoder
 from numeric import CompileError, InputError
 from numeric.codegen.onnx_graph.export import graph_of
 from numeric.models.weights import initialise
@@ -89,9 +93,23 @@ def test_batch_axes_that_differ_are_refused_by_the_equation():
         graph_of(scaled_dot_product_attention(), batch=axes)
 
 
-def test_a_stack_of_unknown_height_is_refused():
-    with pytest.raises(CompileError, match="part layers is repeated N times; give the number"):
-        graph_of(layer("encoder"))
+def test_a_stack_inside_a_stack_is_refused_by_the_equation():
+    X, let = array("X", n, d_model), Equations()
+    of_stacks = part("stacks", encoder(), count=size("M"))
+    whole = Layer("stacks_of_stacks", (X,), (), let, let("Y")(of_stacks(X)))
+    with pytest.raises(CompileError, match=r"the equation for stacks\.Z has no form in ONNX: .*inside another one"):
+        graph_of(whole)
+    graph, _ = graph_of(whole, sizes={"M": 2})
+    assert [node.operator for node in graph.nodes].count("Scan") == 2
+
+
+def test_a_loop_takes_no_more_along_than_its_layers_read():
+    """Sizes are computed outside: no array of all weights goes from layer to layer."""
+    graph, _ = graph_of(layer("decoder"))
+    (scan,) = (node for node in graph.nodes if node.operator == "Scan")
+    taken = scan.inputs[1 : -dict(scan.attributes)["num_scan_inputs"]]
+    assert len(taken) > 2
+    assert not any(N in value.shape for value in taken)
 
 
 def test_a_number_of_operators_that_is_not_known_is_refused_by_the_equation():
