@@ -7,7 +7,7 @@ Raises       TypeError for a subject without equations
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -55,6 +55,7 @@ def to_onnx(
     batch: Sequence[str] = ("batch",),
     dtype: str = "float32",
     optimized: bool = False,
+    operators: Collection[str] = (),
 ) -> Any:
     """Return a subject as a model of the library `onnx`, valid by its checker with shape inference.
 
@@ -63,7 +64,9 @@ def to_onnx(
                  the graph; a scalar that is None is an input, though it may have a default. With `optimized` the
                  rewrites of `numeric.optimize` run first; weights that they combine are inputs where none are given.
                  A loaded model computes its scores; where its rotary frequencies depend on the length of a text, they
-                 are those of short texts unless `sizes` tells the length, as {"reach": 4096}
+                 are those of short texts unless `sizes` tells the length, as {"reach": 4096}.
+                 `operators` names operators of opset 23 that may stand for a whole layer: "Attention",
+                 "RMSNormalization", "RotaryEmbedding"
     Shapes       every input has the axes named in `batch` in front, of any length; weights have none
     Raises       CompileError where an equation has no form in ONNX, with its name; InputError where weights, sizes or
                  scalars do not fit; TypeError for another kind of subject; ImportError without the package onnx
@@ -72,7 +75,13 @@ def to_onnx(
     if optimized and not isinstance(subject, Optimised):
         found = _optimised(found)
     return export.to_onnx(
-        found.layer, found.weights, sizes=found.sizes, scalars=scalars, batch=batch, dtype=found.dtype
+        found.layer,
+        found.weights,
+        sizes=found.sizes,
+        scalars=scalars,
+        batch=batch,
+        dtype=found.dtype,
+        operators=operators,
     )
 
 

@@ -62,6 +62,7 @@ class Graph:
     """The nodes so far, in order; `real` is the number type of the layer's real arrays."""
 
     real: str = "float32"
+    operators: frozenset[str] = frozenset()  # that may stand for a whole layer
     nodes: list[Node] = field(default_factory=list)
     inputs: list[Value] = field(default_factory=list)
     constants: dict[Value, Any] = field(default_factory=dict)
