@@ -42,6 +42,13 @@ _TABLE: dict[str, Callable[..., Any]] = {
     "amax": _reduction("max"),
 }
 globals().update(_TABLE)  # compiled source calls them as `np.exp`, `special.erf`
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse a function without an operator; the graph adds the equation that calls it."""
+    raise AttributeError(f"no operator of ONNX computes {name}")
+
+
 exp, log, maximum, multiply = (_TABLE[name] for name in ("exp", "log", "maximum", "multiply"))
 
 

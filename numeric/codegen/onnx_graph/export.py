@@ -157,7 +157,7 @@ def _arguments(
             return Tensor(value, hides=variable.kind == "real")
 
         own = nested_values(WeightTree(part.parameters, part.parts), None, known, member, stack, f"{path}.")
-        return Stack(path, own, tuple(each), tuple(whole))
+        return Stack(path, own, tuple(each), tuple(whole), part.count)
 
     arguments |= nested_values(tree, weights, known, leaf, stack)
     for name, size in main.sizes.items():

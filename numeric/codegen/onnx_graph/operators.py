@@ -12,7 +12,12 @@ OPSET_OF_LAYERS = 23  # the first with operators that are layers, such as Attent
 
 ENTRYWISE = {
     "abs": "Abs",
+    "arccos": "Acos",
+    "arccosh": "Acosh",
+    "arcsin": "Asin",
+    "arcsinh": "Asinh",
     "arctan": "Atan",
+    "arctanh": "Atanh",
     "ceil": "Ceil",
     "cos": "Cos",
     "cosh": "Cosh",

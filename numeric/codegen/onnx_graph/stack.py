@@ -11,8 +11,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
+from sympy import Expr
+
+from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.onnx_graph.graph import Body, Node, Value, current, used
 from numeric.codegen.onnx_graph.shapes import same
 from numeric.codegen.onnx_graph.tensor import Tensor
@@ -28,6 +31,18 @@ class Stack:
     member: dict[str, Any]
     each: tuple[Value, ...]
     all: tuple[Value, ...]
+    count: Expr
+
+    def __iter__(self) -> NoReturn:
+        """Refuse what goes through the layers one by one, as a gradient does."""
+        raise CompileError(
+            f"the equation of the stack {self.part} has no form in ONNX for {self.count} layers: it goes through them "
+            f"one by one; give {self.count} a value"
+        )
+
+    def __reversed__(self) -> NoReturn:
+        """Refuse it backwards as well."""
+        iter(self)
 
 
 def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first: Any) -> Any:
