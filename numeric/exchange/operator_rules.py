@@ -165,13 +165,15 @@ def _slice(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
 
 
 def _pad(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
-    (before, behind), (axis,) = numbers_of(found, node, 1), numbers_of(found, node, 3)
-    x, shape = array_text(found, node.input[0]), found.shapes.get(node.input[0])
-    if shape is None or attributes.get("mode", b"constant") != b"constant":
-        raise NotFollowed(f"the node {node.name} is read with zeros, and an input whose number of axes is known")
+    widths, x, shape = numbers_of(found, node, 1), array_text(found, node.input[0]), found.shapes.get(node.input[0])
+    padded = [] if shape is None else [k for k in range(len(shape)) if {widths[k], widths[k + len(shape)]} != {"0"}]
+    if shape is None or len(padded) != 1 or attributes.get("mode", b"constant") != b"constant":
+        raise NotFollowed(f"the node {node.name} is read with zeros along one axis of an input whose axes are known")
+    (axis,) = padded
+    before, behind = widths[axis], widths[axis + len(shape)]
 
     def zeros(count: str) -> str:
-        lengths = [count if k == int(axis) else f"{x}.shape[{k}]" for k in range(len(shape))]
+        lengths = [count if k == axis else f"{x}.shape[{k}]" for k in range(len(shape))]
         return f"np.zeros(({', '.join(lengths)},))"
 
     parts = [zeros(before), x, zeros(behind)]
