@@ -69,8 +69,9 @@ def printed_functions(
     printed: dict[Unit, PrintedFunction] = {}
     for unit in plan.units:
         found = _printed(unit, plan, names, backend, namespace, printed)
-        whole = finish is not None and unit.role == "whole"
-        printed[unit] = replace(found, function=finish(unit.layer, found.function)) if whole else found
+        if finish is not None and unit.role == "whole":
+            found = replace(found, function=finish(unit.layer, found.function))
+        printed[unit] = found
     return printed
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,11 +17,13 @@ from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach
 from numeric.codegen.onnx_graph import export
 from numeric.codegen.onnx_graph.model import onnx_library
+from numeric.codegen.onnx_graph.operators import OPSET as PLAIN_OPSET
+from numeric.exchange.single_operators import OPSET, SINGLE, as_single_operator
 from numeric.models.load import LOGITS, LoadedModel
 from numeric.optimize.driver import Optimised
 from numeric.optimize.engine import exported, optimised_for_engines
 from numeric.optimize.packing import packed
-from numeric.runtime.checks import InputContract
+from numeric.runtime.checks import InputContract, InputError
 from numeric.runtime.structure import weight_tree
 
 __all__ = ["to_onnx", "write_onnx"]
@@ -71,6 +74,8 @@ def to_onnx(
     Raises       CompileError where an equation has no form in ONNX, with its name; InputError where weights, sizes or
                  scalars do not fit; TypeError for another kind of subject; ImportError without the package onnx
     """
+    if unknown := set(operators) - set(SINGLE):
+        raise InputError(f"{min(unknown)} is no operator that stands for a layer; choose of {', '.join(SINGLE)}")
     found = _subject(subject, weights, dict(sizes or {}), dtype)
     if optimized and not isinstance(subject, Optimised):
         found = _optimised(found)
@@ -81,7 +86,8 @@ def to_onnx(
         scalars=scalars,
         batch=batch,
         dtype=found.dtype,
-        operators=operators,
+        finish=partial(as_single_operator, operators) if operators else None,
+        opset=OPSET if operators else PLAIN_OPSET,
     )
 
 

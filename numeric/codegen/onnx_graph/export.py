@@ -10,21 +10,21 @@ Assumes      all inputs have the same batch axes; sizes are at least 1; a size t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Integer, Symbol
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.layers.layer import Layer, require_layer
-from numeric.codegen.functions import PrintedFunction, printed_functions
+from numeric.codegen.functions import Function, PrintedFunction, printed_functions
 from numeric.codegen.naming import named
 from numeric.codegen.onnx_graph.graph import Dim, Graph, Node, Value, building
 from numeric.codegen.onnx_graph.model import model_of, onnx_library
+from numeric.codegen.onnx_graph.operators import OPSET
 from numeric.codegen.onnx_graph.printer import ONNX
-from numeric.codegen.onnx_graph.single_operators import SINGLE, as_single_operator
 from numeric.codegen.onnx_graph.stack import Stack
 from numeric.codegen.onnx_graph.tensor import Tensor
 from numeric.codegen.onnx_graph.weights import nested_values, shape_at, solved_sizes
@@ -36,6 +36,7 @@ __all__ = ["graph_of", "to_onnx"]
 
 KINDS = {"boolean": "bool", "integer": "int64"}
 REAL = ("float32", "float64")
+Finish: TypeAlias = Callable[[Layer, Function], Function]
 
 
 def to_onnx(
@@ -46,24 +47,22 @@ def to_onnx(
     scalars: Mapping[str, float | None] | None = None,
     batch: Sequence[str] = ("batch",),
     dtype: str = "float32",
-    operators: Collection[str] = (),
+    finish: Finish | None = None,
+    opset: int = OPSET,
 ) -> Any:
     """Return a layer as a model of the library `onnx`, valid by its checker and its shape inference.
 
     Definition   without `weights` they are inputs, by dotted names; of a stack whose number of layers is not in `sizes`
                  either, each weight is one input for all layers, and the stack is a `Scan`.
-                 A scalar that is None is an input, though it may have a default. With `operators`, of "Attention",
-                 "RMSNormalization" and "RotaryEmbedding", those that are named compute a part of the layer that is
-                 what they are, in opset 23; the equations inside it have no value then
+                 A scalar that is None is an input, though it may have a default.
+                 `finish(layer, function)` stands for the traced function of a layer, with operators of `opset`
     Shapes       inputs (*batch, ...), weights as the layer has them
     Raises       CompileError where an equation has no form in ONNX, with its name; InputError where weights, sizes or
                  scalars do not fit; ImportError without the package onnx
     """
     onnx_library()  # the error about a missing package comes before the work
-    model = model_of(
-        graph_of(layer, weights, sizes=sizes, scalars=scalars, batch=batch, dtype=dtype, operators=operators),
-        layer.name,
-    )
+    options: dict[str, Any] = {"sizes": sizes, "scalars": scalars, "batch": batch, "dtype": dtype}
+    model = model_of(graph_of(layer, weights, **options, finish=finish, opset=opset), layer.name)
     if sum(each.nbytes for each in _arrays(model)) < _LARGEST:
         import_module("onnx.checker").check_model(model, full_check=True)
     return model
@@ -89,18 +88,17 @@ def graph_of(
     scalars: Mapping[str, float | None] | None = None,
     batch: Sequence[str] | Mapping[str, Sequence[str | int]] = ("batch",),
     dtype: str = "float32",
-    operators: Collection[str] = (),
+    finish: Finish | None = None,
+    opset: int = OPSET,
 ) -> tuple[Graph, list[Value]]:
     """Return the graph of a layer and its outputs; `batch` may tell the batch axes of each input by name."""
     if dtype not in REAL:
         raise InputError(f"{layer.name}: the dtype must be float32 or float64, not {dtype!r}")
-    if unknown := set(operators) - set(SINGLE):
-        raise InputError(f"{min(unknown)} is no operator that stands for a layer; choose of {', '.join(SINGLE)}")
     known = _sizes(require_layer(layer), weights, sizes)
     plan = plan_of(layer)
-    graph = Graph(dtype, frozenset(operators))
+    graph = Graph(dtype, opset)
     with building(graph):
-        main = printed_functions(plan, named(plan), ONNX, ONNX.namespace(), as_single_operator)[Unit(layer)]
+        main = printed_functions(plan, named(plan), ONNX, ONNX.namespace(), finish)[Unit(layer)]
         arguments = _arguments(layer, main, graph, weights, known, dict(scalars or {}), batch)
         found = main.function(**arguments)
         outputs = [each.astype(dtype) if each.dtype in REAL else each for each in _several(found)]

@@ -20,6 +20,7 @@ import numpy as np
 from sympy import Expr, Integer, Symbol, sympify
 
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.onnx_graph.operators import OPSET
 
 __all__ = ["Body", "Dim", "Graph", "Node", "Value", "building", "current", "dim", "used"]
 
@@ -62,7 +63,7 @@ class Graph:
     """The nodes so far, in order; `real` is the number type of the layer's real arrays."""
 
     real: str = "float32"
-    operators: frozenset[str] = frozenset()  # that may stand for a whole layer
+    opset: int = OPSET
     nodes: list[Node] = field(default_factory=list)
     inputs: list[Value] = field(default_factory=list)
     constants: dict[Value, Any] = field(default_factory=dict)

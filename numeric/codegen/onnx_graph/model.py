@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from numeric.codegen.onnx_graph.graph import Body, Graph, Node, Value, used
-from numeric.codegen.onnx_graph.operators import NUMBER_TYPES, OPSET, OPSET_OF_LAYERS
+from numeric.codegen.onnx_graph.operators import NUMBER_TYPES
 
 __all__ = ["model_of", "onnx_library"]
 
@@ -30,7 +30,7 @@ def model_of(found: tuple[Graph, list[Value]], name: str) -> Any:
     nodes = [node for node in graph.nodes if node.output in needed]
     constants = {value: array for value, array in graph.constants.items() if value in needed}
     body = _graph(name, nodes, graph.inputs, outputs, constants)
-    opsets = [helper.make_opsetid("", OPSET_OF_LAYERS if graph.operators else OPSET)]
+    opsets = [helper.make_opsetid("", graph.opset)]
     model = helper.make_model(
         body, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets), producer_name="derivations"
     )

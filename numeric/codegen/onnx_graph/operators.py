@@ -5,10 +5,9 @@ Definition   an operation is called as in compiled source (`np.exp`, `x + y`, `x
 Source       the operators of ONNX, opset 18: https://onnx.ai/onnx/operators
 """
 
-__all__ = ["BINARY", "COMPARISONS", "ENTRYWISE", "NUMBER_TYPES", "OPSET", "OPSET_OF_LAYERS", "REDUCTIONS"]
+__all__ = ["BINARY", "COMPARISONS", "ENTRYWISE", "NUMBER_TYPES", "OPSET", "REDUCTIONS"]
 
 OPSET = 18  # the first in which all reductions take their axes as an input; engines of today read it
-OPSET_OF_LAYERS = 23  # the first with operators that are layers, such as Attention
 
 ENTRYWISE = {
     "abs": "Abs",

@@ -9,7 +9,7 @@ Source       the operators of ONNX, opset 23: https://onnx.ai/onnx/operators
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache, wraps
 from typing import Any
 
@@ -28,7 +28,9 @@ from numeric.codegen.onnx_graph.tensor import Tensor, node
 from numeric.codegen.plan import Unit, plan_of
 from numeric.runtime.structure import instance
 
-__all__ = ["SINGLE", "as_single_operator"]
+__all__ = ["OPSET", "SINGLE", "as_single_operator"]
+
+OPSET = 23  # the first with operators that are layers
 
 SINGLE = ("Attention", "RMSNormalization", "RotaryEmbedding")
 
@@ -111,10 +113,9 @@ def _builder(layer: Layer) -> tuple[str, Callable[..., Tensor | None]] | None:
     return None
 
 
-def as_single_operator(layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the traced function of a layer, as one operator where the graph asks for it and one computes it."""
-    operators = current().operators
-    if not operators or len(layer.outputs) != 1 or (found := _builder(layer)) is None or found[0] not in operators:
+def as_single_operator(operators: Collection[str], layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the traced function of a layer, as one operator where one of those that are asked for computes it."""
+    if len(layer.outputs) != 1 or (found := _builder(layer)) is None or found[0] not in operators:
         return function
     _, build = found
     signature = inspect.signature(function)

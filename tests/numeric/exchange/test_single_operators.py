@@ -8,7 +8,7 @@ import pytest
 from derivations.catalogue import layer
 from numeric import InputError, compile_layer, to_onnx
 from numeric.codegen.onnx_graph.engines import ENGINES, started
-from numeric.codegen.onnx_graph.single_operators import SINGLE
+from numeric.exchange.single_operators import SINGLE
 from numeric.verification.agreement.cases import SIZES, case
 from tests.numeric.codegen.onnx_graph.test_layers import BOUND, feeds_of, off
 
