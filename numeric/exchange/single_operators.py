@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any
+
+from sympy import Rational
 
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.language.layers.layer import Layer
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
+from derivations.symbols import epsilon
 from numeric.codegen.functions import printed_functions
 from numeric.codegen.naming import named
 from numeric.codegen.onnx_graph import arrays as np
@@ -104,6 +107,10 @@ def _builder(layer: Layer) -> tuple[str, Callable[..., Tensor | None]] | None:
     operator, known, build = _known().get(layer.name, ("", None, attention))
     if known is not None and instance(known, layer) is not None:
         return operator, build
+    if known is not None and epsilon in known.free_symbols:  # a model has the number in its equations
+        for number in layer.atoms(Rational):
+            if number.is_positive and instance(known.xreplace({epsilon: number}), layer) is not None:
+                return operator, partial(build, epsilon=float(number))
     if layer.parameters or len(layer.inputs) != 1 or layer.equations[0].variable.name != "angle":
         return None
     turned = _after_angles(layer)

@@ -4,8 +4,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sympy import Rational
 
 from derivations.catalogue import layer
+from derivations.symbols import epsilon
 from numeric import InputError, compile_layer, to_onnx
 from numeric.codegen.onnx_graph.engines import ENGINES, started
 from numeric.exchange.single_operators import SINGLE
@@ -63,6 +65,13 @@ def test_attention_with_another_scale_stays_plain():
 def test_epsilon_that_is_an_input_stays_one():
     model = to_onnx(layer("rms_norm"), operators=["RMSNormalization"], scalars={"epsilon": None})
     assert "RMSNormalization" not in {node.op_type for node in model.graph.node}
+
+
+def test_a_number_in_the_equations_is_the_attribute():
+    of = layer("rms_norm").xreplace({epsilon: Rational(1, 8)})
+    (node,) = to_onnx(of, operators=["RMSNormalization"]).graph.node
+    assert node.op_type == "RMSNormalization"
+    assert {each.name: each.f for each in node.attribute}["epsilon"] == 0.125
 
 
 def test_an_operator_that_is_no_layer_is_refused():
