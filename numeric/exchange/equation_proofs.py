@@ -117,7 +117,7 @@ def _proved(
     except NotFollowed as refusal:
         return Verdict("not followed", output, claim.name, reason=str(refusal))
     names = {argument: inputs[name].name for argument, name in source.arguments.items() if name in inputs}
-    numbers = {argument: given[name] for argument, name in source.arguments.items() if name in given}
+    numbers = {a: given[name] for a, name in source.arguments.items() if name in given and name not in inputs}
     function, verdict = source.function(), None
     for parts in (
         parts_of_sizes(claim),

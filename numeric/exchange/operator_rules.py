@@ -183,9 +183,10 @@ def _pad(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
 
 def _range(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
     start, end, step = (numbers_of(found, node, place)[0] for place in range(3))
-    return (
-        f"np.arange({end})" if (start, step) in (("0", "1"), ("0.0", "1.0")) else f"np.arange({start}, {end}, {step})"
-    )
+    if (start, step) in (("0", "1"), ("0.0", "1.0")):
+        number = end.removesuffix(".0")
+        return f"np.arange(known({number}))" if number.isdecimal() else f"np.arange({end})"
+    return f"np.arange({start}, {end}, {step})"
 
 
 def _called(text: str) -> Rule:
