@@ -26,7 +26,7 @@ from numeric.optimize.packing import packed
 from numeric.runtime.checks import InputContract, InputError
 from numeric.runtime.structure import weight_tree
 
-__all__ = ["to_onnx", "write_onnx"]
+__all__ = ["scores_of", "to_onnx", "write_onnx"]
 
 MESSAGE = 2**31 - 1  # bytes of the largest protobuf message
 
@@ -106,15 +106,20 @@ def _subject(subject: Any, weights: Mapping[str, Any] | None, sizes: dict[str, i
     )
 
 
-def _loaded(model: LoadedModel, sizes: dict[str, int]) -> _Subject:
-    """Return a checkpoint up to its scores, or up to its hidden rows where it has none."""
+def scores_of(model: LoadedModel) -> tuple[Layer, dict[str, int]]:
+    """Return the layer of a checkpoint up to its scores, or its hidden rows where it has none, and the sizes it has."""
     head = model.model.architecture.head
     name = LOGITS.get(head.kind, "Z")
     layer = model.layer.until("capped" if head.soft_cap is not None and name == "logits" else name)
+    own = {size.name for size in layer.sizes}
+    known = {**model.model.values, reach: 1}
+    return layer, {size.name: int(number) for size, number in known.items() if size.name in own}
+
+
+def _loaded(model: LoadedModel, sizes: dict[str, int]) -> _Subject:
+    layer, known = scores_of(model)
     tree = weight_tree(layer)
     weights = {each: model.weights[each] for each in (*tree.parameters, *tree.parts)}
-    own = {size.name for size in layer.sizes}
-    known = {size.name: int(number) for size, number in {**model.model.values, reach: 1}.items() if size.name in own}
     return _Subject(layer, weights, known | sizes, model.dtype.name)
 
 

@@ -5,8 +5,11 @@ import pytest
 from sympy import Ge
 
 from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.routing import RoutedProduct
+from derivations.language.layers.layer import Equation, Layer
 from derivations.symbols import d, m, n, size
 from numeric.lifting import NotFollowed, lift, prove_same
+from numeric.lifting.proving import prove
 from tests.numeric.lifting.following import follows
 
 h, p = size("h"), size("p")
@@ -251,6 +254,16 @@ def one_hot(numbers, count):
 
 
 rows, entries = Variable("t", (n,), "integer"), Variable("t", (n, p), "integer")
+
+
+@pytest.mark.parametrize("count", [p, 3, 16, 17])
+def test_one_of_a_few_matrices_is_chosen_as_of_many(count):
+    """Sums over up to 16 numbers are written out, but an entry names its place in them as in longer sums."""
+    X, W, t = Variable("X", (n, m)), Variable("W", (count, m, d)), Variable("t", (n,), "integer")
+    Y = Variable("Y", (n, d))
+    routed = Layer("routed", (X, W, t), (), [Equation(Y, RoutedProduct(X, W, t))], Y)
+    assert prove(lambda X, W, t: (X[:, None, :] @ W[t])[:, 0, :], routed).level == "proved"
+    assert prove(lambda X, W, t: (X[:, None, :] @ W[t])[:, 0, :] * 2, routed).level != "proved"
 
 
 @pytest.mark.parametrize(
