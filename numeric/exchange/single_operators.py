@@ -61,8 +61,8 @@ def rms_normalization(X: Tensor, gamma: Tensor, epsilon: Any) -> Tensor | None:
     return node("RMSNormalization", [X, gamma], X.dtype, X.shape, axis=-1, epsilon=epsilon)
 
 
-def rotation(of: Layer, tables: Callable[..., Tensor], halves: bool) -> Callable[..., Tensor]:
-    """Return the function that turns pairs of columns by the angles of a layer, whatever its frequencies are."""
+def rotation(tables: Callable[..., Tensor], halves: bool) -> Callable[..., Tensor]:
+    """Return the function that turns pairs of columns by the angles of a table, whatever its frequencies are."""
     names = inspect.signature(tables).parameters
 
     def rotary(X: Tensor, **given: Any) -> Tensor:
@@ -104,19 +104,20 @@ def _after_angles(layer: Layer) -> Layer:
 
 def _builder(layer: Layer) -> tuple[str, Callable[..., Tensor | None]] | None:
     """Return the operator that computes a layer, and the function that states it."""
-    operator, known, build = _known().get(layer.name, ("", None, attention))
-    if known is not None and instance(known, layer) is not None:
-        return operator, build
-    if known is not None and epsilon in known.free_symbols:  # a model has the number in its equations
-        for number in layer.atoms(Rational):
-            if number.is_positive and instance(known.xreplace({epsilon: number}), layer) is not None:
-                return operator, partial(build, epsilon=float(number))
+    if (found := _known().get(layer.name)) is not None:
+        operator, known, build = found
+        if instance(known, layer) is not None:
+            return operator, build
+        if epsilon in known.free_symbols:  # a model has the number in its equations
+            for number in layer.atoms(Rational):
+                if number.is_positive and instance(known.xreplace({epsilon: number}), layer) is not None:
+                    return operator, partial(build, epsilon=float(number))
     if layer.parameters or len(layer.inputs) != 1 or layer.equations[0].variable.name != "angle":
         return None
     turned = _after_angles(layer)
-    for known, halves in _rotations().items():
-        if instance(known, turned) is not None:
-            return "RotaryEmbedding", rotation(layer, _traced_function(layer.until("angle")), halves)
+    for rest, halves in _rotations().items():
+        if instance(rest, turned) is not None:
+            return "RotaryEmbedding", rotation(_traced_function(layer.until("angle")), halves)
     return None
 
 

@@ -304,12 +304,14 @@ def _with_deltas(p: Poly, index: Atom, context: Context) -> tuple[Poly, Poly]:
 
     sum_{j=0}^{2} delta_{j,v} f(j) is f(v) as in a long sum, for a v that is an entry of an array.
     """
-    rest, named = [], []
+    rest: list[Poly] = []
+    named: list[Poly] = []
     for mono, coefficient in p:
         value = _sum_with_delta(mono, index, context) if any(_at_entry(atom, index) for atom, _ in mono) else None
-        (rest if value is None else named).append(
-            monomial(mono, coefficient) if value is None else scale(value, coefficient)
-        )
+        if value is None:
+            rest.append(monomial(mono, coefficient))
+        else:
+            named.append(scale(value, coefficient))
     return add(*rest), add(*named)
 
 
