@@ -13,7 +13,13 @@ __all__ = ["write_onnx_file"]
 
 
 def write_onnx_file(
-    name: str, file: str, settings: tuple[str, ...], optimized: bool, explain: bool, external: bool
+    name: str,
+    file: str,
+    settings: tuple[str, ...],
+    optimized: bool,
+    explain: bool,
+    external: bool,
+    operators: tuple[str, ...],
 ) -> None:
     """Write the ONNX file of a layer, or of the model whose checkpoint is in a folder.
 
@@ -29,7 +35,7 @@ def write_onnx_file(
     is_model = (Path(name) / "config.json").is_file()
     subject: Any = load(name) if is_model else layer_called(name)
     try:
-        model = to_onnx(subject, sizes=dict(map(size_of, settings)), optimized=optimized)
+        model = to_onnx(subject, sizes=dict(map(size_of, settings)), optimized=optimized, operators=operators)
     except ImportError as error:
         raise ValueError(str(error)) from error
     if explain:

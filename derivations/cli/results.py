@@ -202,6 +202,9 @@ def _disagreement(v: Any) -> tuple[str, ...]:
 @click.option("--optimized", is_flag=True, help="With --onnx, the optimised layer.")
 @click.option("--explain", is_flag=True, help="With --onnx --optimized, list the rewritings as well.")
 @click.option("--external-data", is_flag=True, help="With --onnx, weights in a second file, FILE.data.")
+@click.option(
+    "--operator", "operators", multiple=True, help="With --onnx, one that may be a whole layer, such as Attention."
+)
 @clean_errors
 def export_command(
     folder: str,
@@ -217,6 +220,7 @@ def export_command(
     optimized: bool,
     explain: bool,
     external_data: bool,
+    operators: tuple[str, ...],
 ) -> None:
     r"""Write every result and layer as LaTeX and Markdown files, ready to \input or include, and a book of all.
 
@@ -235,13 +239,14 @@ def export_command(
     derivations export encoder --onnx encoder.onnx --set N=6 --optimized --explain
     """
     if onnx_file:
-        write_onnx_file(folder, onnx_file, sizes, optimized, explain, external_data)
+        write_onnx_file(folder, onnx_file, sizes, optimized, explain, external_data, operators)
         return
     for given, option in (
         (sizes, "--set"),
         (optimized, "--optimized"),
         (explain, "--explain"),
         (external_data, "--external-data"),
+        (operators, "--operator"),
     ):
         if given:
             raise ValueError(f"{option} is about a layer as ONNX: add --onnx FILE")

@@ -7,7 +7,7 @@ the body, the function, its text.
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sympy import Basic, Integer, Symbol, lambdify
@@ -54,14 +54,24 @@ class _Signature:
 Printed = Mapping[Unit, PrintedFunction]
 
 
-def printed_functions(plan: Plan, names: Names, backend: Backend, namespace: Mapping[str, Any]) -> Printed:
+def printed_functions(
+    plan: Plan,
+    names: Names,
+    backend: Backend,
+    namespace: Mapping[str, Any],
+    finish: Callable[[Layer, Function], Function] | None = None,
+) -> Printed:
     """Return the functions of a plan; each can call those before it.
 
+    Definition   `finish(layer, function)` stands for the function of a layer where it is given
     Raises       CompileError where an equation has no form in the backend
     """
     printed: dict[Unit, PrintedFunction] = {}
     for unit in plan.units:
-        printed[unit] = _printed(unit, plan, names, backend, namespace, printed)
+        found = _printed(unit, plan, names, backend, namespace, printed)
+        if finish is not None and unit.role == "whole":
+            found = replace(found, function=finish(unit.layer, found.function))
+        printed[unit] = found
     return printed
 
 

@@ -54,7 +54,8 @@ def equation_proofs(model: Any, layer: Layer, sizes: Mapping[str, int] | None = 
         verdict = _proved(model, _claim(flat, equation, waiting), place, given, even)
         if verdict.level == "unknown":  # its terms may be defined only by what it reads: a variance is not negative
             wider = [*waiting, *(e for e in done if e.variable in variables_in(equation.value))]
-            verdict = _proved(model, _claim(flat, equation, wider), place, given, even)
+            with_read = _proved(model, _claim(flat, equation, wider), place, given, even)
+            verdict = verdict if with_read.level == "not followed" else with_read
         verdicts[equation.variable.name] = verdict
         done.append(equation)
     if flat.equations[-1] in waiting:
@@ -116,7 +117,7 @@ def _proved(
     except NotFollowed as refusal:
         return Verdict("not followed", output, claim.name, reason=str(refusal))
     names = {argument: inputs[name].name for argument, name in source.arguments.items() if name in inputs}
-    numbers = {argument: given[name] for argument, name in source.arguments.items() if name in given}
+    numbers = {a: given[name] for a, name in source.arguments.items() if name in given and name not in inputs}
     function, verdict = source.function(), None
     for parts in (
         parts_of_sizes(claim),

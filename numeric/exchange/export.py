@@ -7,22 +7,26 @@ Raises       TypeError for a subject without equations
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach
 from numeric.codegen.onnx_graph import export
+from numeric.codegen.onnx_graph.model import onnx_library
+from numeric.codegen.onnx_graph.operators import OPSET as PLAIN_OPSET
+from numeric.exchange.single_operators import OPSET, SINGLE, as_single_operator
 from numeric.models.load import LOGITS, LoadedModel
 from numeric.optimize.driver import Optimised
 from numeric.optimize.engine import exported, optimised_for_engines
 from numeric.optimize.packing import packed
-from numeric.runtime.checks import InputContract
+from numeric.runtime.checks import InputContract, InputError
 from numeric.runtime.structure import weight_tree
 
-__all__ = ["to_onnx", "write_onnx"]
+__all__ = ["scores_of", "to_onnx", "write_onnx"]
 
 MESSAGE = 2**31 - 1  # bytes of the largest protobuf message
 
@@ -54,6 +58,7 @@ def to_onnx(
     batch: Sequence[str] = ("batch",),
     dtype: str = "float32",
     optimized: bool = False,
+    operators: Collection[str] = (),
 ) -> Any:
     """Return a subject as a model of the library `onnx`, valid by its checker with shape inference.
 
@@ -62,16 +67,27 @@ def to_onnx(
                  the graph; a scalar that is None is an input, though it may have a default. With `optimized` the
                  rewrites of `numeric.optimize` run first; weights that they combine are inputs where none are given.
                  A loaded model computes its scores; where its rotary frequencies depend on the length of a text, they
-                 are those of short texts unless `sizes` tells the length, as {"reach": 4096}
+                 are those of short texts unless `sizes` tells the length, as {"reach": 4096}.
+                 `operators` names operators of opset 23 that may stand for a whole layer: "Attention",
+                 "RMSNormalization", "RotaryEmbedding"
     Shapes       every input has the axes named in `batch` in front, of any length; weights have none
     Raises       CompileError where an equation has no form in ONNX, with its name; InputError where weights, sizes or
                  scalars do not fit; TypeError for another kind of subject; ImportError without the package onnx
     """
+    if unknown := set(operators) - set(SINGLE):
+        raise InputError(f"{min(unknown)} is no operator that stands for a layer; choose of {', '.join(SINGLE)}")
     found = _subject(subject, weights, dict(sizes or {}), dtype)
     if optimized and not isinstance(subject, Optimised):
         found = _optimised(found)
     return export.to_onnx(
-        found.layer, found.weights, sizes=found.sizes, scalars=scalars, batch=batch, dtype=found.dtype
+        found.layer,
+        found.weights,
+        sizes=found.sizes,
+        scalars=scalars,
+        batch=batch,
+        dtype=found.dtype,
+        finish=partial(as_single_operator, operators) if operators else None,
+        opset=OPSET if operators else PLAIN_OPSET,
     )
 
 
@@ -90,15 +106,20 @@ def _subject(subject: Any, weights: Mapping[str, Any] | None, sizes: dict[str, i
     )
 
 
-def _loaded(model: LoadedModel, sizes: dict[str, int]) -> _Subject:
-    """Return a checkpoint up to its scores, or up to its hidden rows where it has none."""
+def scores_of(model: LoadedModel) -> tuple[Layer, dict[str, int]]:
+    """Return the layer of a checkpoint up to its scores, or its hidden rows where it has none, and the sizes it has."""
     head = model.model.architecture.head
     name = LOGITS.get(head.kind, "Z")
     layer = model.layer.until("capped" if head.soft_cap is not None and name == "logits" else name)
+    own = {size.name for size in layer.sizes}
+    known = {**model.model.values, reach: 1}
+    return layer, {size.name: int(number) for size, number in known.items() if size.name in own}
+
+
+def _loaded(model: LoadedModel, sizes: dict[str, int]) -> _Subject:
+    layer, known = scores_of(model)
     tree = weight_tree(layer)
     weights = {each: model.weights[each] for each in (*tree.parameters, *tree.parts)}
-    own = {size.name for size in layer.sizes}
-    known = {size.name: int(number) for size, number in {**model.model.values, reach: 1}.items() if size.name in own}
     return _Subject(layer, weights, known | sizes, model.dtype.name)
 
 
@@ -125,7 +146,7 @@ def write_onnx(model: Any, path: str | Path, *, external: bool | None = None) ->
 
     Definition   without `external` they are beside it where the model is larger than one message may be, 2 GiB
     """
-    library, path = export.onnx_library(), Path(path)
+    library, path = onnx_library(), Path(path)
     beside = model.ByteSize() > MESSAGE if external is None else external
     if not beside:
         library.save_model(model, path)

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sympy import Integer
 
 from numeric.codegen.backends.backend import functions_of
+from numeric.lifting.numbers import Size
 from numeric.lifting.refusals import NotFollowed
+from numeric.lifting.trace import is_tracing
 from numeric.runtime.special import special
 
 __all__ = ["GraphSource", "Known", "array_text", "hold", "identifier_of", "named", "numbers_of"]
@@ -54,8 +57,13 @@ class GraphSource:
 
     def function(self) -> Callable[..., Any]:
         """Return the function, compiled from its text."""
-        space: dict[str, Any] = {"np": np, "math": math, "special": special, **self.held}
+        space: dict[str, Any] = {"np": np, "math": math, "special": special, "known": known_size, **self.held}
         return functions_of({self.name: self.text}, space, "ONNX")[self.name]
+
+
+def known_size(number: int) -> Any:
+    """Return a number of places; while the function is lifted one that makes symbolic arrays, as other sizes do."""
+    return Size(Integer(number)) if is_tracing() else number
 
 
 def hold(found: GraphSource, value: str, array: Any) -> None:
@@ -76,6 +84,8 @@ def number_text(value: Any) -> str:
     number = value.item() if hasattr(value, "item") else value
     if isinstance(number, float) and not np.isfinite(number):
         return {np.inf: "np.inf", -np.inf: "-np.inf"}.get(number, "np.nan")
+    if isinstance(number, float) and abs(number) == np.asarray(math.pi, np.asarray(value).dtype):
+        return "math.pi" if number > 0 else "(-math.pi)"
     if np.asarray(value).dtype == np.float32:
         short = np.format_float_scientific(np.float32(number)) if abs(number) > _LARGE else str(np.float32(number))
         return f"({short})" if number < 0 else short
@@ -89,7 +99,7 @@ def identifier_of(name: str, taken: Sequence[str]) -> str:
     """Return a name of the graph as one of Python that is not taken."""
     text = re.sub(r"\W", "_", name, flags=re.ASCII)
     text = f"_{text}" if not text or text[0].isdigit() else text
-    text = f"{text}_" if keyword.iskeyword(text) or text in ("np", "math", "special") else text
+    text = f"{text}_" if keyword.iskeyword(text) or text in ("np", "math", "special", "known") else text
     while text in taken:
         text += "_"
     return text

@@ -71,7 +71,7 @@ def _write(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> None
     """Add the line of a node, or note what it computes from sizes."""
     if node.domain not in ("", "ai.onnx"):
         raise NotFollowed(f"the node {node.name} has an operator of the domain {node.domain}")
-    output = node.output[0]
+    output = node.output[-1]  # of several results, such as the entries and the places of TopK, the last is read
     rule = RULES.get(node.op_type)
     if rule is None:
         raise NotFollowed(f"the node {node.name} has the operator {node.op_type}, which has no rule")

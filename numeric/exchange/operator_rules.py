@@ -138,19 +138,20 @@ def _transpose(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> 
 
 def _gather(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> Known | str:
     axis, place = attributes.get("axis", 0), found.known.get(node.input[1])
-    if place is None and axis:
-        raise NotFollowed(f"the node {node.name} looks up numbers along axis {axis}; along the first, rows are read")
     x, at = array_text(found, node.input[0]), array_text(found, node.input[1]) if place is None else place.text
     return f"{x}[{':, ' * axis}{at}]"
 
 
 def _picked(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
-    """Return the entry that a number names in every row, as the only one that is left of the row."""
-    places = found.shapes.get(node.input[1], ())
-    if not places or attributes.get("axis", 0) not in (-1, len(places) - 1) or places[-1].dim_value != 1:
-        raise NotFollowed(f"the node {node.name} picks several entries of a row; one of each row is read")
     x, at = (array_text(found, each) for each in node.input)
-    return f"np.where(np.arange({x}.shape[{len(places) - 1}]) == {at}, {x}, 0).sum(axis=-1, keepdims=True)"
+    return f"np.take_along_axis({x}, {at}, axis={attributes.get('axis', 0)})"
+
+
+def _largest_places(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
+    if attributes.get("axis", -1) != -1 or not attributes.get("largest", 1):
+        raise NotFollowed(f"the node {node.name} does not take the largest entries of rows")
+    (count,) = numbers_of(found, node, 1)  # of equal entries the operator takes the first
+    return f"np.argsort(-{array_text(found, node.input[0])}, axis=-1, kind='stable')[..., :{count}]"
 
 
 def _slice(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
@@ -164,13 +165,15 @@ def _slice(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
 
 
 def _pad(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
-    (before, behind), (axis,) = numbers_of(found, node, 1), numbers_of(found, node, 3)
-    x, shape = array_text(found, node.input[0]), found.shapes.get(node.input[0])
-    if shape is None or attributes.get("mode", b"constant") != b"constant":
-        raise NotFollowed(f"the node {node.name} is read with zeros, and an input whose number of axes is known")
+    widths, x, shape = numbers_of(found, node, 1), array_text(found, node.input[0]), found.shapes.get(node.input[0])
+    padded = [] if shape is None else [k for k in range(len(shape)) if {widths[k], widths[k + len(shape)]} != {"0"}]
+    if shape is None or len(padded) != 1 or attributes.get("mode", b"constant") != b"constant":
+        raise NotFollowed(f"the node {node.name} is read with zeros along one axis of an input whose axes are known")
+    (axis,) = padded
+    before, behind = widths[axis], widths[axis + len(shape)]
 
     def zeros(count: str) -> str:
-        lengths = [count if k == int(axis) else f"{x}.shape[{k}]" for k in range(len(shape))]
+        lengths = [count if k == axis else f"{x}.shape[{k}]" for k in range(len(shape))]
         return f"np.zeros(({', '.join(lengths)},))"
 
     parts = [zeros(before), x, zeros(behind)]
@@ -180,9 +183,10 @@ def _pad(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
 
 def _range(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
     start, end, step = (numbers_of(found, node, place)[0] for place in range(3))
-    return (
-        f"np.arange({end})" if (start, step) in (("0", "1"), ("0.0", "1.0")) else f"np.arange({start}, {end}, {step})"
-    )
+    if (start, step) in (("0", "1"), ("0.0", "1.0")):
+        number = end.removesuffix(".0")
+        return f"np.arange(known({number}))" if number.isdecimal() else f"np.arange({end})"
+    return f"np.arange({start}, {end}, {step})"
 
 
 def _called(text: str) -> Rule:
@@ -216,6 +220,7 @@ RULES: Mapping[str, Rule] = {
     "Slice": _slice,
     "Softmax": _softmax,
     "Squeeze": _squeeze,
+    "TopK": _largest_places,
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
     "Where": _called("np.where({0}, {1}, {2})"),

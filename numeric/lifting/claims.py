@@ -15,7 +15,7 @@ from derivations.language.judge.proof import StepEvidence
 from derivations.language.layers.layer import Equation, Layer
 from derivations.language.layers.names import variables_in as variables_of
 from derivations.language.results.derivation import Assumption
-from numeric.lifting.conditions import assumable
+from numeric.lifting.conditions import assumable, of_its_own
 from numeric.lifting.differential import Run, all_values, assignments, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
@@ -33,28 +33,33 @@ _Answer: TypeAlias = tuple[tuple[StepEvidence, ...], tuple[Assumption, ...]]
 _ANSWERED: dict[tuple[Any, ...], _Answer] = {}
 
 
-def under_conditions(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> _Answer:
+def under_conditions(
+    lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is_layer: bool = True
+) -> _Answer:
     """Return the judge's evidence, and the conditions that were added because a division needs them.
+
+    Where `is_layer`, what the function is compared with defines a layer, and another function otherwise, which has to
+    have a value wherever the first one has.
 
     The judge is asked about equations in which weights are letters, and about nothing else of the function: for the
     next of several equal layers it is the same question, with the same answer.
     """
     question = (
         *(lifted.layer, lifted.assumed, lifted.conditions),
-        *(binding.layer, binding.equations, binding.batch, tuple(scalars.items())),
+        *(binding.layer, binding.equations, binding.batch, tuple(scalars.items()), is_layer),
     )
     if question not in _ANSWERED:
         if len(_ANSWERED) >= _REMEMBERED:
             del _ANSWERED[next(iter(_ANSWERED))]
-        _ANSWERED[question] = _judged(lifted, binding, scalars)
+        _ANSWERED[question] = _judged(lifted, binding, scalars, is_layer)
     return _ANSWERED[question]
 
 
-def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> _Answer:
+def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is_layer: bool) -> _Answer:
     """Return the evidence for the claims as they are, or under conditions that these lack.
 
     Where the judge misses no more than that some number is not 0, what makes it so is assumed, if it can be said of
-    the sizes or of the rows of a mask alone.
+    the sizes or of the rows of a mask alone, or if the layer itself has no value otherwise.
     """
     first = evidence = _claimed(lifted, binding, scalars)
     added: tuple[Assumption, ...] = ()
@@ -62,12 +67,23 @@ def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) ->
         open_step = next((each for each in evidence if each.level != "proved"), None)
         if open_step is None:  # all are proved, or a run differs and the judge was not asked
             return evidence, added
-        new = [each for each in assumable(open_step, lifted) if each not in (*added, *lifted.conditions)]
+        possible = assumable(open_step, lifted)
+        if not possible and open_step.unmet and is_layer:
+            possible = _own_conditions(lifted, binding, scalars)
+        new = [each for each in possible if each not in (*added, *lifted.conditions)]
         if not new:
             break
         added = (*added, *new)
         evidence = _claimed(lifted, binding, scalars, added)
     return (evidence, added) if is_proved(evidence) else (first, ())
+
+
+def _own_conditions(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> list[Assumption]:
+    """Return the conditions under which the layer itself has a value: it says nothing of other entries."""
+    theirs = _renamed(heads_together(binding.layer), set(), scalars)
+    assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions)
+    equations = (*binding.equations, *theirs)
+    return list(of_its_own(theirs[-1].variable, equations, dict(binding.batch), assumptions) or ())
 
 
 def is_proved(evidence: Sequence[StepEvidence]) -> bool:

@@ -339,11 +339,11 @@ def shows_an_entry(mask: Array) -> Assumption:
 
 
 def _in_range(numbers: Array, size: Expr) -> Iterator[Assumption]:
-    """Yield the assumptions that numbers choose rows of a table of some size."""
-    place = Symbol("row_0", integer=True)
-    for gap in (numbers[place], size - 1 - numbers[place]):
+    """Yield the assumptions that numbers choose among the parts of a table of some size."""
+    indices = tuple(Symbol(f"row_{number}", integer=True) for number in range(len(numbers.shape)))
+    for gap in (numbers[indices], size - 1 - numbers[indices]):
         text = f"{numbers} counts the rows of a table from 0 to {size - 1}"
-        yield Assumption(Ge(gap, 0), {place: total(numbers.shape[0])}, text)
+        yield Assumption(Ge(gap, 0), dict(zip(indices, map(total, numbers.shape), strict=True)), text)
 
 
 def _spaces(function: Callable[..., Any]) -> list[dict[str, Any]]:

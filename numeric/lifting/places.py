@@ -9,26 +9,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Expr, Integer, KroneckerDelta, Lambda, Symbol, expand, oo
+from sympy import Eq, Expr, Integer, KroneckerDelta, Lambda, Symbol, expand, oo
 
 from derivations.language.arrays.arrangements import Numbers, Tabulated
-from derivations.language.arrays.expression import Plus
+from derivations.language.arrays.contraction import operand_of
+from derivations.language.arrays.expression import Array, Plus
 from derivations.language.arrays.functions import Lookup
 from derivations.language.arrays.masks import BandMask, CausalMask
-from numeric.lifting.axes import Along, Factors, Index, Stepped, fine, numbered, same_length, size_of_axis
+from derivations.language.arrays.routing import TopK
+from derivations.language.arrays.selection import Chosen, Pick
+from numeric.lifting.axes import Along, Factors, Index, Stepped, fine, is_one, numbered, same_length, size_of_axis
 from numeric.lifting.numbers import Size, as_number, is_number, whole_quotient
 from numeric.lifting.operations import (
     axis_number,
     broadcast_to,
     built,
     certain,
+    compare,
     constant,
+    contract,
     finite,
     inserted,
     logical_and,
     moved,
     multiply,
+    negate,
+    permute,
     real,
+    removed,
+    source_of,
     summation,
     unequal,
     viewed,
@@ -38,7 +47,18 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, empty, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["band", "concatenate", "gathered", "item", "positions", "reshape", "stack", "written"]
+__all__ = [
+    "band",
+    "concatenate",
+    "gathered",
+    "item",
+    "picked",
+    "positions",
+    "reshape",
+    "sorted_places",
+    "stack",
+    "written",
+]
 
 
 # --- slices ---------------------------------------------------------------------------------------------------------
@@ -198,19 +218,78 @@ def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
 
 
 def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
-    """Return the rows of a table that numbers choose."""
-    if len(keys) == 1 and keys[0].node.kind == "integer":
-        return gathered(array, keys[0])
+    """Return the parts of an array along one axis that numbers choose; the other axes are read whole."""
+    axis = next(number for number, each in enumerate(keys) if isinstance(each, Tensor))
+    others = [*keys[:axis], *keys[axis + 1 :]]
+    if keys[axis].node.kind == "integer" and all(isinstance(each, slice) and each == slice(None) for each in others):
+        return gathered(array, keys[axis], axis)
     raise refuse("an index by several arrays, or by a mask")
 
 
-def gathered(table: Tensor, numbers: Tensor) -> Tensor:
-    """Return the rows of a table that a vector of numbers chooses."""
+def gathered(table: Tensor, numbers: Tensor, axis: int = 0) -> Tensor:
+    """Return the parts of an array along an axis that whole numbers choose; their axes stand where the axis stood.
+
+    Definition   the nodes of the language for the rows of a matrix; else the sum over all places p of [p is chosen]
+                 times part p
+    """
+    axis = axis_number(axis, table.ndim)
+    _note_choice(table, numbers, axis)
+    if axis == 0 and len(table.node.shape) == 2 and len(numbers.node.shape) == numbers.ndim == 1:
+        return tensor(Lookup(table.node, numbers.node))
+    if axis == 0 and len(table.node.shape) == 2 and len(numbers.node.shape) == numbers.ndim == 2:
+        return permute(tensor(Chosen(table.node, numbers.node)), [1, 2, 0])
+    own, theirs = _letters("t", table.ndim), _letters("n", numbers.ndim)
+    wanted = [*own[:axis], *theirs, *own[axis + 1 :]]
+    return _chosen_along(table, numbers, axis, wanted, theirs)
+
+
+def picked(table: Tensor, numbers: Tensor, axis: int) -> Tensor:
+    """Return the entries of an array that whole numbers choose along an axis; both have the same other axes."""
+    axis = axis_number(axis, table.ndim)
+    if numbers.ndim != table.ndim:
+        raise ValueError(f"numbers with {numbers.ndim} axes choose entries of an array with {table.ndim}")
+    _note_choice(table, numbers, axis)
+    if axis == 1 and len(table.node.shape) == len(numbers.node.shape) == 2 and is_one(numbers.axes[1]):
+        return inserted(tensor(Pick(table.node, removed(numbers, [1]).node)), [1])
+    own = _letters("t", table.ndim)
+    theirs = [*own[:axis], "n", *own[axis + 1 :]]
+    return _chosen_along(table, numbers, axis, theirs, theirs)
+
+
+def sorted_places(array: Tensor) -> Tensor:
+    """Return the places of the entries of every row of a matrix in rising order, of equal ones the first."""
+    finite("an order", array)
+    falling = negate(real(array))
+    return permute(tensor(TopK(falling.node, size_of_axis(falling.axes[1]))), [1, 0])
+
+
+def _letters(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(count)]
+
+
+def _chosen_along(table: Tensor, numbers: Tensor, axis: int, wanted: Sequence[str], theirs: Sequence[str]) -> Tensor:
+    """Return the sum over the places of an axis of [the place is chosen] times what stands there."""
+    own = _letters("t", table.ndim)
+    here = compare(inserted(numbers, [numbers.ndim]), positions(0, table.sizes[axis]), Eq)
+    return contract(wanted, (real(here), [*theirs, own[axis]]), (real(table), own))
+
+
+def _note_choice(table: Tensor, numbers: Tensor, axis: int) -> None:
+    """Note that numbers count the places of an axis."""
     finite("a look-up", table)
-    if table.ndim != 2 or numbers.ndim != 1 or numbers.node.kind != "integer":
-        raise refuse("a look-up that is not in the rows of a matrix by a vector of whole numbers")
-    current().chosen[current().define(numbers.node), table.sizes[0]] = None
-    return tensor(Lookup(table.node, numbers.node))
+    if numbers.node.kind != "integer":
+        raise refuse("a look-up by numbers that are not whole")
+    if table.kind != "real":
+        raise refuse("a look-up in truth values or whole numbers")
+    current().chosen[current().define(_unmoved(numbers.node)), table.sizes[axis]] = None
+
+
+def _unmoved(node: Array) -> Array:
+    """Return the array whose entries an array has in another order, each of them at least once."""
+    source, *read = source_of(
+        operand_of(node, [Symbol(f"at_{number}", integer=True) for number in range(len(node.shape))])
+    )
+    return source if all(isinstance(place, Symbol) for place in read) and len(set(read)) == len(read) else node
 
 
 # --- reshapes -------------------------------------------------------------------------------------------------------

@@ -17,13 +17,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Rational, Symbol, cosh, exp, sinh
+from sympy import Expr, Ne, Rational, Symbol, cosh, exp, sinh
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.functions import named
 from derivations.language.arrays.shapes import same_size, shape_text
 from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation, Layer
+from derivations.language.results.derivation import Assumption
 from numeric.lifting.claims import is_proved, under_conditions
 from numeric.lifting.differential import (
     assignments,
@@ -271,15 +272,19 @@ def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -
         return Verdict("unknown", **base, reason=reason)
     evidence: tuple[StepEvidence, ...] | None = None
     for scalars, reading in _scalar_values(lifted, layer):
-        tried, added = under_conditions(lifted, binding, scalars)
+        tried, added = under_conditions(lifted, binding, scalars, also is None)
         evidence = evidence or tried  # the first reading that a run does not contradict is the likeliest
         if is_proved(tried):
             base["readings"] = (*base["readings"], *reading)
-            base["conditions"] = (*base["conditions"], *(each for each in added if each.ranges))
-            provided = tuple(each.statement for each in added if not each.ranges)
+            base["conditions"] = (*base["conditions"], *(each for each in added if not _is_of_sizes(each)))
+            provided = tuple(each.statement for each in added if _is_of_sizes(each))
             return Verdict("proved", **base, evidence=tried, provided=provided)
     reason = next((e.reason for e in evidence or () if e.level != "proved"), "its equations give other numbers")
     return Verdict("unknown", **base, reason=reason)
+
+
+def _is_of_sizes(added: Assumption) -> bool:
+    return not added.ranges and isinstance(added.statement, Ne)
 
 
 def _scalar_values(lifted: Lifted, layer: Layer) -> Iterator[tuple[dict[Symbol, Expr], tuple[str, ...]]]:

@@ -24,7 +24,7 @@ from derivations.language.arrays.shapes import same_size
 from derivations.language.layers.layer import Equation
 from numeric.lifting.refusals import refuse
 
-__all__ = ["Decision", "Trace", "current", "tracing"]
+__all__ = ["Decision", "Trace", "current", "is_tracing", "tracing"]
 
 _STEPS = 2_000  # equations of one trace: a loop that does not end is stopped
 
@@ -148,6 +148,11 @@ def current() -> Trace:
     if found is None:
         raise refuse("a symbolic array was used after its function was lifted")
     return found
+
+
+def is_tracing() -> bool:
+    """Return whether a function is being lifted."""
+    return _current.get() is not None
 
 
 @contextmanager

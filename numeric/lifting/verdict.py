@@ -54,7 +54,7 @@ class Verdict:
         parts += [f"reading {reading}" for reading in self.readings]
         parts += [f"if {relation}" for relation in self.assumed]
         parts += [f"if {unequal_text(relation)}" for relation in self.provided]
-        parts += [f"where {condition.text}" for condition in self.conditions]
+        parts += dict.fromkeys(f"where {condition.text}" for condition in self.conditions)
         return f"{self.level} ({'; '.join(parts)})"
 
     def explain(self) -> str:

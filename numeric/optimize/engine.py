@@ -17,7 +17,8 @@ import numpy as np
 from derivations.language.layers.layer import Layer
 from numeric.codegen.onnx_graph.compiled import batch_axes
 from numeric.codegen.onnx_graph.engines import ENGINES, Run, started
-from numeric.codegen.onnx_graph.export import graph_of, model_of
+from numeric.codegen.onnx_graph.export import graph_of
+from numeric.codegen.onnx_graph.model import model_of
 from numeric.optimize import Optimised, optimize, packed
 from numeric.runtime.checks import InputContract
 from numeric.runtime.structure import identifier

@@ -36,11 +36,11 @@ def test_an_optimised_stack_is_written_with_its_rewritings(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["encoder"], "the part layers is repeated N times; give the number"),
         (["convolution"], "the equation for Y has no form in ONNX"),
         (["encoder", "--set", "N=two"], "write a size and an integer"),
         (["linear", "--set", "nn=2"], "has no size nn"),
         (["linear", "--explain"], "add --optimized"),
+        (["linear", "--operator", "Gelu"], "Gelu is no operator that stands for a layer"),
         (["nosuch"], "there is no layer called 'nosuch'"),
     ],
 )
@@ -51,7 +51,9 @@ def test_what_cannot_be_exported_is_refused_in_one_sentence(tmp_path: Path, argu
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("option", [["--set", "n=2"], ["--optimized"], ["--explain"], ["--external-data"]])
+@pytest.mark.parametrize(
+    "option", [["--set", "n=2"], ["--optimized"], ["--explain"], ["--external-data"], ["--operator", "Attention"]]
+)
 def test_options_of_graphs_need_a_file(tmp_path: Path, option):
     result = run(str(tmp_path / "pages"), *option)
     assert result.exit_code != 0

@@ -42,6 +42,13 @@ _TABLE: dict[str, Callable[..., Any]] = {
     "amax": _reduction("max"),
 }
 globals().update(_TABLE)  # compiled source calls them as `np.exp`, `special.erf`
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse a function without an operator; the graph adds the equation that calls it."""
+    raise AttributeError(f"no operator of ONNX computes {name}")
+
+
 exp, log, maximum, multiply = (_TABLE[name] for name in ("exp", "log", "maximum", "multiply"))
 
 
@@ -187,8 +194,13 @@ def repeated(member: Tensor, count: Any, rank: int) -> Tensor:
 
 
 def take_along_axis(x: Tensor, places: Tensor, axis: int) -> Tensor:
-    """Return the entries that numbers name along an axis; both arrays have the same other axes."""
-    return node("GatherElements", [x, places.astype("int64")], x.dtype, places.shape, axis=axis % x.ndim)
+    """Return the entries that numbers name along an axis; the other axes are broadcast."""
+    at = axis % x.ndim
+    others = broadcast((*x.shape[:at], 1, *x.shape[at + 1 :]), (*places.shape[:at], 1, *places.shape[at + 1 :]))
+    table, numbers = (
+        each.expanded((*others[:at], each.shape[at], *others[at + 1 :])) for each in (x, places.astype("int64"))
+    )
+    return node("GatherElements", [table, numbers], x.dtype, numbers.shape, axis=at)
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
@@ -223,10 +235,14 @@ def add_at(table: Tensor, places: Tensor, rows: Tensor) -> Tensor:
 
 
 def pad(x: Tensor, axis: int, before: Any, after: Any) -> Tensor:
-    """Return an array with zeros before and behind it along an axis."""
+    """Return an array with zeros before and behind it along an axis.
+
+    All axes are told, though one would do: onnxruntime 1.32 moves transposes over a `Pad` and reads all of them.
+    """
     shape = list(x.shape)
     shape[axis] = dim(expand(shape[axis] + before + after))
-    given = [Tensor(vector_of([before, after])), tensor(0, x.dtype), Tensor(vector_of([axis % x.ndim]))]
+    widths = [[count if k == axis % x.ndim else 0 for k in range(x.ndim)] for count in (before, after)]
+    given = [Tensor(vector_of([*widths[0], *widths[1]])), tensor(0, x.dtype)]
     return node("Pad", [x, *given], x.dtype, shape)
 
 

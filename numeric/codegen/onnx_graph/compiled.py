@@ -14,7 +14,8 @@ import numpy as np
 
 from derivations.language.layers.layer import Layer
 from numeric.codegen.onnx_graph.engines import IN_FLOAT32, Run, started
-from numeric.codegen.onnx_graph.export import graph_of, model_of
+from numeric.codegen.onnx_graph.export import graph_of
+from numeric.codegen.onnx_graph.model import model_of
 from numeric.codegen.onnx_graph.weights import flat_weights, sizes_of_weights
 from numeric.runtime.checks import InputError
 from numeric.runtime.structure import identifier, weight_tree

@@ -10,30 +10,33 @@ Assumes      all inputs have the same batch axes; sizes are at least 1; a size t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import Integer, Symbol
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.layers.layer import Layer, require_layer
-from numeric.codegen.functions import PrintedFunction, printed_functions
+from numeric.codegen.functions import Function, PrintedFunction, printed_functions
 from numeric.codegen.naming import named
-from numeric.codegen.onnx_graph.graph import Dim, Graph, Node, Value, building, used
-from numeric.codegen.onnx_graph.operators import NUMBER_TYPES, OPSET
+from numeric.codegen.onnx_graph.graph import Dim, Graph, Node, Value, building
+from numeric.codegen.onnx_graph.model import model_of, onnx_library
+from numeric.codegen.onnx_graph.operators import OPSET
 from numeric.codegen.onnx_graph.printer import ONNX
+from numeric.codegen.onnx_graph.stack import Stack
 from numeric.codegen.onnx_graph.tensor import Tensor
 from numeric.codegen.onnx_graph.weights import nested_values, shape_at, solved_sizes
 from numeric.codegen.plan import Unit, plan_of
 from numeric.runtime.checks import InputContract, InputError
-from numeric.runtime.structure import identifier, weight_tree
+from numeric.runtime.structure import WeightTree, identifier, weight_tree
 
-__all__ = ["graph_of", "model_of", "onnx_library", "to_onnx"]
+__all__ = ["graph_of", "to_onnx"]
 
 KINDS = {"boolean": "bool", "integer": "int64"}
 REAL = ("float32", "float64")
+Finish: TypeAlias = Callable[[Layer, Function], Function]
 
 
 def to_onnx(
@@ -44,17 +47,22 @@ def to_onnx(
     scalars: Mapping[str, float | None] | None = None,
     batch: Sequence[str] = ("batch",),
     dtype: str = "float32",
+    finish: Finish | None = None,
+    opset: int = OPSET,
 ) -> Any:
     """Return a layer as a model of the library `onnx`, valid by its checker and its shape inference.
 
-    Definition   without `weights` they are inputs, by dotted names; a stack then needs its number of layers in `sizes`.
-                 A scalar that is None is an input, though it may have a default
+    Definition   without `weights` they are inputs, by dotted names; of a stack whose number of layers is not in `sizes`
+                 either, each weight is one input for all layers, and the stack is a `Scan`.
+                 A scalar that is None is an input, though it may have a default.
+                 `finish(layer, function)` stands for the traced function of a layer, with operators of `opset`
     Shapes       inputs (*batch, ...), weights as the layer has them
     Raises       CompileError where an equation has no form in ONNX, with its name; InputError where weights, sizes or
                  scalars do not fit; ImportError without the package onnx
     """
     onnx_library()  # the error about a missing package comes before the work
-    model = model_of(graph_of(layer, weights, sizes=sizes, scalars=scalars, batch=batch, dtype=dtype), layer.name)
+    options: dict[str, Any] = {"sizes": sizes, "scalars": scalars, "batch": batch, "dtype": dtype}
+    model = model_of(graph_of(layer, weights, **options, finish=finish, opset=opset), layer.name)
     if sum(each.nbytes for each in _arrays(model)) < _LARGEST:
         import_module("onnx.checker").check_model(model, full_check=True)
     return model
@@ -69,17 +77,6 @@ def _arrays(model: Any) -> list[Any]:
     ]
 
 
-def onnx_library() -> Any:
-    """Return the library that writes models.
-
-    Raises       ImportError with what to install
-    """
-    try:
-        return import_module("onnx")
-    except ImportError as error:
-        raise ImportError("exporting to ONNX needs the package onnx: install it (pip install onnx)") from error
-
-
 # The graph
 
 
@@ -91,15 +88,17 @@ def graph_of(
     scalars: Mapping[str, float | None] | None = None,
     batch: Sequence[str] | Mapping[str, Sequence[str | int]] = ("batch",),
     dtype: str = "float32",
+    finish: Finish | None = None,
+    opset: int = OPSET,
 ) -> tuple[Graph, list[Value]]:
     """Return the graph of a layer and its outputs; `batch` may tell the batch axes of each input by name."""
     if dtype not in REAL:
         raise InputError(f"{layer.name}: the dtype must be float32 or float64, not {dtype!r}")
     known = _sizes(require_layer(layer), weights, sizes)
     plan = plan_of(layer)
-    main = printed_functions(plan, named(plan), ONNX, ONNX.namespace())[Unit(layer)]
-    graph = Graph(dtype)
+    graph = Graph(dtype, opset)
     with building(graph):
+        main = printed_functions(plan, named(plan), ONNX, ONNX.namespace(), finish)[Unit(layer)]
         arguments = _arguments(layer, main, graph, weights, known, dict(scalars or {}), batch)
         found = main.function(**arguments)
         outputs = [each.astype(dtype) if each.dtype in REAL else each for each in _several(found)]
@@ -144,7 +143,21 @@ def _arguments(
             return _input(graph, variable, path, (), known)
         return Tensor(graph.constant(array.astype(graph.real) if array.dtype.kind == "f" else array, path))
 
-    arguments |= nested_values(tree, weights, known, layer.name, leaf)
+    def stack(path: str, part: WeightTree) -> Stack:
+        """Return the weights of a stack of a symbolic number of layers: inputs with an axis for the layers in front."""
+        each, whole = [], []
+
+        def member(inner: str, variable: Variable, array: None) -> Tensor:
+            value = Value(KINDS.get(variable.kind, graph.real), tuple(shape_at(variable, known)), inner)
+            value.name = graph.unique(f"{inner}/each")
+            each.append(value)
+            whole.append(_input(graph, variable, inner, (part.count,), known).value)
+            return Tensor(value, hides=variable.kind == "real")
+
+        own = nested_values(WeightTree(part.parameters, part.parts), None, known, member, stack, f"{path}.")
+        return Stack(path, own, tuple(each), tuple(whole), part.count)
+
+    arguments |= nested_values(tree, weights, known, leaf, stack)
     for name, size in main.sizes.items():
         arguments[name] = int(known[size]) if size in known else size
         if size not in known and size not in graph.lengths:
@@ -197,50 +210,3 @@ def _named_outputs(layer: Layer, graph: Graph, outputs: Sequence[Tensor]) -> lis
             value.name = name
         values.append(value)
     return values
-
-
-# The model
-
-
-def model_of(found: tuple[Graph, list[Value]], name: str) -> Any:
-    """Return a graph as a model of the library `onnx`."""
-    onnx = onnx_library()
-    helper, (graph, outputs) = onnx.helper, found
-    needed = used(graph, outputs)
-
-    def described(value: Value) -> Any:
-        kind = getattr(onnx.TensorProto, NUMBER_TYPES[value.dtype])
-        return helper.make_tensor_value_info(
-            value.name, kind, [n if isinstance(n, int) else str(n) for n in value.shape]
-        )
-
-    def written(node: Any) -> Any:
-        attributes = dict(node.attributes)
-        place = attributes.pop("output", 0)  # which of the results it is
-        if node.operator == "Cast":
-            attributes["to"] = getattr(onnx.TensorProto, NUMBER_TYPES[attributes["to"]])
-        results = [*(f"{node.output.name}/{k}" for k in range(place)), node.output.name]
-        return helper.make_node(
-            node.operator, [each.name for each in node.inputs], results, name=node.output.name, **attributes
-        )
-
-    nodes = [node for node in graph.nodes if node.output in needed]
-    constants = [
-        onnx.numpy_helper.from_array(array if array.flags.c_contiguous else array.copy(), value.name)
-        for value, array in graph.constants.items()
-        if value in needed
-    ]
-    body = helper.make_graph(
-        [written(node) for node in nodes],
-        name,
-        [described(value) for value in graph.inputs],
-        [described(value) for value in outputs],
-        constants,
-        value_info=[described(node.output) for node in nodes if node.output not in outputs],
-    )
-    opsets = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(
-        body, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets), producer_name="derivations"
-    )
-    helper.set_model_props(model, graph.aliases)  # equations whose value is that of another equation
-    return model

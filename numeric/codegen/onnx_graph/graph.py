@@ -10,7 +10,7 @@ Result       a node that is asked for twice, with the same inputs, is there once
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,8 +20,9 @@ import numpy as np
 from sympy import Expr, Integer, Symbol, sympify
 
 from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.onnx_graph.operators import OPSET
 
-__all__ = ["Dim", "Graph", "Node", "Value", "building", "current", "dim", "used"]
+__all__ = ["Body", "Dim", "Graph", "Node", "Value", "building", "current", "dim", "used"]
 
 Dim: TypeAlias = int | Expr
 Attributes: TypeAlias = tuple[tuple[str, Any], ...]
@@ -47,11 +48,22 @@ class Node:
     attributes: Attributes
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Body:
+    """The graph inside a loop, which names no value of the graph around it."""
+
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Value, ...]
+    constants: Mapping[Value, Any]
+
+
 @dataclass(eq=False)
 class Graph:
     """The nodes so far, in order; `real` is the number type of the layer's real arrays."""
 
     real: str = "float32"
+    opset: int = OPSET
     nodes: list[Node] = field(default_factory=list)
     inputs: list[Value] = field(default_factory=list)
     constants: dict[Value, Any] = field(default_factory=dict)
@@ -62,6 +74,9 @@ class Graph:
     _parts: list[str] = field(default_factory=list)
     _copies: Counter[str] = field(default_factory=Counter)
     _equation: list[str] = field(default_factory=list)
+    _inside: list[Node] | None = None  # the nodes of the body of a loop, while it is traced
+    _local: set[Value] = field(default_factory=set)  # values that depend on its inputs
+    _bodies: list[Value] = field(default_factory=list)  # all values of bodies, which get names with the others
 
     def node(
         self,
@@ -77,34 +92,59 @@ class Graph:
         if key not in self._made:
             output = Value(dtype, tuple(map(dim, shape)), self._hint(operator))
             self._made[key] = output
-            self.nodes.append(Node(operator, tuple(inputs), output, given))
+            nodes = self.nodes
+            if self._inside is not None and any(each in self._local for each in inputs):
+                nodes = self._inside  # what does not depend on the layer is computed once, outside
+                self._local.add(output)
+            nodes.append(Node(operator, tuple(inputs), output, given))
         return self._made[key]
+
+    @contextmanager
+    def body(self, inputs: Iterable[Value]) -> Iterator[list[Node]]:
+        """Collect the nodes of the body of a loop, which depend on its inputs.
+
+        Raises       ValueError for a loop inside a loop
+        """
+        if self._inside is not None:
+            raise ValueError("a stack of a symbolic number of layers inside another one; give one of the numbers")
+        self._inside, self._local = [], set(inputs)
+        try:
+            yield self._inside
+        finally:
+            self._made = {key: value for key, value in self._made.items() if value not in self._local}
+            self._inside = None
 
     def constant(self, array: Any, name: str | None = None) -> Value:
         """Return a value that is known; one with a name, a weight, is not merged with others."""
         array = np.asarray(array)
         key = ("constant", array.dtype.name, array.shape, array.tobytes()) if name is None else ("weight", name)
         if key not in self._made:
-            value = Value(array.dtype.name, array.shape, "constant", name and self._unique(name))
+            value = Value(array.dtype.name, array.shape, "constant", name and self.unique(name))
             self._made[key] = value
             self.constants[value] = array
         return self._made[key]
 
     def input(self, name: str, dtype: str, shape: Sequence[Dim]) -> Value:
         """Return an input of the graph; the sizes that are its axes, or that it is, can be read from now on."""
-        value = Value(dtype, tuple(map(dim, shape)), name, self._unique(name))
+        value = Value(dtype, tuple(map(dim, shape)), name, self.unique(name))
         self.inputs.append(value)
         for axis, along in enumerate(value.shape):
             if isinstance(along, Symbol):
                 self.lengths.setdefault(along, (value, axis))
         return value
 
+    def loop(self, body: Body, inputs: Sequence[Value], scanned: int) -> Value:
+        """Return the first output of a loop over the first axis of its last inputs."""
+        self._bodies += (*body.inputs, *body.constants, *(node.output for node in body.nodes))
+        first = inputs[0]
+        return self.node("Scan", inputs, first.dtype, first.shape, body=body, num_scan_inputs=scanned)
+
     # Names
 
     @contextmanager
     def part(self, name: str, copied: bool) -> Iterator[None]:
         """Name what is computed in a part of a layer below the part; copies of a repeated part are numbered."""
-        if copied:
+        if copied and self._inside is None:
             path = ".".join([*self._parts, name])
             self._copies[path] += 1
             name = f"{name}.{self._copies[path] - 1}"
@@ -136,7 +176,7 @@ class Graph:
         value = getattr(found, "value", None)
         if not isinstance(value, Value):
             return
-        own = self._unique(self._below(name))
+        own = self.unique(self._below(name))
         if value.name is None:
             value.name = own
         else:
@@ -148,15 +188,16 @@ class Graph:
     def _hint(self, operator: str) -> str:
         return self._below(f"{self._equation[-1]}/{operator}") if self._equation else self._below(operator)
 
-    def _unique(self, name: str) -> str:
+    def unique(self, name: str) -> str:
+        """Return a name that no value has yet, the given one if it is free."""
         self._names[name] += 1
-        return name if self._names[name] == 1 else self._unique(f"{name}_{self._names[name]}")
+        return name if self._names[name] == 1 else self.unique(f"{name}_{self._names[name]}")
 
     def finish(self) -> None:
         """Name all values that have no name yet."""
-        for value in [*self.constants, *(node.output for node in self.nodes)]:
+        for value in [*self.constants, *(node.output for node in self.nodes), *self._bodies]:
             if value.name is None:
-                value.name = self._unique(value.hint)
+                value.name = self.unique(value.hint)
 
 
 def dim(along: Any) -> Dim:
@@ -185,10 +226,10 @@ def building(graph: Graph) -> Iterator[Graph]:
         _CURRENT.reset(token)
 
 
-def used(graph: Graph, outputs: Sequence[Value]) -> Mapping[Value, None]:
-    """Return the values that outputs depend on."""
+def used(nodes: Sequence[Node], outputs: Sequence[Value]) -> Mapping[Value, None]:
+    """Return the values that outputs depend on, by way of nodes in their order."""
     needed = dict.fromkeys(outputs)
-    for node in reversed(graph.nodes):
+    for node in reversed(nodes):
         if node.output in needed:
             needed |= dict.fromkeys(node.inputs)
     return needed

@@ -17,6 +17,7 @@ from sympy import Add, Expr, Float, Integer, Max, Min, Mul, Number, Pow, Rationa
 from sympy import cos as cosine
 from sympy import exp as exponential
 from sympy import log as logarithm
+from sympy import pi as sympy_pi
 from sympy import sin as sine
 from sympy import sqrt as square_root
 from sympy import tanh as hyperbolic_tangent
@@ -26,7 +27,7 @@ from numeric.codegen.onnx_graph.operators import BINARY, ENTRYWISE
 
 __all__ = ["bounded", "cos", "e", "exp", "log", "pi", "sin", "sqrt", "tanh", "value_of", "vector_of"]
 
-pi, e = math.pi, math.e
+pi, e = sympy_pi, math.e  # a root such as sqrt(2/pi) stays one
 
 
 def _function(name: str, symbolic: Any) -> Any:
@@ -39,7 +40,14 @@ def _function(name: str, symbolic: Any) -> Any:
     return apply
 
 
-sqrt = _function("sqrt", square_root)
+_sqrt = _function("sqrt", square_root)
+
+
+def sqrt(x: Any) -> Any:
+    """Return a root; that of a whole number which is no square stays one, so that the graph says what it is."""
+    return square_root(x) if isinstance(x, int) and x >= 0 and math.isqrt(x) ** 2 != x else _sqrt(x)
+
+
 exp = _function("exp", exponential)
 log = _function("log", logarithm)
 sin = _function("sin", sine)
@@ -106,7 +114,7 @@ def value_of(number: Any, dtype: str) -> Value:
     graph = current()
     if not isinstance(number, Expr):
         return graph.constant(np.asarray(number, dtype))
-    if not number.free_symbols:
+    if number.is_Rational or number.is_Float or number.is_NumberSymbol:
         return graph.constant(np.asarray(int(number) if number.is_integer else float(number), dtype))
     if dtype == "int64":
         return _whole(graph, number)

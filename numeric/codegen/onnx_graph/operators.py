@@ -11,7 +11,12 @@ OPSET = 18  # the first in which all reductions take their axes as an input; eng
 
 ENTRYWISE = {
     "abs": "Abs",
+    "arccos": "Acos",
+    "arccosh": "Acosh",
+    "arcsin": "Asin",
+    "arcsinh": "Asinh",
     "arctan": "Atan",
+    "arctanh": "Atanh",
     "ceil": "Ceil",
     "cos": "Cos",
     "cosh": "Cosh",

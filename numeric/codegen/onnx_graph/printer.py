@@ -17,7 +17,7 @@ from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 from numeric.codegen.backends import functional
 from numeric.codegen.backends.backend import Backend, Texts, texts_of
 from numeric.codegen.backends.libraries import NUMPY, traceable
-from numeric.codegen.formula_printer import ScalarPrinter
+from numeric.codegen.formula_printer import CompileError, ScalarPrinter
 from numeric.codegen.onnx_graph import primitives
 from numeric.codegen.printer import Call, NumPyLayerPrinter
 
@@ -52,9 +52,16 @@ class OnnxLayerPrinter(NumPyLayerPrinter):
         self._scalar = ExactScalarPrinter(names)
 
     def doprint(self, expr: Basic | str, assign_to: None = None) -> str:
-        """Return an equation as a step with its name; anything else as it is."""
-        text = super().doprint(expr, assign_to)
-        return self._step(expr, text) if isinstance(expr, Equation) else text
+        """Return an equation as a step with its name; anything else as it is.
+
+        Raises       CompileError where the equation has no text, with its name
+        """
+        if not isinstance(expr, Equation):
+            return super().doprint(expr, assign_to)
+        try:
+            return self._step(expr, super().doprint(expr, assign_to))
+        except CompileError as error:
+            raise CompileError(f"the equation for {expr.variable.name} has no form in ONNX: {error}") from error
 
     def _step(self, equation: Equation, text: str) -> str:
         return f"equation({equation.variable.name!r}, lambda: {text})"
@@ -92,7 +99,7 @@ ONNX = Backend(
     OnnxLayerPrinter,
     (
         {
-            "reduce": "from functools import reduce",
+            "reduce": f"from {ROOM}.stack import reduce",
             "math": f"import {ROOM}.numbers as math",
             "np": f"import {ROOM}.arrays as np",
             "special": f"import {ROOM}.arrays as special",

@@ -10,7 +10,6 @@ from sympy import Expr, Integer, Symbol, solve
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import total
-from numeric.codegen.formula_printer import CompileError
 from numeric.runtime.structure import WeightTree
 
 __all__ = ["flat_weights", "nested_values", "shape_at", "sizes_of_weights", "solved_sizes"]
@@ -39,13 +38,13 @@ def nested_values(
     tree: WeightTree,
     weights: Mapping[str, Any] | None,
     known: Known,
-    layer: str,
     leaf: Callable[[str, Variable, Any], Any],
+    stack: Callable[[str, WeightTree], Any],
     path: str = "",
 ) -> dict[str, Any]:
     """Return nested weights with `leaf(path, variable, array)` for each array, which is None without weights.
 
-    Raises       CompileError where the number of layers of a stack is not known
+    Definition   `stack(path, part)` stands for the weights of a stack whose number of layers is not known
     """
     found: dict[str, Any] = {}
     for name, variable in tree.parameters.items():
@@ -54,16 +53,14 @@ def nested_values(
     for name, part in tree.parts.items():
         below = None if weights is None else weights[name]
         if part.count is None:
-            found[name] = nested_values(part, below, known, layer, leaf, f"{path}{name}.")
+            found[name] = nested_values(part, below, known, leaf, stack, f"{path}{name}.")
             continue
         count = part.count.xreplace(dict(known)) if below is None else Integer(len(below))
         if not count.is_Integer:
-            raise CompileError(
-                f"layer {layer}: the part {path}{name} is repeated {count} times; give the number, as "
-                f"sizes={{'{count}': 2}}, or the weights"
-            )
+            found[name] = stack(f"{path}{name}", part)
+            continue
         found[name] = [
-            nested_values(part, None if below is None else below[k], known, layer, leaf, f"{path}{name}.{k}.")
+            nested_values(part, None if below is None else below[k], known, leaf, stack, f"{path}{name}.{k}.")
             for k in range(int(count))
         ]
     return found

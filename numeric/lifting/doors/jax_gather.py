@@ -7,7 +7,6 @@ from typing import Any
 
 from sympy import Expr, Integer, expand
 
-from derivations.language.arrays.selection import Pick
 from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.axes import Along, numbered, same_length, size_of_axis
@@ -15,8 +14,7 @@ from numeric.lifting.doors.jax_sizes import Dimensions
 from numeric.lifting.doors.jax_tables import PLACES, Table, array_of, bounds_of, entries_at
 from numeric.lifting.numbers import at_least
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, tensor
-from numeric.lifting.trace import current
+from numeric.lifting.tensor import Tensor
 
 __all__ = ["Columns", "are_whole", "column_of", "gathered"]
 
@@ -60,7 +58,7 @@ def gathered(equation: Any, dims: Dimensions, array: Any, numbers: Any) -> Any:
         if len(columns) == 1 and _is_matrix(array) and columns[0].ndim == 1 and same_length(sizes[1], array.axes[1]):
             return places.gathered(array, columns[0])
         if len(columns) == 2 and _is_matrix(array) and _counts_rows(columns[0], array):
-            return _picked(array, columns[1])
+            return op.removed(places.picked(array, op.inserted(columns[1], [1]), 1), [1])
     along_rows = tuple(how.operand_batching_dims) == (0,) and tuple(how.start_index_map) == (1,)
     if (
         along_rows
@@ -68,17 +66,10 @@ def gathered(equation: Any, dims: Dimensions, array: Any, numbers: Any) -> Any:
         and len(shape) - len(how.offset_dims) == 2
         and size_of_axis(columns[0].axes[-1]) == 1
     ):
-        return op.inserted(_picked(array, op.removed(columns[0], [1])), [1])
+        return places.picked(array, columns[0], 1)
     raise refuse(
         "a look-up that is not in the rows of a matrix, or of one entry of each row, by a vector of whole numbers"
     )
-
-
-def _picked(array: Tensor, numbers: Tensor) -> Tensor:
-    """Return one entry of each row of a matrix."""
-    op.finite("a look-up", array)
-    current().chosen[current().define(numbers.node), array.sizes[1]] = None
-    return tensor(Pick(array.node, numbers.node))
 
 
 def _counts_rows(column: Any, array: Tensor) -> bool:

@@ -116,6 +116,7 @@ def give_operators() -> None:
         "clip": np.clip,
         "ravel": np.ravel,
         "take": np.take,
+        "argsort": np.argsort,
     }.items():
         setattr(NumpyArray, name, _as_function(function))
     own: dict[str, Any] = {

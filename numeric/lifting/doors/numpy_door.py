@@ -347,14 +347,22 @@ def _einsum(text: Any, arrays: Any, more: dict[str, Any]) -> Any:
 
 def _take(a: Any, indices: Any, axis: Any, more: dict[str, Any]) -> Any:
     plain(more)
-    if axis != 0:
-        raise refuse("take along another axis")
-    return places.gathered(_array(a), _array(indices))
+    if axis is None:
+        raise refuse("take without an axis")
+    return places.gathered(_array(a), _array(indices), int(axis))
 
 
 def _joined(rule: Callable[..., Any], arrays: Any, axis: Any, more: dict[str, Any]) -> Any:
     plain(more)
     return rule([_array(a) for a in arrays], axis)
+
+
+def _argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    if order is not None or not (kind == "stable" or stable) or axis is None:
+        raise refuse("argsort of more than the rows, or without a rule for equal entries: kind='stable' has one")
+    if a.ndim != 2 or op.axis_number(axis, 2) != 1:
+        raise refuse("argsort of an array that is no matrix, or along its columns")
+    return places.sorted_places(a)
 
 
 def contracted(a: Any, b: Any, axes: Any = 2) -> Any:
@@ -439,6 +447,8 @@ FUNCTIONS: Table = {
     np.clip: _clip,
     np.repeat: repeated,
     np.take: lambda a, indices, axis=None, **more: _take(a, indices, axis, more),
+    np.argsort: _argsort,
+    np.take_along_axis: lambda arr, indices, axis: places.picked(_array(arr), _array(indices), int(axis)),
     np.copy: lambda a, **more: again(a),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,

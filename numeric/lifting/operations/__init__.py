@@ -26,6 +26,7 @@ from numeric.lifting.operations.broadcasting import (
     constant,
     defined_by,
     moved,
+    source_of,
     unequal,
     viewed,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "removed",
     "sigmoid",
     "softmax",
+    "source_of",
     "subtract",
     "summation",
     "summed",

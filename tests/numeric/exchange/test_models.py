@@ -8,6 +8,8 @@ import pytest
 
 from numeric import load, to_onnx
 from numeric.codegen.onnx_graph.engines import ENGINES, started
+from numeric.exchange.equation_proofs import equation_proofs
+from numeric.exchange.export import scores_of
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
 torch = pytest.importorskip("torch")
@@ -76,3 +78,13 @@ def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path:
     (found,) = started(engine, to_onnx(model, optimized=optimized), threads=1)(feeds)
     assert found.shape == expected.shape
     assert np.abs(found - expected).max() < BOUND * max(1, np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "mixtral"])
+def test_a_model_comes_back_equation_by_equation(name, tmp_path: Path):
+    model = load(saved(name, tmp_path))
+    of, sizes = scores_of(model)
+    graph = to_onnx(of, sizes=sizes, batch=(), scalars={each.name: None for each in of.scalars})
+    verdicts = equation_proofs(graph, of, sizes)
+    assert {each.level for each in verdicts.values()} == {"proved"}
+    assert len(verdicts) > 45

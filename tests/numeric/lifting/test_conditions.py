@@ -115,3 +115,13 @@ def test_sums_by_halves_and_by_pairs() -> None:
     assert prove_same(whole, in_halves, X=(n, 2 * p)).level == "proved"
     assert prove_same(whole, in_pairs, X=(n, 2 * p)).level == "proved"
     assert prove_same(whole, one_half, X=(n, 2 * p)).level == "refuted"
+
+
+def test_a_layer_says_nothing_where_it_has_no_value() -> None:
+    verdict = prove(lambda X, D, rate: X * D / (1 - rate), layers()["dropout"])
+    assert verdict.qualified.endswith("(real arithmetic, all sizes >= 1; if rate != 1)")
+
+
+def test_a_divisor_that_the_layer_does_not_have_is_not_assumed_away() -> None:
+    verdict = prove(lambda X, W, b: (X @ W + b) * X.sum() / X.sum(), layers()["linear"])
+    assert verdict.level == "unknown", verdict.explain()

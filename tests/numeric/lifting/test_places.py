@@ -5,8 +5,11 @@ import pytest
 from sympy import Ge
 
 from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.routing import RoutedProduct
+from derivations.language.layers.layer import Equation, Layer
 from derivations.symbols import d, m, n, size
 from numeric.lifting import NotFollowed, lift, prove_same
+from numeric.lifting.proving import prove
 from tests.numeric.lifting.following import follows
 
 h, p = size("h"), size("p")
@@ -244,3 +247,48 @@ def test_a_write_into_slices_of_two_axes_is_refused():
 
     with pytest.raises(NotFollowed, match="several axes"):
         lift(corner, x=(n, d))
+
+
+def one_hot(numbers, count):
+    return (numbers[..., None] == np.arange(count)) * 1.0
+
+
+rows, entries = Variable("t", (n,), "integer"), Variable("t", (n, p), "integer")
+
+
+@pytest.mark.parametrize("count", [p, 3, 16, 17])
+def test_one_of_a_few_matrices_is_chosen_as_of_many(count):
+    """Sums over up to 16 numbers are written out, but an entry names its place in them as in longer sums."""
+    X, W, t = Variable("X", (n, m)), Variable("W", (count, m, d)), Variable("t", (n,), "integer")
+    Y = Variable("Y", (n, d))
+    routed = Layer("routed", (X, W, t), (), [Equation(Y, RoutedProduct(X, W, t))], Y)
+    assert prove(lambda X, W, t: (X[:, None, :] @ W[t])[:, 0, :], routed).level == "proved"
+    assert prove(lambda X, W, t: (X[:, None, :] @ W[t])[:, 0, :] * 2, routed).level != "proved"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "function", "by_hand"),
+    [
+        (rows, lambda T, t: T[t], lambda T, t: np.tensordot(one_hot(t, T.shape[0]), T, axes=1)),
+        (
+            rows,
+            lambda T, t: np.take(T, t, axis=1),
+            lambda T, t: np.einsum("jp,ipk->ijk", one_hot(t, T.shape[1]), T),
+        ),
+        (
+            entries,
+            lambda T, t: np.take_along_axis(T, t[:, :, None], axis=2)[:, :, 0],
+            lambda T, t: np.einsum("ijp,ijp->ij", one_hot(t, T.shape[2]), T),
+        ),
+    ],
+)
+def test_numbers_choose_parts_along_an_axis(numbers, function, by_hand):
+    shapes = {"T": (n, p, d), "t": numbers}
+    assert prove_same(function, by_hand, **shapes).level == "proved"
+    assert prove_same(function, lambda T, t: by_hand(T, t) + by_hand(T, t), **shapes).level == "refuted"
+
+
+def test_an_order_needs_a_rule_for_equal_entries():
+    assert lift(lambda x: np.argsort(x, axis=-1, kind="stable") * 1.0, x=(n, d)).layer.output.shape == (n, d)
+    with pytest.raises(NotFollowed, match="without a rule for equal entries"):
+        lift(lambda x: np.argsort(x, axis=-1), x=(n, d))

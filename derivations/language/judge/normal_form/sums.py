@@ -5,7 +5,7 @@ dependence     sum_{j=0}^{i} f_j = sum_{j=0}^{n-1} [j <= i] f_j where i <= n - 1
 count          sum_{j=a}^{b} 1 = b - a + 1, and sums of brackets and powers (`counting`)
 delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
 bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
-numbers        a sum over at most 16 numbers is written out
+numbers        a sum over at most 16 numbers is written out, except where a delta names the place by an entry
 blocks         sum_{j=0}^{k p - 1} f(j) = sum_{a=0}^{k-1} sum_{b=0}^{p-1} f(p a + b), for one p that the context names
 nesting        sums inside a sum are joined to it; a product of sums over different indices is split
 naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
@@ -292,10 +292,32 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
         number = constant_value(add(subtract(high, low), ONE))
         alone = not any(contains(context.ranges[other], index) for other in indices if other != index)
         if alone and number is not None and 0 <= number <= _WRITTEN_OUT:
+            p, named = _with_deltas(p, index, context)
             places = (add(low, constant(step)) for step in range(int(number)))
-            p = add(*(substitute(p, {index: place}, context) for place in places))
+            p = add(named, *(substitute(p, {index: place}, context) for place in places))
             indices = [other for other in indices if other != index]
     return _sum(indices, settle(p, context), context) if indices else p
+
+
+def _with_deltas(p: Poly, index: Atom, context: Context) -> tuple[Poly, Poly]:
+    """Return the terms that a short sum is written out for, and the sum of those in which a delta names the place.
+
+    sum_{j=0}^{2} delta_{j,v} f(j) is f(v) as in a long sum, for a v that is an entry of an array.
+    """
+    rest: list[Poly] = []
+    named: list[Poly] = []
+    for mono, coefficient in p:
+        value = _sum_with_delta(mono, index, context) if any(_at_entry(atom, index) for atom, _ in mono) else None
+        if value is None:
+            rest.append(monomial(mono, coefficient))
+        else:
+            named.append(scale(value, coefficient))
+    return add(*rest), add(*named)
+
+
+def _at_entry(atom: Atom, index: Atom) -> bool:
+    """Return whether a delta says that an index is an entry of an array."""
+    return atom[0] == "delta" and contains(atom, index) and any(inner[0] == "x" for inner in walk(atom))
 
 
 def _in_blocks(p: Poly, indices: list[Atom], context: Context) -> tuple[Poly, list[Atom]]:

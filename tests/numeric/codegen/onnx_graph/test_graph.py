@@ -1,10 +1,19 @@
 """Graphs before they are written, without the library onnx: names, shapes, what is shared, what is refused."""
 
 import pytest
-from sympy import Symbol
+import sympy
+from sympy import Lambda, Symbol, symbols
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layer
+from derivations.language import gradient
+from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import Elementwise, Hadamard, Named
+from derivations.language.arrays.selection import Windows
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.symbols import N, d_model, n, size
+from derivations.transformer import encoder
 from numeric import CompileError, InputError
 from numeric.codegen.onnx_graph.export import graph_of
 from numeric.models.weights import initialise
@@ -89,14 +98,60 @@ def test_batch_axes_that_differ_are_refused_by_the_equation():
         graph_of(scaled_dot_product_attention(), batch=axes)
 
 
-def test_a_stack_of_unknown_height_is_refused():
-    with pytest.raises(CompileError, match="part layers is repeated N times; give the number"):
-        graph_of(layer("encoder"))
+def test_a_stack_inside_a_stack_is_refused_by_the_equation():
+    X, let = array("X", n, d_model), Equations()
+    of_stacks = part("stacks", encoder(), count=size("M"))
+    whole = Layer("stacks_of_stacks", (X,), (), let, let("Y")(of_stacks(X)))
+    with pytest.raises(CompileError, match=r"the equation for stacks\.Z has no form in ONNX: .*inside another one"):
+        graph_of(whole)
+    graph, _ = graph_of(whole, sizes={"M": 2})
+    assert [node.operator for node in graph.nodes].count("Scan") == 2
 
 
-def test_a_number_of_operators_that_is_not_known_is_refused_by_the_equation():
-    with pytest.raises(CompileError, match=r"equation for Y has no form in ONNX.*depends on w; give w a value"):
-        graph_of(layer("convolution"))
+def test_a_loop_takes_no_more_along_than_its_layers_read():
+    """Sizes are computed outside: no array of all weights goes from layer to layer."""
+    graph, _ = graph_of(layer("decoder"))
+    (scan,) = (node for node in graph.nodes if node.operator == "Scan")
+    taken = scan.inputs[1 : -dict(scan.attributes)["num_scan_inputs"]]
+    assert len(taken) > 2
+    assert not any(N in value.shape for value in taken)
+
+
+def of_one(value):
+    """A layer of one equation."""
+    let = Equations()
+    return Layer("trial", (X,), (), let, let("T")(value))
+
+
+def entrywise(formula):
+    return of_one(Elementwise(Named("f", Lambda(x, formula)), X))
+
+
+def tabulated(formula):
+    return of_one(Hadamard(Tabulated(Lambda((i, j), formula), n, d_model), X))
+
+
+X, x, (i, j) = array("X", n, d_model), Symbol("x", real=True), symbols("i j", integer=True)
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        (entrywise(sympy.gamma(x)), "T has no form in ONNX: no operator of ONNX computes gamma"),
+        (entrywise(sympy.besselj(0, x)), "T has no form in ONNX: no operator of ONNX computes jv"),
+        (entrywise(sympy.Mod(x, 3)), "T has no form in ONNX: no operator of ONNX computes mod"),
+        (entrywise(sympy.erfinv(x)), "T has no form in ONNX: erfinv in"),
+        (tabulated(sympy.factorial(i)), "T has no form in ONNX: no operator of ONNX computes factorial"),
+        (tabulated(sympy.Sum(1 / (x + 1), (x, 0, i))), "T has no form in ONNX: the symbol x"),
+        (of_one(Windows(X, size("w"))), "T has no form in ONNX: .*depends on w; give w a value"),
+        (layer("convolution"), "Y has no form in ONNX: .*depends on w; give w a value"),
+        (gradient(layer("mixture_of_experts")), "dW_gate has no form in ONNX: .*give E a value"),
+        (gradient(layer("encoder")), "of the stack layers has no form in ONNX for N layers: .*give N a value"),
+    ],
+)
+def test_what_has_no_form_is_refused_by_the_equation(of, message):
+    with pytest.raises(CompileError, match=f"the equation (for )?{message}"):
+        graph_of(of)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Every layer as an ONNX model: valid by the library's checker, and run by two engines with the compiled values."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -75,6 +78,36 @@ FEW = ("softmax", "masked_multi_head_attention", "latent_attention", "encoder", 
 def test_a_few_layers_at_other_sizes(engine, name):
     it = case(name, SIZES[1], "float32")
     assert worst(symbolic(it), engine, it) < BOUND
+
+
+def of_all_layers(feeds):
+    """The weights of a stack as one array each, with an axis for the layers in front."""
+    found = {}
+    for name, x in feeds.items():
+        found.setdefault(re.sub(r"\.\d+\.", ".", name), []).append(x)
+    numbered = {re.sub(r"\.\d+\.", ".", name) for name in feeds if re.search(r"\.\d+\.", name)}
+    return {name: np.stack(each) if name in numbered else each[0] for name, each in found.items()}
+
+
+@pytest.mark.parametrize("name", ["decoder", pytest.param("transformer", marks=pytest.mark.slow)])
+def test_one_graph_runs_stacks_of_any_number_of_layers(engine, name):
+    """The mask and the memory go along from layer to layer, in one Scan for each stack."""
+    run, count = None, Counter()
+    for N in (2, 5):
+        it = case(name, {**SIZES[0], "N": N}, "float32")
+        model = to_onnx(it.layer)
+        count.update(node.op_type for node in model.graph.node)
+        run = run or started(engine, model, threads=1)
+        feeds = of_all_layers(feeds_of(it))
+        (found,) = run({each.name: feeds[each.name] for each in model.graph.input})
+        assert off(found, compile_layer(it.layer)(**it.arguments)) < BOUND
+    assert count["Scan"] == 2 * (1 + (name == "transformer"))
+
+
+def test_values_in_a_stack_are_named_after_the_equations():
+    scan = to_onnx(layer("encoder")).graph.node[-1]
+    body = next(each.g for each in scan.attribute if each.name == "body")
+    assert {"layers.attention.attention.S", "layers.feed_forward.G"} <= {n.output[0] for n in body.node}
 
 
 def test_all_layers_of_the_catalogue_are_exported():

@@ -5,6 +5,7 @@ examples and what an axis flattens are batch axes or one axis of the layer, all 
 """
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ pytest.importorskip("onnx", reason="the peers tests compare with ONNX's node cas
 torch = pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 
 from derivations.language.layers.layer import Layer  # noqa: E402 - after what may skip
+from numeric import compile_layer  # noqa: E402
+from tests.numeric.every_route.arguments import Call  # noqa: E402
 from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient  # noqa: E402
+from tests.numeric.verification.agreement.onnx_cases.activations import FORMULAS, ROWS  # noqa: E402
 from tests.numeric.verification.agreement.onnx_cases.case import Given, NotWritten, Written  # noqa: E402
+from tests.numeric.verification.agreement.onnx_cases.losses import LOSSES  # noqa: E402
+from tests.numeric.verification.agreement.onnx_cases.norms import NORMS  # noqa: E402
 from tests.numeric.verification.agreement.onnx_cases.reading import WRITERS, cases  # noqa: E402
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
@@ -84,6 +90,43 @@ def test_every_route_agrees(name, call):
     gradients = plain_gradient(call.call, given)
     for route in (*GRADIENTS.values(), *PEERS.values()):
         assert_close(route(call.call, given), gradients, 1e-9)
+
+
+def in_the_engine(call: Call, dtype: type) -> list[np.ndarray]:
+    """What onnxruntime makes of the layer as a graph."""
+
+    def given(value):
+        return np.asarray(value, dtype) if np.asarray(value).dtype.kind == "f" else np.asarray(value)
+
+    weights = {name: given(value) for name, value in call.weights.items()}
+    run = compile_layer(call.layer, "onnxruntime")
+    found = run(*map(given, call.inputs), **weights, **call.asked, **call.scalars)
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "call"), [pytest.param(name, call, id=name) for name, call in layers().items()])
+def test_the_graph_of_a_layer_agrees(name, call):
+    pytest.importorskip("onnxruntime")
+    tolerance = max((CLOSE.get(each, SINGLE) for each in number_types(CASES[name])), default=SINGLE)
+    dtype = np.float32 if CASES[name].operator in ("Erf", "Gelu") else np.float64  # it has no Erf of float64
+    assert_close(in_the_engine(call.call, dtype), call.wanted, tolerance)
+
+
+def test_the_page_tells_how_many_there_are():
+    """The rows of the table on docs/onnx.md."""
+    groups = {
+        "attention": {"Attention"},
+        "rotary embedding": {"RotaryEmbedding"},
+        "norms": set(NORMS),
+        "losses": set(LOSSES),
+        "softmax and others of rows": set(ROWS),
+        "activations": set(FORMULAS),
+    }
+    page = (Path(__file__).parents[4] / "docs" / "onnx.md").read_text(encoding="utf-8")
+    for group, operators in groups.items():
+        own = [case.name for case in CASES.values() if case.operator in operators]
+        assert f"| {group} | {len(own)} | {len(set(own) - NOT_WRITTEN)} |" in page
 
 
 def test_a_wrong_mask_is_seen():

@@ -1,0 +1,85 @@
+"""A stack of a symbolic number of layers as one `Scan`: its body is one layer, its weights have an axis in front.
+
+Definition   Z_0 = X, Z_k = layer(Z_{k-1}, weights[k - 1]), result Z_N; weight W of the layers is one input (N, ...)
+Result       values in the body have the names of the layer's equations below the part: `layers.attention.S`
+Raises       ValueError where a layer changes the shape or the number type of what it is given
+Source       the operator Scan of ONNX, opset 18: https://onnx.ai/onnx/operators/onnx__Scan.html
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from sympy import Expr
+
+from numeric.codegen.formula_printer import CompileError
+from numeric.codegen.onnx_graph.graph import Body, Node, Value, current, used
+from numeric.codegen.onnx_graph.shapes import same
+from numeric.codegen.onnx_graph.tensor import Tensor
+
+__all__ = ["Stack", "reduce"]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The weights of a stack: those of one layer, nested, and for each of them the input that holds all layers'."""
+
+    part: str
+    member: dict[str, Any]
+    each: tuple[Value, ...]
+    all: tuple[Value, ...]
+    count: Expr
+
+    def __iter__(self) -> NoReturn:
+        """Refuse what goes through the layers one by one, as a gradient does."""
+        raise CompileError(
+            f"the equation of the stack {self.part} has no form in ONNX for {self.count} layers: it goes through them "
+            f"one by one; give {self.count} a value"
+        )
+
+    def __reversed__(self) -> NoReturn:
+        """Refuse it backwards as well."""
+        iter(self)
+
+
+def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first: Any) -> Any:
+    """Return what the layers of a stack make of an array, one after another, as `functools.reduce` does."""
+    if not isinstance(items, Stack):
+        return functools.reduce(layer, items, first)
+    graph = current()
+    before = Value(first.dtype, first.shape, "before", graph.unique(f"{items.part}/before"))
+    with graph.body([before, *items.each]) as nodes:
+        after = layer(Tensor(before, hides=first.hides), items.member)
+    unchanged = after.dtype == first.dtype and len(after.shape) == len(first.shape)
+    if not unchanged or not all(map(same, after.shape, first.shape)):
+        raise ValueError(f"a layer of the stack {items.part} makes {after.shape} of {first.shape}")
+    body, around = _closed(nodes, before, items.each, after.value, graph.constants)
+    return Tensor(graph.loop(body, [first.value, *around, *items.all], len(items.all)), after.hides)
+
+
+def _closed(
+    nodes: Sequence[Node], before: Value, each: Sequence[Value], after: Value, constants: Mapping[Value, Any]
+) -> tuple[Body, list[Value]]:
+    """Return a body that names nothing outside, and the values that it takes from there.
+
+    Such a value is handed on from layer to layer, since not every engine reads values of the graph around a loop.
+    """
+    needed = used(nodes, [after])
+    kept = [node for node in nodes if node.output in needed]
+    own = {before, *each, *(node.output for node in kept)}
+    outside = dict.fromkeys(value for node in kept for value in node.inputs if value not in own)
+    inner = {value: Value(value.dtype, value.shape, f"{value.hint}/inside") for value in outside}
+    around = [value for value in outside if value not in constants]
+    after_each = {value: Value(value.dtype, value.shape, f"{value.hint}/after") for value in around}
+    handed = [Node("Identity", (inner[value],), after_each[value], ()) for value in around]
+    closed = [replace(node, inputs=tuple(inner.get(value, value) for value in node.inputs)) for node in kept]
+    body = Body(
+        (before, *(inner[value] for value in around), *each),
+        (*closed, *handed),
+        (after, *after_each.values()),
+        {inner[value]: constants[value] for value in outside if value in constants},
+    )
+    return body, around
