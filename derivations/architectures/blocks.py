@@ -43,7 +43,11 @@ class Around:
         return (
             *([array("memory", m, d_model)] if self.memory else []),
             *([mask_array("M", n, n)] if self.masked else []),
-            *([array("B", block.attention.heads, n, n)] if self.biased and isinstance(block.attention, Attention) else []),
+            *(
+                [array("B", block.attention.heads, n, n)]
+                if self.biased and isinstance(block.attention, Attention)
+                else []
+            ),
         )
 
 
@@ -108,7 +112,12 @@ def _network(block: Block) -> Callable[[Array], Array]:
     return part(name, feed_forward_layer(block.feed_forward))
 
 
-_LETTERS = {"self_attention": ("U", "A", "Y"), "mixer": ("U", "A", "Y"), "cross_attention": ("V", "C", "R"), "feed_forward": ("W", "F", "Z")}
+_LETTERS = {
+    "self_attention": ("U", "A", "Y"),
+    "mixer": ("U", "A", "Y"),
+    "cross_attention": ("V", "C", "R"),
+    "feed_forward": ("W", "F", "Z"),
+}
 
 
 def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callable[[Array], Array]) -> Array:

@@ -1,6 +1,6 @@
 r"""The state space layer with heads (Mamba-2): every head has one decay, groups of heads share B and C.
 
-Definition   Z, U, T = X W_Z, X W_U, X W_T; V, B and C are SiLU of causal convolutions of U, X W_B and X W_C;
+Definition   Z, U, T = X W_Z, X W_U, X W_T; V, B and C are SiLU of causal convolutions of U, X W_J and X W_K;
              Delta = softplus(T + b_Delta); for head f of group e
              H_t,efqs = exp(-Delta_tef exp(A_ef)) H_t-1,efqs + Delta_tef V_t,efq B_t,es;
              Y_t,efq = sum_s H_t,efqs C_t,es + D_ef V_t,efq; output = norm(Y o SiLU(Z)) W_O
@@ -33,6 +33,8 @@ _u = scalar("u")
 heads, columns = state_groups * heads_of_group, state_groups * heads_of_group * state_width
 X = array("X", n, d_model)
 EPSILON = Rational(1, 10**5)
+GROUP = heads_of_group * state_width
+IN_GROUP = e * GROUP + x
 AT_HEAD, AT_COLUMN = e * heads_of_group + f, (e * heads_of_group + f) * state_width + q
 
 
@@ -85,16 +87,23 @@ def norm_of_groups(eps: Rational = EPSILON) -> Layer:
     Source       Dao and Gu (2024), section 7.2; Zhang and Sennrich (2019) for the norm
     """
     G, gamma = array("G", n, columns), array("gamma", columns)
-    group = heads_of_group * state_width
-    at, of_groups, by_group = e * group + x, [(e, state_groups), (x, group)], (n, state_groups, group)
+    of_groups, by_group = [(e, state_groups), (x, GROUP)], (n, state_groups, GROUP)
     let = Equations()
-    squares = operand_of(let("Q")(square(G)), (t, at))
-    mean = let("M")(contraction((t, e), by_group[:2], [(x, group)], 1 / group, squares))
-    inverse = operand_of(let("F")(named("inverse_root", 1 / sqrt(_u + eps), _u)(mean)), (t, e))
-    scaled = operand_of(let("N")(contraction((t, e, x), by_group, (), 1, operand_of(G, (t, at)), inverse)), (t, e, x))
-    joined = let("J")(contraction((t, c), (n, columns), of_groups, KroneckerDelta(c, at), scaled))
+    inverse = operand_of(let("F")(part("roots", _inverse_roots(eps))(G)), (t, e))
+    scaled = let("N")(contraction((t, e, x), by_group, (), 1, operand_of(G, (t, IN_GROUP)), inverse))
+    read = operand_of(scaled, (t, e, x))
+    joined = let("J")(contraction((t, c), (n, columns), of_groups, KroneckerDelta(c, IN_GROUP), read))
     Y = let("Y")(Hadamard(joined, RowBroadcast(gamma, n)))
     return Layer("norm_of_groups", (G,), (gamma,), let, Y)
+
+
+def _inverse_roots(eps: Rational) -> Layer:
+    """Return 1 / sqrt(mean of the squares of a group + eps), for every row and group."""
+    G = array("G", n, columns)
+    let = Equations()
+    squares = operand_of(let("Q")(square(G)), (t, IN_GROUP))
+    mean = let("M")(contraction((t, e), (n, state_groups), [(x, GROUP)], 1 / GROUP, squares))
+    return Layer("inverse_roots", (G,), (), let, let("F")(named("inverse_root", 1 / sqrt(_u + eps), _u)(mean)))
 
 
 @catalogued
@@ -110,18 +119,18 @@ def state_space_heads(
 
     Definition   that of the module; `norm` is the RMS norm of all columns together, that of the columns of each group,
                  or none
-    Shapes       X and O (n, d_model), W_Z and W_U (d_model, g_S r_S d_S), W_B_in and W_C_in (d_model, g_S d_state),
+    Shapes       X and O (n, d_model), W_Z and W_U (d_model, g_S r_S d_S), W_J and W_K (d_model, g_S d_state),
                  W_T (d_model, g_S r_S), kernels K of w rows, A, D and b_Delta (g_S r_S,), gamma (g_S r_S d_S,),
                  W_O (g_S r_S d_S, d_model)
     Source       Dao and Gu (2024), section 7.1 and figure 6
     """
     write, of_groups = Writer(), state_groups * d_state
     Z, U = write.affine("Z", X, columns, biases), write.affine("U", X, columns, biases)
-    rows = {name: write.affine(name, X, of_groups, biases) for name in ("B_in", "C_in")}
+    rows = {name: write.affine(name, X, of_groups, biases) for name in "JK"}
     steps = write.affine("T", X, heads, biases)
     V = write.convolved("V", U, activation, convolution_bias)
-    B = write.convolved("B", rows["B_in"], activation, convolution_bias)
-    C = write.convolved("C", rows["C_in"], activation, convolution_bias)
+    B = write.convolved("B", rows["J"], activation, convolution_bias)
+    C = write.convolved("C", rows["K"], activation, convolution_bias)
     Delta = write.let("Delta")(softplus(steps + write.weight("b_Delta", heads)))
     A, D = write.weight("A", heads), write.weight("D", heads)
     Y = write.let("Y")(part("states", head_states())(V, Delta, B, C, A=A, D=D))

@@ -7,7 +7,7 @@ from derivations.language.arrays.functions import Named
 from derivations.language.arrays.shapes import Sized
 from derivations.language.layers.layer import Equations, part
 from derivations.normalisation.rms_norm import rms_norm
-from derivations.recurrences.causal_convolution import convolved, width
+from derivations.recurrences.causal_convolution import causal_convolution, width
 
 __all__ = ["Writer"]
 
@@ -32,9 +32,11 @@ class Writer:
     def convolved(self, name: str, rows: Array, activation: Named | None, biased: bool) -> Variable:
         """Write the causal convolution of every column, with a bias if there is one, behind an activation."""
         columns = rows.shape[1]
-        value = convolved(rows, self.weight(f"K_{name}", width, columns))
-        value = value + self.weight(f"b_K_{name}", columns) if biased else value
-        return self.let(name)(value if activation is None else activation(value))
+        weights = {"K": self.weight(f"K_{name}", width, columns)}
+        if biased:
+            weights["b"] = self.weight(f"b_K_{name}", columns)
+        inner = part(f"{name}_convolution", causal_convolution(biased=biased))(rows, **weights)
+        return self.let(name)(inner if activation is None else activation(self.let(f"{name}_in")(inner)))
 
     def normed(self, name: str, rows: Array, eps: Rational, scaled: bool) -> Variable:
         """Write the RMS norm of rows, with a factor for each column if `scaled`."""

@@ -6,12 +6,11 @@ state. Fields that say how a recurrence is computed, or with which numbers train
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
-from derivations.architectures.description import Attention, Block, Embedding, Experts, FeedForward, Recurrent, Stack
+from derivations.architectures.description import Attention, Block, Embedding, Experts, Recurrent, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.gated import decoder_of, experts_of, gated_feed_forward
@@ -27,10 +26,11 @@ from derivations.architectures.hugging_face.shared import (
 )
 from derivations.recurrences.causal_convolution import width
 from derivations.recurrences.selective_state_space import d_inner, d_state, rank, selective_state_space
+from derivations.recurrences.short_convolution import short_convolution
 from derivations.recurrences.state_space_heads import heads_of_group, state_groups, state_space_heads, state_width
-from derivations.symbols import d_ff, d_model, size
+from derivations.symbols import d_ff, d_model
 
-__all__ = ["heads_of", "selective"]
+__all__ = ["HYBRID", "Names", "heads_of", "selective", "short"]
 
 COMPUTED = ("residual_in_fp32", "use_mambapy", "use_falcon_mambapy", "use_associative_scan", "use_mamba_kernels")
 INITIAL = ("rescale_prenorm_residual", "time_step_scale", "time_step_min", "time_step_max", "time_step_floor")
@@ -86,7 +86,9 @@ def _common(f: Fields, names: Names) -> tuple[bool, bool]:
     return f.flag(names.biases, False), f.flag(names.convolution_bias, True)
 
 
-def selective(f: Fields, names: Names, norms: str = "none", eps: tuple[str, str] = ("mixer_rms_eps", "1e-6")) -> Recurrent:
+def selective(
+    f: Fields, names: Names, norms: str = "none", eps: tuple[str, str] = ("mixer_rms_eps", "1e-6")
+) -> Recurrent:
     """Return the selective state space that the fields describe."""
     biases, convolution_bias = _common(f, names)
     f.let(d_inner, _expanded(f, names))
@@ -104,7 +106,9 @@ def heads_of(f: Fields, names: Names, *, expanded: bool = True, act: str = "hidd
     f.only("time_step_limit", *UNBOUNDED)
     number, groups = f.whole(*names.heads) or 1, f.whole(*names.groups) or 1
     columns = _expanded(f, names)
-    each = f.quotient(names.expansion[0], columns, names.heads[0], number) if f.take(*names.head_width) == "auto" else None
+    each = (
+        f.quotient(names.expansion[0], columns, names.heads[0], number) if f.take(*names.head_width) == "auto" else None
+    )
     each = each or f.whole(*names.head_width) or 1
     if expanded and each * number != columns:
         raise f.error(names.head_width[0], f"is {each}, and {number} such heads are not {columns} columns")
@@ -114,6 +118,12 @@ def heads_of(f: Fields, names: Names, *, expanded: bool = True, act: str = "hidd
     function, eps = activation(f, act, "silu"), f.number(*names.eps)
     mixer = state_space_heads(function, biases=biases, convolution_bias=convolution_bias, eps=eps)
     return Recurrent(mixer)
+
+
+def short(f: Fields) -> Recurrent:
+    """Return the gated short convolution that the fields describe."""
+    f.size(width, "conv_L_cache", 3)
+    return Recurrent(short_convolution(biases=f.flag("conv_bias", False)))
 
 
 @family("mamba", decoder_heads("Mamba"))
