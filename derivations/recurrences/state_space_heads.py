@@ -78,7 +78,6 @@ def _side_by_side(states: Array) -> Array:
     return contraction((t, x), (n, columns), sums, place, operand_of(states, (t, e, f, q)))
 
 
-@catalogued
 def norm_of_groups(eps: Rational = EPSILON) -> Layer:
     """Return the RMS norm of the columns of each group, with a factor for each column.
 
