@@ -19,6 +19,8 @@ from derivations.symbols import d, index, n, size
 
 __all__ = ["causal_convolution", "convolved", "width"]
 
+TOPIC = "recurrence"
+
 width = size("w")
 t, u, c = index("t"), index("u"), index("c")
 

@@ -26,6 +26,8 @@ from derivations.symbols import d_model, index, n, scalar, size
 
 __all__ = ["gate_width", "gated_recurrence", "gates"]
 
+TOPIC = "recurrence"
+
 gates, gate_width = size("h_L"), size("d_L")
 X = array("X", n, d_model)
 t, a, p, q = (index(letter) for letter in "tapq")

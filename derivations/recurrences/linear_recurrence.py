@@ -20,6 +20,8 @@ from derivations.symbols import d, index, n, scalar
 
 __all__ = ["linear_recurrence"]
 
+TOPIC = "recurrence"
+
 DAO = "Dao and Gu (2024), section 6"
 MARTIN = "Martin and Cundy (2018), section 2"
 L, B, H, S = (array(name, n, d) for name in "LBHS")

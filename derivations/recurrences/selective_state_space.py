@@ -26,6 +26,8 @@ from derivations.symbols import d_model, index, n, size
 
 __all__ = ["d_inner", "d_state", "rank", "selective_state_space", "selective_states"]
 
+TOPIC = "recurrence"
+
 d_inner, d_state, rank = size("d_inner"), size("d_state"), size("r_Delta")
 t, c, s = index("t"), index("c"), index("s")
 X = array("X", n, d_model)

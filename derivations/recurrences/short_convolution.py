@@ -15,6 +15,8 @@ from derivations.symbols import d_model, n
 
 __all__ = ["short_convolution"]
 
+TOPIC = "recurrence"
+
 X = array("X", n, d_model)
 
 

@@ -27,6 +27,8 @@ from derivations.symbols import d_model, index, n, scalar, size
 
 __all__ = ["head_states", "heads_of_group", "norm_of_groups", "state_groups", "state_space_heads", "state_width"]
 
+TOPIC = "recurrence"
+
 state_groups, heads_of_group, state_width = size("g_S"), size("r_S"), size("d_S")
 t, e, f, q, s, x, c = (index(letter) for letter in "tefqsxc")
 _u = scalar("u")

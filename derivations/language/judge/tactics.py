@@ -27,7 +27,17 @@ from derivations.language.judge.normal_form.reading import read
 from derivations.language.results.derivation import Assumption, Step
 from derivations.language.results.statements import Conformable, Rank
 
-__all__ = ["TACTICS", "by_bound", "by_induction", "by_normal_form", "by_order", "by_rank", "by_rounding", "by_shape", "unequal"]
+__all__ = [
+    "TACTICS",
+    "by_bound",
+    "by_induction",
+    "by_normal_form",
+    "by_order",
+    "by_rank",
+    "by_rounding",
+    "by_shape",
+    "unequal",
+]
 
 _LARGEST_ORDER = 4
 
@@ -93,7 +103,7 @@ def by_induction(goal: Goal) -> str | None:
     count = ranges.pop(t)
     if any(t in size.free_symbols for size in ranges.values()):
         return f"the range of another index depends on {t}"
-    hypothesis = Assumption(Eq(left, right, evaluate=False), {i: size for i, size in ranges.items()})
+    hypothesis = Assumption(Eq(left, right, evaluate=False), dict(ranges))
     first = replace(goal.derivation, ranges=ranges)
     later = replace(
         goal.derivation,
@@ -110,7 +120,7 @@ def by_induction(goal: Goal) -> str | None:
 
 
 def _at_next_place(assumptions: Iterable[Assumption], t: Symbol, count: Expr) -> Iterator[Assumption]:
-    """Yield what is assumed for all indices below `count` at the index t, which is one of them: a law from t to t + 1."""
+    """Yield what is assumed for all indices below `count` at the index t, one of them: a law from t to t + 1."""
     for each in assumptions:
         for index, size in each.ranges.items():
             if same_size(size, count) and t not in each.ranges:
