@@ -31,9 +31,8 @@ WORDS = ("recurrent", "attention")
 @family("recurrent_gemma", decoder_heads("RecurrentGemma"))
 def recurrent_gemma(f: Fields, kind: str) -> Parts:
     """RecurrentGemma (Botev et al. 2024), a Griffin (De et al. 2024): every matrix of a network has a bias."""
-    for name in ("w_init_variance_scale", "final_w_init_variance_scale"):
+    for name in ("w_init_variance_scale", "final_w_init_variance_scale", "max_position_embeddings"):
         f.take(name, None)
-    f.config.pop("head_dim", None)  # the library computes the width of a head itself
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
     heads, groups = grouped_heads(f)
     biased = f.flag("attention_bias", False)

@@ -52,6 +52,7 @@ class Names:
     head_width: tuple[str, int | str] = ("head_dim", 64)
     groups: tuple[str, int] = ("n_groups", 8)
     eps: tuple[str, str] = ("layer_norm_epsilon", "1e-5")
+    width: bool = True  # `intermediate_size` is that of the state space
 
 
 HYBRID = Names(
@@ -65,6 +66,7 @@ HYBRID = Names(
     ("mamba_d_head", "auto"),
     ("mamba_n_groups", 1),
     ("rms_norm_eps", "1e-5"),
+    width=False,
 )
 
 
@@ -91,7 +93,9 @@ def selective(
 ) -> Recurrent:
     """Return the selective state space that the fields describe."""
     biases, convolution_bias = _common(f, names)
-    f.let(d_inner, _expanded(f, names))
+    columns = _expanded(f, names)
+    # a width that is written goes before the factor, and the configuration class writes it
+    f.let(d_inner, (f.whole("intermediate_size", columns) or 1) if names.width else columns)
     given = f.take(names.rank, "auto")
     f.let(rank, ceil(f.values[d_model] / 16) if given == "auto" else f.whole(names.rank) or 1)
     function = activation(f, "hidden_act", "silu")
@@ -148,7 +152,6 @@ def mamba2(f: Fields, kind: str) -> Parts:
 def _of_state_spaces(f: Fields, kind: str, mixer: str, *, tied: bool = True) -> Parts:
     rms = norm(f, "layer_norm_epsilon", "1e-5", "rms")
     f.size(d_model, "hidden_size")
-    f.take("intermediate_size", None)  # the library computes it anew
     if mixer == "heads":
         found = heads_of(f, replace(Names(), state=("state_size", 128)))
     else:

@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "SMALL", "VOCAB"]
+__all__ = ["COUNTED", "RECURRENT", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -141,7 +141,28 @@ ROUTED: Changes = {
     "num_experts_per_tok": 3,
     "moe_intermediate_size": 5,
 }
+STATES: Changes = {"hidden_size": 24, "num_hidden_layers": 3, "state_size": 5, **TOKENS}
+WIDE: Changes = {**SIZES, **TOKENS, "hidden_size": 32, "head_dim": None}
+HEADS: Changes = {"mamba_n_heads": 8, "mamba_d_state": 5, "mamba_n_groups": 2}
+MIXED: Changes = {"layer_types": ["linear_attention", "full_attention", "linear_attention"]}
+SHORT: Changes = {"layer_types": ["conv", "full_attention", "conv"]}
+SELECTED: Changes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7, "num_dense_layers": 1}
+RECURRENT: list[tuple[str, Changes]] = [
+    ("MambaForCausalLM", STATES | {"time_step_rank": 3}),
+    ("MambaForCausalLM", STATES | {"use_bias": True, "use_conv_bias": False, "expand": 3}),
+    ("FalconMambaForCausalLM", STATES),
+    ("Mamba2ForCausalLM", STATES | {"num_heads": 6, "head_dim": 8, "n_groups": 2, "chunk_size": 4}),
+    ("JambaForCausalLM", WIDE | {"num_experts": 5, "attn_layer_period": 3, "attn_layer_offset": 1, "mamba_d_state": 5}),
+    ("BambaForCausalLM", WIDE | HEADS | BIASED | {"attn_layer_indices": [1]}),
+    ("GraniteMoeHybridForCausalLM", WIDE | HEADS | MIXED | {"num_local_experts": 5, "shared_intermediate_size": 7}),
+    ("Lfm2ForCausalLM", WIDE | SHORT),
+    ("Lfm2ForCausalLM", WIDE | {"full_attn_idxs": [2], "conv_bias": True, "block_auto_adjust_ff_dim": False}),
+    ("Lfm2MoeForCausalLM", WIDE | SHORT | SELECTED),
+    ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "attention_window_size": 3, "num_hidden_layers": 4}),
+    ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "lru_width": 16, "attention_bias": True}),
+]
 COUNTED: list[tuple[str, Changes]] = [
+    *((name, {key: each for key, each in sizes.items() if each is not None}) for name, sizes in RECURRENT),
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),

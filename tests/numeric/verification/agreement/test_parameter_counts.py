@@ -226,12 +226,19 @@ ODD = [
 ]
 
 
+def _decoded(value: object) -> object:
+    """Return a value of a file as the library reads it: an infinite number is written as an object."""
+    if isinstance(value, dict) and value.keys() == {"__float__"}:
+        return float(value["__float__"])
+    return [_decoded(each) for each in value] if isinstance(value, list) else value
+
+
 def class_and_config(name: str, arguments: dict[str, object]) -> tuple[type["torch.nn.Module"], Any]:
     """Return a class of the library and a configuration for it, which another family may have lent to the class."""
     model_class = getattr(transformers, name)
     family = arguments.get("model_type", model_class.config_class.model_type)
     config = transformers.CONFIG_MAPPING[family](
-        **{each: arguments[each] for each in arguments if each != "model_type"}
+        **{each: _decoded(arguments[each]) for each in arguments if each != "model_type"}
     )
     config.architectures = [name]
     return model_class, config
