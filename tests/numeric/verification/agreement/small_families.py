@@ -142,7 +142,7 @@ ROUTED: Changes = {
     "moe_intermediate_size": 5,
 }
 STATES: Changes = {"hidden_size": 24, "num_hidden_layers": 3, "state_size": 5, **TOKENS}
-WIDE: Changes = {**SIZES, **TOKENS, "hidden_size": 32, "head_dim": None}
+WIDE: Changes = {name: size for name, size in {**SIZES, **TOKENS}.items() if name != "head_dim"} | {"hidden_size": 32}
 HEADS: Changes = {"mamba_n_heads": 8, "mamba_d_state": 5, "mamba_n_groups": 2}
 MIXED: Changes = {"layer_types": ["linear_attention", "full_attention", "linear_attention"]}
 SHORT: Changes = {"layer_types": ["conv", "full_attention", "conv"]}
@@ -162,7 +162,7 @@ RECURRENT: list[tuple[str, Changes]] = [
     ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "lru_width": 16, "attention_bias": True}),
 ]
 COUNTED: list[tuple[str, Changes]] = [
-    *((name, {key: each for key, each in sizes.items() if each is not None}) for name, sizes in RECURRENT),
+    *RECURRENT,
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
