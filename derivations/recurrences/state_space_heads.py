@@ -40,7 +40,6 @@ IN_GROUP = e * GROUP + x
 AT_HEAD, AT_COLUMN = e * heads_of_group + f, (e * heads_of_group + f) * state_width + q
 
 
-@catalogued
 def head_states() -> Layer:
     """Return the recurrence of every head, with what it reads and what is read of it.
 

@@ -65,7 +65,7 @@ def test_the_logarithms_have_the_first_axes_of_the_states() -> None:
         Recurrence(L, B, Integer(2))
 
 
-@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "head_states", "gated_recurrence"])
+@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "gated_recurrence"])
 def test_the_gradient_is_proved(name: str) -> None:
     assert prove_gradient(layer(name)).evidence.level == "proved"
 

@@ -473,7 +473,7 @@ def _(node: AddedWindows, scope: _Scope) -> Value:
 
 @_value.register
 def _(node: Recurrence, scope: _Scope) -> Value:
-    decays, steps = (_members(_value(part, scope), len(part.shape)) for part in node.args[:2])
+    decays, steps = (_along_first(_value(part, scope), len(part.shape)) for part in node.args[:2])
     own, rank = len(node.args[0].shape) - 1, len(node.shape) - 1
     count = len(steps)
     order = range(count - 1, -1, -1) if node.backwards else range(count)
@@ -482,22 +482,14 @@ def _(node: Recurrence, scope: _Scope) -> Value:
         before = states.get(t + 1 if node.backwards else t - 1)
         decay = decays[t + 1] if node.backwards and t + 1 < count else decays[t]
         states[t] = steps[t] if before is None else _decayed(decay, before, steps[t], own, rank)
-    members = tuple(states[t] for t in range(count))
-    return _joined_members(members, rank)
+    return _stacked([states[t] for t in range(count)], rank)
 
 
-def _members(value: Value, rank: int) -> Sequence[Value]:
+def _along_first(value: Value, rank: int) -> Sequence[Value]:
     """Return the members of a value along its first axis; those of a vector are its entries, as 1 x 1 matrices."""
     if rank > 2:
-        return value
+        return tuple(value)
     return [value[row, :] for row in range(value.rows)] if rank == 2 else [value[:, k] for k in range(value.cols)]
-
-
-def _joined_members(members: Sequence[Value], rank: int) -> Value:
-    """Return members of a rank as one value, along a new first axis."""
-    if rank > 1:
-        return tuple(members)
-    return Matrix.vstack(*members) if rank else Matrix.hstack(*members)
 
 
 def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> Value:
@@ -509,7 +501,7 @@ def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> V
     if rank == 2:  # one decay for each row
         rows = (exp(decay[0, r]) * before[r, :] + more[r, :] for r in range(before.rows))
         return Matrix.vstack(*rows)
-    parts = zip(_members(decay, own), before, more, strict=True)
+    parts = zip(_along_first(decay, own), before, more, strict=True)
     return tuple(_decayed(a, h, b, own - 1, rank - 1) for a, h, b in parts)
 
 

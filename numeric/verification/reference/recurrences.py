@@ -133,7 +133,6 @@ def selective_state_space(
     return _product(_times(Y, _mapped(_silu, _product(rows, W_Z))), W_O)
 
 
-@loops_of("head_states")
 @at_fifty_digits
 def head_states(
     V: Array, Delta: Array, B: Array, C: Array, A: Array, D: Array, d_S: int, r_S: int, d_state: int

@@ -289,7 +289,7 @@ def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[B
     """Return the layers one by one, the first ones without experts."""
     if family.sparse is None or family.sparse.dense is None or not isinstance(block.feed_forward, Experts):
         return [block] * count
-    return [each for run in _some_dense(f, block, family.sparse) for each in run.blocks * f.values.pop(run.count)]  # type: ignore[call-overload]
+    return [each for run in _some_dense(f, block, family.sparse) for each in run.blocks * f.values.pop(run.count)]
 
 
 def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:

@@ -100,7 +100,7 @@ def selective(
     f.let(rank, ceil(f.values[d_model] / 16) if given == "auto" else f.whole(names.rank) or 1)
     function = activation(f, "hidden_act", "silu")
     options = {} if norms == "none" else {"norms": norms, "eps": f.number(*eps)}
-    mixer = selective_state_space(function, biases=biases, convolution_bias=convolution_bias, **options)  # type: ignore[arg-type]
+    mixer = selective_state_space(function, biases=biases, convolution_bias=convolution_bias, **options)
     return Recurrent(mixer)
 
 
