@@ -110,6 +110,7 @@ class Sparse:
     scale: Scale | None = None
     groups: bool = False
     optional: bool = False  # without experts, the shared one is the network
+    shared_default: int = 0
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,9 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if sparse.optional and f.take(sparse.number[0], None) == 0:
         f.take("num_experts_per_tok", None)
         f.take("intermediate_size", None)
-        return FeedForward(activation(f, *family.activation), True, False, f.size(d_ff, sparse.shared))
+        return FeedForward(
+            activation(f, *family.activation), True, False, f.size(d_ff, sparse.shared, sparse.shared_default)
+        )
     f.words("mlp_layer_types", ("sparse",))
     if sparse.width != "intermediate_size" and sparse.dense is None:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
@@ -251,7 +254,7 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if sparse.groups:
         check_groups(f, None, None)
     experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale))
-    shared = f.whole(sparse.shared, 0, least=0) if sparse.shared else None
+    shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(sparse.shared_number, 1, least=0) or 0) * f.values[size("d_expert")]
     return replace(experts, d_shared=f.let(size("d_shared"), shared)) if shared else experts

@@ -77,7 +77,7 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder]] = {
             GRANITE,
             network_biases=False,
             positions=("position_embedding_type", "rope"),
-            sparse=Sparse(shared="shared_intermediate_size", optional=True),
+            sparse=Sparse(shared="shared_intermediate_size", shared_default=1024, optional=True),
             recurrences=HEADS,
         ),
     ),
