@@ -17,7 +17,7 @@ from functools import lru_cache
 from sympy import Expr
 
 from derivations.architectures.attention import attention_layer
-from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Rotary
+from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Recurrent, Rotary
 from derivations.architectures.projections import norm_layer, rotary_layer
 from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
 from derivations.feed_forward.feed_forward import feed_forward
@@ -44,7 +44,11 @@ class Around:
         return (
             *([array("memory", m, d_model)] if self.memory else []),
             *([mask_array("M", n, n)] if self.masked else []),
-            *([array("B", block.attention.heads, n, n)] if self.biased else []),
+            *(
+                [array("B", block.attention.heads, n, n)]
+                if self.biased and isinstance(block.attention, Attention)
+                else []
+            ),
         )
 
 
@@ -65,15 +69,22 @@ def block_layer(block: Block, around: Around) -> Layer:
     if block.order == "parallel":
         Z = _parallel(let, block, X, beside)
     else:
-        Z = _sub_layer(let, block, "self_attention", X, _self_attention(block, beside))
+        Z = _sub_layer(let, block, _name(block), X, _self_attention(block, beside))
         if block.cross_attention is not None:
             cross = part("cross_attention", attention_layer(block.cross_attention, cross=True))
             Z = _sub_layer(let, block, "cross_attention", Z, lambda x: cross(x, beside["memory"]))
-        Z = _sub_layer(let, block, "feed_forward", Z, _network(block))
+        if block.feed_forward is not None:
+            Z = _sub_layer(let, block, "feed_forward", Z, _network(block))
     return Layer("block", (X, *given), (), let, Z)
 
 
+def _name(block: Block) -> str:
+    return "mixer" if isinstance(block.attention, Recurrent) else "self_attention"
+
+
 def _self_attention(block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
+    if isinstance(block.attention, Recurrent):
+        return part("mixer", block.attention.mixer)
     masked, biased = "M" in beside, "B" in beside
     attention = part("self_attention", _attention_of(block.attention, masked, biased))
     return lambda x: attention(x, *(beside[name] for name in ("M", "B") if name in beside))
@@ -97,11 +108,17 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
 
 
 def _network(block: Block) -> Callable[[Array], Array]:
+    assert block.feed_forward is not None
     name = "experts" if isinstance(block.feed_forward, Experts) else "feed_forward"
     return part(name, feed_forward_layer(block.feed_forward))
 
 
-_LETTERS = {"self_attention": ("U", "A", "Y"), "cross_attention": ("V", "C", "R"), "feed_forward": ("W", "F", "Z")}
+_LETTERS = {
+    "self_attention": ("U", "A", "Y"),
+    "mixer": ("U", "A", "Y"),
+    "cross_attention": ("V", "C", "R"),
+    "feed_forward": ("W", "F", "Z"),
+}
 
 
 def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callable[[Array], Array]) -> Array:

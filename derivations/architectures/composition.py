@@ -16,7 +16,18 @@ from sympy import Expr, Integer, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
 from derivations.architectures.blocks import Around, block_layer, feed_forward_layer
-from derivations.architectures.description import Architecture, AudioStem, Head, Norm, Patches, RelativeBias, Run, Stack
+from derivations.architectures.description import (
+    Architecture,
+    Attention,
+    AudioStem,
+    Block,
+    Head,
+    Norm,
+    Patches,
+    RelativeBias,
+    Run,
+    Stack,
+)
 from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
@@ -170,12 +181,13 @@ class _Writer:
 
     def attended(self, head: Head, Z: Array) -> Array:
         """Write what one learned query collects of all rows, and a network behind it."""
-        assert head.pooling is not None
+        pooling = head.pooling
+        assert pooling is not None and isinstance(pooling.attention, Attention) and pooling.feed_forward is not None
         query = self.parameter("probe", 1, d_model)
-        collected = part("pooler_attention", attention_layer(head.pooling.attention, cross=True))
+        collected = part("pooler_attention", attention_layer(pooling.attention, cross=True))
         A = self.let("A")(collected(query, Z))
-        U = self.let("U_pooled")(part("pooler_norm", norm_layer(head.pooling.norm))(A))
-        return self.let("pooled")(A + part("pooler_network", feed_forward_layer(head.pooling.feed_forward))(U))
+        U = self.let("U_pooled")(part("pooler_norm", norm_layer(pooling.norm))(A))
+        return self.let("pooled")(A + part("pooler_network", feed_forward_layer(pooling.feed_forward))(U))
 
     def classes(self, head: Head, rows: Array, name: str = "classifier", count: Expr | None = None) -> Array:
         """Write the scores of the classes."""
@@ -219,13 +231,13 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     let = Equations()
     beside: dict[object, Array] = {}
     if stack.causal:
-        windows = {block.attention.window for block in stack.blocks}
+        windows = {block.attention.window for block in stack.blocks if isinstance(block.attention, Attention)}
         # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)
     if stack.relative_bias is not None:
-        beside["B"] = let("B")(_bias(stack.relative_bias, stack.blocks[0].attention.heads))
+        beside["B"] = let("B")(_bias(stack.relative_bias, _heads(stack.blocks[0])))
     Z: Array = X
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
@@ -237,14 +249,15 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
     """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
-    masked, biased = any(key != "B" for key in beside), "B" in beside
+    attended = [block for block in run.blocks if isinstance(block.attention, Attention)]
+    masked, biased = bool(attended) and any(key != "B" for key in beside), "B" in beside
     around = Around(memory is not None, masked, biased)
     shared = [*([memory] if memory is not None else [])]
     if len(run.blocks) == 1:
         (block,) = run.blocks
         given = [*([beside[block.attention.window]] if masked else []), *([beside["B"]] if biased else [])]
         return part(name, block_layer(block, around), count=run.count)(X, *shared, *given)
-    windows = sorted({block.attention.window for block in run.blocks}, key=str) if masked else []
+    windows = sorted({block.attention.window for block in attended}, key=str) if masked else []
     given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
     return part(name, _sequence(run, around, windows), count=run.count)(X, *shared, *given)
 
@@ -253,13 +266,20 @@ def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
     """Return different blocks in sequence as one layer."""
     X, memory = array("X", n, d_model), [array("memory", m, d_model)] if around.memory else []
     masks = {window: mask_array("M" if window is None else f"M_{window}", n, n) for window in windows}
-    bias = [array("B", run.blocks[0].attention.heads, n, n)] if around.biased else []
+    bias = [array("B", _heads(run.blocks[0]), n, n)] if around.biased else []
     let = Equations()
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):
-        mask = [masks[block.attention.window]] if masks else []
-        Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, around))(Z, *memory, *mask, *bias))
+        own = around if isinstance(block.attention, Attention) else replace(around, masked=False)
+        mask = [masks[block.attention.window]] if own.masked else []
+        Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *mask, *bias))
     return Layer("blocks", (X, *memory, *masks.values(), *bias), (), let, Z)
+
+
+def _heads(block: Block) -> Expr:
+    if not isinstance(block.attention, Attention):
+        raise ValueError("a bias of scores needs attention in every layer")
+    return block.attention.heads
 
 
 def _bias(relative: RelativeBias, heads: Expr) -> Array:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.architectures.storage import Storage
 from derivations.language.arrays.functions import Named, gelu
+from derivations.language.layers.layer import Layer
 from derivations.positions.positional_encoding import BASE
 from derivations.symbols import d_ff, d_k, d_model, d_v, size, vocab
 
@@ -32,6 +33,7 @@ __all__ = [
     "Model",
     "Norm",
     "Patches",
+    "Recurrent",
     "RelativeBias",
     "Rotary",
     "Run",
@@ -138,6 +140,19 @@ class Attention:
 
 
 @dataclass(frozen=True)
+class Recurrent:
+    """A layer in the place of attention that carries states from position to position: it has no window and no mask.
+
+    `mixer` is a layer of the catalogue from rows to rows, with the sizes of the description.
+    """
+
+    mixer: Layer
+    window: ClassVar[Expr | None] = None
+    latent: ClassVar[Latent | None] = None
+    positions: ClassVar[Rotary | Alibi | None] = None
+
+
+@dataclass(frozen=True)
 class FeedForward:
     """A feed-forward network: two matrices, or three when `gated`."""
 
@@ -175,10 +190,12 @@ class Block:
                  norm(F(x)); "parallel": attention and feed-forward network side by side, x + A(norm(x)) + F(norm'(x)),
                  one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`,
                  and each column of it by a learned number with `layer_scale` (Touvron et al. 2021, CaiT)
+
+    A block without a feed-forward network has one sub-layer.
     """
 
-    attention: Attention
-    feed_forward: FeedForward | Experts
+    attention: Attention | Recurrent
+    feed_forward: FeedForward | Experts | None
     norm: Norm
     order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
     cross_attention: Attention | None = None

@@ -16,7 +16,12 @@ from dataclasses import dataclass, replace
 from sympy import Expr, Integer, Min, ceiling, expand
 
 from derivations.architectures.blocks import Around, block_layer
-from derivations.architectures.description import Architecture, Block, Model, Run, Stack
+from derivations.architectures.description import Architecture, Block, Model, Recurrent, Run, Stack
+from derivations.language.arrays.recurrence import Recurrence
+from derivations.language.arrays.rows import PlacedRows
+from derivations.language.arrays.selection import Windows
+from derivations.language.arrays.shapes import total
+from derivations.language.counting.flop_passes import nodes_of
 from derivations.language.counting.operations import entries
 from derivations.language.layers.layer import Layer
 from derivations.symbols import m, n
@@ -48,6 +53,7 @@ class _Held:
     each: Expr
     window: Expr | None
     source: Expr
+    state: Expr = Integer(0)  # entries that do not grow with the positions
 
     def number(self, layers: Mapping[Block, Expr] | None) -> Expr:
         """Return the number of layers, or that of a stage."""
@@ -82,7 +88,8 @@ def cached_numbers(
     for held in _held(model, latent):
         positions = n if held.window is None else Min(n, held.window)
         positions = positions if page == 1 else page * ceiling(positions / page)
-        result += held.number(layers) * held.each.xreplace(dict(shares or {})) * positions
+        numbers = held.each * positions + held.state
+        result += held.number(layers) * numbers.xreplace(dict(shares or {}))
     return expand(result)
 
 
@@ -114,9 +121,9 @@ def with_absorbed_maps(architecture: Architecture) -> Architecture:
     """Return an architecture whose latent attention reads the latent vectors instead of keys and values."""
 
     def absorbed(block: Block) -> Block:
-        latent = block.attention.latent
-        if latent is None:
+        if isinstance(block.attention, Recurrent) or block.attention.latent is None:
             return block
+        latent = block.attention.latent
         return replace(block, attention=replace(block.attention, latent=replace(latent, absorbed=True)))
 
     def of(stack: Stack | None) -> Stack | None:
@@ -133,11 +140,29 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
     stack = decoding_stack(model)
     for run in stack.runs if stack else ():
         for block in run.blocks:
+            if isinstance(block.attention, Recurrent):
+                yield _Held(block, run.count, Integer(0), None, Integer(0), _states(block.attention.mixer))
+                continue
             parts = block_layer(block, Around(memory=block.cross_attention is not None, masked=True)).parts
             own = parts["self_attention"].layer
             each = _expanded(own) if block.attention.latent and latent == "expanded" else _rows(own)
             source = _rows(parts["cross_attention"].layer) * m if block.cross_attention else Integer(0)
             yield _Held(block, run.count, each, block.attention.window, source)
+
+
+def _states(mixer: Layer) -> Expr:
+    """Return the entries that a recurrent layer carries on: the state after a position, and the rows before it.
+
+    Definition   a recurrence keeps one member of its states, a convolution of width w the last w - 1 rows
+    """
+    held = Integer(0)
+    for equation in mixer.equations:
+        for node in nodes_of(equation.value):
+            if isinstance(node, Recurrence):
+                held += entries(node.shape[1:])
+            elif isinstance(node, Windows) and isinstance(node.args[0], PlacedRows):
+                held += (total(node.args[1]) - 1) * total(node.args[0].shape[1])
+    return held + sum((_states(applied.layer) for applied in mixer.parts.values()), Integer(0))
 
 
 CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors if there are any, else keys and values

@@ -29,6 +29,7 @@ from derivations.language.arrays.expression import (
     Variable,
 )
 from derivations.language.arrays.functions import BandMask, Elementwise, Hadamard, MaskConjunction
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedOuter
 from derivations.language.arrays.scalars import brackets
 from derivations.language.arrays.selection import ScatterRows
@@ -383,6 +384,11 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_AddedWindows(self, node: Array) -> str:
         return f"add_windows({self._exact(node.args[0])}, {self._scalar.whole(total(node.args[1]))})"
+
+    def _print_Recurrence(self, node: Recurrence) -> str:
+        decays, added = map(self._real, node.args[:2])
+        ranks = f"{len(node.args[0].shape)}, {len(node.shape)}"
+        return f"recurrence({decays}, {added}, {ranks}, {node.backwards})"
 
     def _print_RowRange(self, node: Array) -> str:
         numbers = (node.args[1], together(total(node.args[2])), node.args[3])  # n/5 + 1 is a quotient too

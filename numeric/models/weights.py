@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sympy import Basic, Integer
 
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -148,6 +149,10 @@ def _uses_in(layer: Layer) -> dict[Any, set[str]]:
     for equation in layer.equations:
         for array, role in _uses(equation.value):
             uses.setdefault(array, set()).add(role)
+    for equation in layer.equations:  # what only a function reads, such as the logarithm of a rate, scales its values
+        for node in equation.value.atoms(Elementwise):
+            for array in (a for a in node.args if isinstance(a, Variable) and a.shape):
+                uses.setdefault(array, {"scale"})
     if isinstance(layer, Gradient) and layer.parameters:
         for parameter, of in zip(layer.parameters, layer.outputs[-len(layer.parameters) :], strict=True):
             uses.setdefault(parameter, set()).update(_role_by_gradient(layer.equation(of.name).value))
@@ -169,6 +174,8 @@ def _uses(node: Basic) -> Iterator[tuple[Any, str]]:
         yield _named(node.args[0]), "table"
     if isinstance(node, Stacked):
         yield from ((_named(rows), "table") for rows in node.args)
+    if isinstance(node, Contraction):
+        yield from ((_named(a), "matrix" if len(a.shape) > 1 and node.sums else "scale") for a, _ in node.operands)
     if isinstance(node, RoutedProduct):
         yield _named(node.args[1]), "matrix"
     for child in children if isinstance(node, Product | Plus | Hadamard | Elementwise) else ():

@@ -32,6 +32,7 @@ __all__ = [
     "place_block",
     "place_rows",
     "product_over_batch",
+    "recurrence",
     "relative_buckets",
     "routed_outer",
     "routed_outer_over_batch",
@@ -91,6 +92,21 @@ def row_log_sum_exp(x: Any) -> Any:
     """Return log sum_j exp(x_j) of every row; the largest entry is subtracted first, and exp cannot overflow."""
     largest = x.max(axis=-1, keepdims=True)
     return (largest + np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))[..., 0]
+
+
+def recurrence(decays: Any, added: Any, rank: int, of_states: int, backwards: bool) -> Any:
+    """Return the states H_t = exp(decays_t) H_{t-1} + added_t; backwards H_t = exp(decays_{t+1}) H_{t+1} + added_t.
+
+    The last `rank` axes of the decays and the last `of_states` of `added` are those of one text, positions first.
+    """
+    factors = np.moveaxis(np.exp(decays), -rank, 0)
+    factors = factors.reshape(*factors.shape, *[1] * (of_states - rank))
+    steps = np.moveaxis(added, -of_states, 0)
+    states = [steps[-1] if backwards else steps[0]]
+    for t in range(1, len(steps)):
+        decay, more = (factors[-t], steps[-1 - t]) if backwards else (factors[t], steps[t])
+        states.append(decay * states[-1] + more)
+    return np.moveaxis(np.stack(np.broadcast_arrays(*states[::-1] if backwards else states)), 0, -of_states)
 
 
 def pick(matrix: Any, tokens: Any) -> Any:

@@ -46,6 +46,7 @@ from derivations.language.arrays.functions import (
     exponential,
 )
 from derivations.language.arrays.masks import BandMask, CausalMask, WindowMask
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
@@ -110,6 +111,7 @@ EXAMPLES: tuple[Array, ...] = (
     RoutedOuter(X, array("U", n, m), TOKENS, h),
     RoutedProduct(X, EXPERTS, TOKENS),
     TopK(X, 1),
+    Recurrence(X, array("B", n, d, m)),
     PlacedRows(array("P", 3, d), 1, 5),
     RowRange(array("P", 5, d), 1, 3),
     Stacked(X, Y),

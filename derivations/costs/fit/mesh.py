@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Symbol, ceiling, divisors
 
-from derivations.architectures.description import Attention, Block, Experts, Model, Stack
+from derivations.architectures.description import Attention, Block, Experts, Model, Recurrent, Stack
 from derivations.symbols import size
 
 __all__ = [
@@ -99,7 +99,7 @@ class Mesh:
                 for attention in attentions_of(block):
                     found |= self._heads(attention, model.values)
                 network = block.feed_forward
-                columns = [network.d_shared] if isinstance(network, Experts) else [network.d_ff]
+                columns = [network.d_shared] if isinstance(network, Experts) else [network.d_ff] if network else []
                 found |= {each: each / TENSOR for each in columns if each is not None}
         for network in experts_of(model):
             if self.expert > 1:
@@ -129,6 +129,11 @@ class Mesh:
                 raise ValueError(f"{name} parallel ranks must be an integer >= 1, not {value!r}")
         if self.sharded not in range(4):
             raise ValueError(f"the stages of sharding are 0, 1, 2 and 3, not {self.sharded}")
+        if self.tensor > 1 and _recurs(model):
+            raise ValueError(
+                f"{model.name} has layers with a recurrence, which tensor parallel ranks do not divide here; leave "
+                "--tensor out"
+            )
         for what, number in _divided_sizes(model):
             if number % self.tensor:
                 raise ValueError(
@@ -198,9 +203,14 @@ def blocks_of(model: Model) -> Iterator[Block]:
 
 def attentions_of(block: Block) -> Iterator[Attention]:
     """Yield the attention of a block, and that over a source."""
-    yield block.attention
+    if isinstance(block.attention, Attention):
+        yield block.attention
     if block.cross_attention is not None:
         yield block.cross_attention
+
+
+def _recurs(model: Model) -> bool:
+    return any(isinstance(block.attention, Recurrent) for block in blocks_of(model))
 
 
 def experts_of(model: Model) -> Iterator[Experts]:
@@ -225,7 +235,7 @@ def _divided_sizes(model: Model) -> Iterator[tuple[str, int]]:
         for attention in attentions_of(block):
             yield "heads", _number(_heads_of(attention), model.values)
         network = block.feed_forward
-        columns = (network.d_expert, network.d_shared) if isinstance(network, Experts) else (network.d_ff,)
+        columns = [network.d_expert, network.d_shared] if isinstance(network, Experts) else [network and network.d_ff]
         for each in columns:
             if each is not None:
                 yield "hidden columns", _number(each, model.values)
@@ -233,6 +243,8 @@ def _divided_sizes(model: Model) -> Iterator[tuple[str, int]]:
 
 def tensor_sizes(model: Model) -> tuple[int, ...]:
     """Return the numbers of tensor parallel ranks that divide every divided size."""
+    if _recurs(model):
+        return (1,)
     numbers = [number for _, number in _divided_sizes(model)]
     groups = [
         _number(attention.groups, model.values)

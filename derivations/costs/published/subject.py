@@ -51,7 +51,10 @@ class Subject:
         stack = self.model.architecture.decoder
         if stack is None:
             raise ValueError(f"{self.model.name}: published formulas are about decoders; this model has none")
-        return stack.runs[0].blocks[0].attention
+        attention = stack.runs[0].blocks[0].attention
+        if not isinstance(attention, Attention):
+            raise ValueError(f"{self.model.name}: published formulas are about attention; its first layer has none")
+        return attention
 
     @property
     def layers(self) -> Expr:

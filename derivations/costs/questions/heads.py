@@ -77,7 +77,8 @@ def _attentions(model: Model) -> Iterator[Attention]:
     for stack in (model.architecture.encoder, model.architecture.decoder):
         for run in stack.runs if stack else ():
             for block in run.blocks:
-                yield block.attention
+                if isinstance(block.attention, Attention):
+                    yield block.attention
                 if block.cross_attention is not None:
                     yield block.cross_attention
 

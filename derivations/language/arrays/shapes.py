@@ -176,8 +176,13 @@ def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
     return block, rest
 
 
-def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) -> Expr:
-    """Return the sum of `term(place)` over all places of an axis, with index names that are not in `avoid`."""
+def sum_along(
+    along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol], between: tuple[Expr, Expr] | None = None
+) -> Expr:
+    """Return the sum of `term(place)` over the places of an axis, with index names that are not in `avoid`.
+
+    The places are all, or on an axis without blocks those from the first to the last one that `between` states.
+    """
     avoid = avoid | _bound.get()
     first = fresh_index(avoid)
     second = fresh_index({*avoid, first})
@@ -186,7 +191,7 @@ def sum_along(along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol]) ->
     try:
         if not isinstance(along, Blocks):
             with lying([(first, along)]):
-                return Sum(term(first), (first, 0, along - 1))
+                return Sum(term(first), (first, *(between or (0, along - 1))))
         place = Pair(first, second, along.size)
         with lying([*on_axis(place, along), (flat(place), total(along))]):
             value = term(place)

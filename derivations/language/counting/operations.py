@@ -45,6 +45,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.row_major import placed
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
@@ -306,6 +307,16 @@ def _(node: Contraction) -> Flops:
 @node_operations.register(AddedEntries)
 def _(node: Array) -> Flops:
     return Flops(reduction=entries(node.args[0].shape))
+
+
+@node_operations.register
+def _(node: Recurrence) -> Flops:
+    """Count an exponential for every decay, and a product and a sum for every entry of a state but the first."""
+    logarithms, added, _ = node.args
+    later = 1 - 1 / total(node.shape[0])  # the first position takes over what it adds
+    return Flops(
+        activation=expand(entries(logarithms.shape) * later), elementwise=expand(2 * entries(added.shape) * later)
+    )
 
 
 @node_operations.register

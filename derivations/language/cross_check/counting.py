@@ -43,6 +43,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
@@ -286,6 +287,16 @@ class _Run:
         width = len({place[1] for place in tokens})
         places = places_of((starts, columns))
         return {(s, c): tokens[s + c // width, c % width] for s, c in places}, varies
+
+    @value.register(Recurrence)
+    def _(self, node: Recurrence) -> tuple[Tokens, bool]:
+        decays, adds = (self.value(part) for part in node.args[:2])
+        varies = decays[1] or adds[1]
+        for place in adds[0]:
+            if place[0] > 0:  # all positions but one have a state before them
+                self.spend("elementwise", 2, varies)
+        self.spend("activation", sum(place[0] > 0 for place in decays[0]), varies)
+        return self.fresh(node), varies
 
     @value.register(SumOver)
     def _(self, node: SumOver) -> tuple[Tokens, bool]:

@@ -23,6 +23,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
@@ -338,6 +339,34 @@ def _(node: AddedWindows) -> Meaning:
             for place, entry in enumerate(row):
                 added[start + place // width][place % width] += entry
         return added
+
+    return value
+
+
+@rule.register
+def _(node: Recurrence) -> Meaning:
+    logarithms, added = map(meaning, node.args[:2])
+    own, rank = len(node.args[0].shape) - 1, len(node.shape) - 1
+
+    def step(decay: Any, before: Any, more: Any) -> Any:
+        # a decay is one number for all the entries behind the axes that it has
+        return deep(
+            own, lambda a, h, b: deep(rank - own, lambda x, y: CONTEXT.exp(a) * x + y, h, b), decay, before, more
+        )
+
+    def value(assignment: Assignment) -> Any:
+        decays, steps = logarithms(assignment), added(assignment)
+        count = len(steps)
+        states: list[Any] = [None] * count
+        order = range(count - 1, -1, -1) if node.backwards else range(count)
+        for t in order:
+            if t == order[0]:
+                states[t] = steps[t]
+            elif node.backwards:
+                states[t] = step(decays[t + 1], states[t + 1], steps[t])
+            else:
+                states[t] = step(decays[t], states[t - 1], steps[t])
+        return states
 
     return value
 

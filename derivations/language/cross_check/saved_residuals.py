@@ -39,6 +39,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
@@ -215,6 +216,16 @@ class _Forward:
         for argument, others in zip(arguments, needs, strict=True):
             if argument.has_slope:
                 self.save(*(arguments[other] for other in others))
+        return held
+
+    @value.register
+    def _(self, node: Recurrence) -> _Held:
+        decays, added = self.operands(node)
+        held = self.result(node, decays, added)
+        if decays.has_slope or added.has_slope:
+            self.save(decays)  # the gradient decays in the other direction
+        if decays.has_slope:
+            self.save(held, added)
         return held
 
     @value.register

@@ -37,6 +37,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
@@ -319,6 +320,32 @@ def _(node: Windows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 def _(node: AddedWindows, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """Windows added up: the gradient of each window is its rows of dY."""
     yield node.args[0], Windows(g, node.args[0].shape[1].count)
+
+
+@adjoints.register
+def _(node: Recurrence, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """H_t = a_t o H_{t-1} + B_t with a = exp(L): dB is the recurrence of dH in the other direction.
+
+    H_t reads L in G_t = sum_{r <= t} L_r, with dG_t = dH_t o H_t - dB_t o B_t, so dL_t = sum_{r >= t} dG_r; backwards
+    the sign is the other. The sums over r are a recurrence without decay; the axes behind those of L are summed.
+    """
+    logarithms, added, backwards = node.args
+    carried = Recurrence(logarithms, g, 1 - backwards)
+    yield added, carried
+    read, written = hadamard(g, value), hadamard(carried, added)
+    each = written - read if node.backwards else read - written
+    # exp(0) = 1: nothing decays
+    still = Tabulated(Lambda((Symbol("i", integer=True),), Integer(0)), added.shape[0])
+    yield logarithms, Recurrence(still, _summed_behind(each, len(logarithms.shape)), 1)
+
+
+def _summed_behind(array: Array, rank: int) -> Array:
+    """Return an array summed over all axes behind the first `rank`."""
+    if rank == len(array.shape):
+        return array
+    places = indices_of(array.shape)
+    sums = [*zip(places[rank:], array.shape[rank:], strict=True)]
+    return contraction(places[:rank], array.shape[:rank], sums, 1, operand_of(array, places))
 
 
 @adjoints.register

@@ -58,6 +58,12 @@ RULES = _rules(
     Rule("assumption", "an assumed equation is used from left to right", features=frozenset({"assumption"})),
     Rule("count", "what the equations of a layer add up to"),
     Rule("order", "an equality that holds in every order of some numbers holds", tactic="order"),
+    Rule(
+        "induction",
+        "f(0) = g(0), and f(t) = g(t) for all other indices implies f(t + 1) = g(t + 1): f = g",
+        tactic="induction",
+        features=frozenset({"assumption"}),
+    ),
     Rule("bound", "the difference is an expression whose form shows its sign", tactic="bound"),
     Rule("squeeze", "lower <= f <= upper, and both bounds tend to the limit", tactic="squeeze"),
     Rule("limit laws", "sums, products, quotients and exponentials tend to what their parts tend to", tactic="limit"),

@@ -5,12 +5,16 @@ Each takes a goal and returns None if the step is proved, else a message about t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
 
 from mpmath import iv
-from sympy import Basic, Eq, Expr
+from sympy import Basic, Eq, Expr, Integer, Symbol
 
+from derivations.language.arrays.binding import free_symbols, replace_free
+from derivations.language.arrays.declarations import at_places
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Rounded, declared_real
 from derivations.language.arrays.shapes import same_size, shape_text, total
@@ -20,9 +24,20 @@ from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate
 from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Condition
 from derivations.language.judge.normal_form.reading import read
+from derivations.language.results.derivation import Assumption, Step
 from derivations.language.results.statements import Conformable, Rank
 
-__all__ = ["TACTICS", "by_bound", "by_normal_form", "by_order", "by_rank", "by_rounding", "by_shape", "unequal"]
+__all__ = [
+    "TACTICS",
+    "by_bound",
+    "by_induction",
+    "by_normal_form",
+    "by_order",
+    "by_rank",
+    "by_rounding",
+    "by_shape",
+    "unequal",
+]
 
 _LARGEST_ORDER = 4
 
@@ -68,6 +83,49 @@ def by_order(goal: Goal) -> str | None:
         if missing:
             return f"with {' >= '.join(map(str, order))}: {missing}"
     return None
+
+
+def by_induction(goal: Goal) -> str | None:
+    """The equality holds at the first place of the certificate's index, and at each next place if at the one before.
+
+    The hypothesis is the equality at one place t, for all values of the other indices; no other assumption may speak of
+    t itself, since it would be one about a single place.
+    """
+    left, right, index = goal.previous, goal.step.expression, goal.step.certificate[:1]
+    ranges, others = dict(goal.derivation.ranges), (*goal.derivation.assumptions, *goal.claim.given)
+    if len(goal.step.certificate) != 1 or index[0] not in ranges or goal.step.relation != "=":
+        return "the certificate of an induction is one index with a range, and the statement an equality"
+    (t,) = index
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
+        return "an induction is about numbers, not arrays"
+    if any(t in free_symbols(each.statement) and t not in each.ranges for each in others):
+        return f"an assumption speaks of the index {t} of the induction itself"
+    count = ranges.pop(t)
+    if any(t in size.free_symbols for size in ranges.values()):
+        return f"the range of another index depends on {t}"
+    hypothesis = Assumption(Eq(left, right, evaluate=False), dict(ranges))
+    first = replace(goal.derivation, ranges=ranges)
+    later = replace(
+        goal.derivation,
+        ranges={**ranges, t: count - 1},
+        assumptions=(*goal.derivation.assumptions, hypothesis, *_at_next_place(others, t, count - 1)),
+    )
+    for what, place, derivation in (("at the first place", Integer(0), first), ("at the next place", t + 1, later)):
+        before, after = (at_places(side, {t: place}) for side in (left, right))
+        inside = Goal(before, Step("assumption", after), goal.claim, derivation, goal.rule)
+        missing = by_normal_form(inside) or inside.uncovered()
+        if missing:
+            return f"{what}: {missing}"
+    return None
+
+
+def _at_next_place(assumptions: Iterable[Assumption], t: Symbol, count: Expr) -> Iterator[Assumption]:
+    """Yield what is assumed for all indices below `count` at the index t, one of them: a law from t to t + 1."""
+    for each in assumptions:
+        for index, size in each.ranges.items():
+            if same_size(size, count) and t not in each.ranges:
+                rest = {other: among for other, among in each.ranges.items() if other != index}
+                yield Assumption(replace_free(each.statement, {index: t}), rest)
 
 
 def by_bound(goal: Goal) -> str | None:
@@ -141,6 +199,7 @@ def by_shape(goal: Goal) -> str | None:
 TACTICS = {
     "normal form": by_normal_form,
     "order": by_order,
+    "induction": by_induction,
     "bound": by_bound,
     "rounding": by_rounding,
     "rank": by_rank,

@@ -355,6 +355,11 @@ class ArrayPrinter(EntrywisePrinter):
         name = self.power(self.function_name("windows"), self.notation.transpose)
         return self.applied(name, [self._print(expr.args[0])])
 
+    def _print_Recurrence(self, expr: Any) -> str:
+        name = self.function_name("recurrence")
+        name = self.subscripted(name, r"\leftarrow") if expr.backwards else name
+        return self.applied(name, list(map(self._print, expr.args[:2])))
+
     def _print_RowRange(self, expr: Basic) -> str:
         matrix, start, count, step = expr.args
         rows = self._rows_between(start, total(count), step)

@@ -7,7 +7,7 @@ array of higher rank a tuple of its members along the leading axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce, singledispatch
 from itertools import product
@@ -45,6 +45,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
 from derivations.language.arrays.rows import (
     PlacedRows,
@@ -468,6 +469,40 @@ def _(node: AddedWindows, scope: _Scope) -> Value:
         return Matrix.vstack(zeros(start, columns), part, zeros(rows - count - start, columns))
 
     return reduce(add, (placed(start) for start in range(rows - count + 1)))
+
+
+@_value.register
+def _(node: Recurrence, scope: _Scope) -> Value:
+    decays, steps = (_along_first(_value(part, scope), len(part.shape)) for part in node.args[:2])
+    own, rank = len(node.args[0].shape) - 1, len(node.shape) - 1
+    count = len(steps)
+    order = range(count - 1, -1, -1) if node.backwards else range(count)
+    states: dict[int, Value] = {}
+    for t in order:
+        before = states.get(t + 1 if node.backwards else t - 1)
+        decay = decays[t + 1] if node.backwards and t + 1 < count else decays[t]
+        states[t] = steps[t] if before is None else _decayed(decay, before, steps[t], own, rank)
+    return _stacked([states[t] for t in range(count)], rank)
+
+
+def _along_first(value: Value, rank: int) -> Sequence[Value]:
+    """Return the members of a value along its first axis; those of a vector are its entries, as 1 x 1 matrices."""
+    if rank > 2:
+        return tuple(value)
+    return [value[row, :] for row in range(value.rows)] if rank == 2 else [value[:, k] for k in range(value.cols)]
+
+
+def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> Value:
+    """Return exp(decay) o before + more, each decay being that of all entries behind the axes that it has."""
+    if own == rank:
+        return _entrywise(lambda a, h, b: exp(a) * h + b, decay, before, more)
+    if own == 0:
+        return _entrywise(lambda h, b: exp(decay[0, 0]) * h + b, before, more)
+    if rank == 2:  # one decay for each row
+        rows = (exp(decay[0, r]) * before[r, :] + more[r, :] for r in range(before.rows))
+        return Matrix.vstack(*rows)
+    parts = zip(_along_first(decay, own), before, more, strict=True)
+    return tuple(_decayed(a, h, b, own - 1, rank - 1) for a, h, b in parts)
 
 
 # --- rows sent to matrices -----------------------------------------------------------------------------------------

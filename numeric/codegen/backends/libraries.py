@@ -24,6 +24,7 @@ OF_SIZES = ("relative_buckets",)  # what is computed from sizes alone is NumPy's
 JAX_NAMES = {"np": "jnp"}
 TORCH_NAMES = {
     "np.broadcast_arrays": "torch.broadcast_tensors",
+    "np.moveaxis": "torch.movedim",  # of which `vmap` has a rule
     "np.take_along_axis": "torch.take_along_dim",
     "np": "torch",
 }

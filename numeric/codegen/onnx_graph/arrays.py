@@ -213,6 +213,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         lengths |= dict(zip(own, x.shape[x.ndim - len(own) :], strict=True))
         batches.append(x.shape[: x.ndim - len(own)])
     shape = (*broadcast(*batches), *(lengths[letter] for letter in written.replace("...", "")))
+    # ONNX wants as many axes for the dots of every operand that has them
+    terms = [each if batch else each.replace("...", "") for each, batch in zip(read.split(","), batches, strict=True)]
+    equation = f"{','.join(terms)}->{written if any(batches) else written.replace('...', '')}"
     made = node("Einsum", operands, operands[0].dtype, shape, equation=equation)
     return Tensor(made.value)
 

@@ -10,6 +10,7 @@ __all__ = [
     "masked_row_softmax",
     "place_block",
     "place_rows",
+    "recurrence",
     "relative_buckets",
     "routed_product",
     "row_exponentials",
@@ -56,6 +57,23 @@ def top_k(scores: Any, k: Any) -> Any:
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
     """Return every row times the matrix that its number names, x_i W_{numbers_i}."""
     return (rows[..., None, :] @ matrices[numbers])[..., 0, :]
+
+
+def recurrence(decays: Any, added: Any, rank: Any, of_states: Any, backwards: Any) -> Any:
+    """Return the states of a recurrence as sums over all positions (recurrence.parallel_form): no loop over them.
+
+    Definition   sum_s exp(G_t - G_s) added_s over s <= t, or over s >= t with the sign turned, G being sums of decays
+    """
+    past = np.tri(decays.shape[-rank]).astype(decays.dtype)
+    logs = np.moveaxis(decays, -rank, -1)
+    sums = (past @ logs[..., None])[..., 0]
+    gaps = sums[..., :, None] - sums[..., None, :]
+    seen = past.mT > 0 if backwards else past > 0
+    weights = np.where(seen, np.exp(np.where(seen, -gaps if backwards else gaps, 0)), 0)
+    for _ in range(of_states - rank):
+        weights = weights[..., None, :, :]
+    steps = np.moveaxis(added, -of_states, -1)
+    return np.moveaxis((weights @ steps[..., None])[..., 0], -1, -of_states)
 
 
 def take_rows(matrix: Any, start: Any, count: Any, step: Any) -> Any:

@@ -16,13 +16,15 @@ The bound grows only with the sizes of the reductions. It is fixed here, before 
 from collections.abc import Mapping
 from functools import singledispatch
 from itertools import product
-from math import sqrt
+from math import prod, sqrt
 
 from sympy import Basic, Integer
 
 from derivations.language.arrays.arrangements import SumOver, Tabulated
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import Array, Plus, Product, Scaled, Variable
 from derivations.language.arrays.functions import Elementwise, Hadamard, RowLogSumExp, RowMean, RowSoftmax, RowSum
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedProduct
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.operations import count_operations
@@ -87,6 +89,17 @@ own.register(RowLogSumExp, lambda node: int(total(node.args[0].shape[-1])) + 4)
 own.register(RowSum, lambda node: int(total(node.args[0].shape[-1])))
 own.register(RowMean, lambda node: int(total(node.args[0].shape[-1])) + 1)
 own.register(Elementwise, lambda node: count_operations(node.args[0].formula.expr))
+
+
+@own.register
+def _(node: Contraction) -> int:
+    """Return the terms of the sum of an entry, and the products of a term."""
+    terms = prod((int(count) for symbol, count in node.counts.items() if symbol not in node.indices), start=1)
+    return (terms if node.sums else 0) + len(node.operands) - 1
+
+
+# each position: an exponential, a product and a sum
+own.register(Recurrence, lambda node: 3 * int(total(node.shape[0])))
 
 
 @own.register

@@ -229,6 +229,7 @@ def _some_windowed(f: Fields, full: Block) -> tuple[Run, ...]:
     kinds = kinds_of_layers(f, lambda i: window is not None and i >= first)
     if window is None and KINDS[1] in kinds:
         raise f.error("layer_types", "has layers with a window, and use_sliding_window and sliding_window give none")
+    assert isinstance(full.attention, Attention)
     windowed = replace(full, attention=replace(full.attention, window=window))
     return runs(f, [windowed if each == KINDS[1] else full for each in kinds])
 

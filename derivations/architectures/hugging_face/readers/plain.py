@@ -21,6 +21,7 @@ from derivations.architectures.description import (
     Experts,
     FeedForward,
     Norm,
+    Recurrent,
     Rotary,
     Run,
     Stack,
@@ -40,7 +41,7 @@ from derivations.architectures.hugging_face.shared import (
 )
 from derivations.symbols import d_ff, d_k, d_model, size
 
-__all__ = ["Decoder", "Scale", "Sparse", "Windows", "reader_of"]
+__all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of"]
 
 Choice: TypeAlias = "bool | tuple[str, bool]"
 
@@ -74,6 +75,22 @@ class Windows:
 
 
 @dataclass(frozen=True)
+class Recurrences:
+    """The layers with a recurrence in the place of attention: what they are, and which layers they are.
+
+    `field` lists a word for each layer, or else the numbers of the layers with attention; `recurrent` and `attending`
+    are the words that are known. If nothing is listed, `attends` says which layers have attention.
+    """
+
+    read: Callable[[Fields], Recurrent]
+    field: str = "layer_types"
+    recurrent: tuple[str, ...] = ("linear_attention", "mamba")
+    attending: tuple[str, ...] = ("full_attention", "attention")
+    numbers: str = ""
+    attends: bool = False
+
+
+@dataclass(frozen=True)
 class Sparse:
     """A mixture of experts in every layer: the fields of its sizes, and whether its weights add up to 1.
 
@@ -92,6 +109,8 @@ class Sparse:
     scoring: Literal["softmax", "sigmoid"] = "softmax"
     scale: Scale | None = None
     groups: bool = False
+    optional: bool = False  # without experts, the shared one is the network
+    shared_default: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,9 +144,12 @@ class Decoder:
     clip: str = ""
     unrotated: str = ""
     windows: Windows | None = None
+    recurrences: Recurrences | None = None
+    positions: tuple[str, str] | None = None  # the field, and its only value with rotary positions
     gated: bool = True
     activation: tuple[str, str] = ("hidden_act", "silu")
     network_biases: Choice = False
+    network_width: Callable[[Fields], int] | None = None  # where it is not the number of `intermediate_size`
     sparse: Sparse | None = None
     tied: bool = False
     head_bias: Choice = False
@@ -204,14 +226,27 @@ def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
     )
     if family.windows is not None and family.windows.by_kind:
         return attention
+    if family.positions is not None and f.take(family.positions[0], None) != family.positions[1]:
+        for each in ("rope_parameters", "rope_scaling", "rope_theta"):
+            f.take(each, None)
+        return attention
     return replace(attention, positions=rotary(f, family.base, halves=family.halves, share=family.share))
 
 
 def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if family.sparse is None:
         function = activation(f, *family.activation)
-        return FeedForward(function, family.gated, _chosen(f, family.network_biases), f.size(d_ff, "intermediate_size"))
+        width = (
+            f.size(d_ff, "intermediate_size") if family.network_width is None else f.let(d_ff, family.network_width(f))
+        )
+        return FeedForward(function, family.gated, _chosen(f, family.network_biases), width)
     sparse = family.sparse
+    if sparse.optional and f.take(sparse.number[0], None) == 0:
+        f.take("num_experts_per_tok", None)
+        f.take("intermediate_size", None)
+        return FeedForward(
+            activation(f, *family.activation), True, False, f.size(d_ff, sparse.shared, sparse.shared_default)
+        )
     f.words("mlp_layer_types", ("sparse",))
     if sparse.width != "intermediate_size" and sparse.dense is None:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
@@ -219,7 +254,7 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if sparse.groups:
         check_groups(f, None, None)
     experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale))
-    shared = f.whole(sparse.shared, 0, least=0) if sparse.shared else None
+    shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(sparse.shared_number, 1, least=0) or 0) * f.values[size("d_expert")]
     return replace(experts, d_shared=f.let(size("d_shared"), shared)) if shared else experts
@@ -236,10 +271,36 @@ def _some_dense(f: Fields, block: Block, sparse: Sparse) -> tuple[Run, ...]:
     return tuple(Run((each,), f.let(size(name), number)) for each, name, number in pairs if number)
 
 
+def _some_recurrent(family: Decoder, found: Recurrences, f: Fields, block: Block) -> tuple[Run, ...]:
+    """Return layers of which some have a recurrence in the place of attention; the first may have no experts."""
+    count = listed_layers(f)
+    words = f.words(found.field, (*found.recurrent, *found.attending))
+    if words is not None and len(words) < count:
+        raise f.error(found.field, f"has {len(words)} entries, and num_hidden_layers is {count}")
+    numbers = f.numbers(found.numbers, count) if found.numbers and f.take(found.numbers, None) is not None else None
+    if words is not None:
+        attend = [word in found.attending for word in words[:count]]
+    else:
+        attend = [i in numbers if numbers is not None else found.attends for i in range(count)]
+    of_width, mixer = _dense_first(family, f, block, count), found.read(f)
+    return runs(
+        f, [replace(each, attention=each.attention if a else mixer) for each, a in zip(of_width, attend, strict=True)]
+    )
+
+
+def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[Block]:
+    """Return the layers one by one, the first ones without experts."""
+    if family.sparse is None or family.sparse.dense is None or not isinstance(block.feed_forward, Experts):
+        return [block] * count
+    return [each for run in _some_dense(f, block, family.sparse) for each in run.blocks * f.values.pop(run.count)]
+
+
 def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
     """Return the layers, some of them with a window or without positions."""
     if family.unrotated:
         return _some_unrotated(family, f, block)
+    if family.recurrences is not None:
+        return _some_recurrent(family, family.recurrences, f, block)
     if family.sparse is not None and family.sparse.dense is not None:
         return _some_dense(f, block, family.sparse)
     windows = family.windows

@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "PICTURE", "PICTURES", "SMALL", "VOCAB"]
+__all__ = ["COUNTED", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -168,7 +168,28 @@ THREE_AXES: Changes = {
     "hidden_size": 32,
     "rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "mrope_section": [2, 1, 1]},
 }
+STATES: Changes = {"hidden_size": 24, "num_hidden_layers": 3, "state_size": 5, **TOKENS}
+WIDE: Changes = {name: size for name, size in {**SIZES, **TOKENS}.items() if name != "head_dim"} | {"hidden_size": 32}
+HEADS: Changes = {"mamba_n_heads": 8, "mamba_d_state": 5, "mamba_n_groups": 2}
+MIXED: Changes = {"layer_types": ["linear_attention", "full_attention", "linear_attention"]}
+SHORT: Changes = {"layer_types": ["conv", "full_attention", "conv"]}
+SELECTED: Changes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7, "num_dense_layers": 1}
+RECURRENT: list[tuple[str, Changes]] = [
+    ("MambaForCausalLM", STATES | {"time_step_rank": 3}),
+    ("MambaForCausalLM", STATES | {"use_bias": True, "use_conv_bias": False, "expand": 3}),
+    ("FalconMambaForCausalLM", STATES),
+    ("Mamba2ForCausalLM", STATES | {"num_heads": 6, "head_dim": 8, "n_groups": 2, "chunk_size": 4}),
+    ("JambaForCausalLM", WIDE | {"num_experts": 5, "attn_layer_period": 3, "attn_layer_offset": 1, "mamba_d_state": 5}),
+    ("BambaForCausalLM", WIDE | HEADS | BIASED | {"attn_layer_indices": [1]}),
+    ("GraniteMoeHybridForCausalLM", WIDE | HEADS | MIXED | {"num_local_experts": 5, "shared_intermediate_size": 7}),
+    ("Lfm2ForCausalLM", WIDE | SHORT),
+    ("Lfm2ForCausalLM", WIDE | {"full_attn_idxs": [2], "conv_bias": True, "block_auto_adjust_ff_dim": False}),
+    ("Lfm2MoeForCausalLM", WIDE | SHORT | SELECTED),
+    ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "attention_window_size": 3, "num_hidden_layers": 4}),
+    ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "lru_width": 16, "attention_bias": True}),
+]
 COUNTED: list[tuple[str, Changes]] = [
+    *RECURRENT,
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),

@@ -24,6 +24,7 @@ from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.memory_counts import saved_residuals
 from derivations.language.differentiation.adjoints import GradientError
+from tests.numeric.verification.agreement.small_families import RECURRENT
 from tests.numeric.verification.agreement.test_parameter_counts import (
     BART,
     BERT,
@@ -75,7 +76,7 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("Gemma3ForCausalLM", WINDOW | {"num_hidden_layers": 8, "head_dim": 6}),
     ("Phi3ForCausalLM", WINDOW | {"pad_token_id": 0, "partial_rotary_factor": 0.5}),
 ]
-CASES = ODD + MORE
+CASES = [case for case in ODD if case not in RECURRENT] + MORE
 IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
@@ -251,6 +252,31 @@ def test_a_prompt_and_one_token_more_execute_the_products_that_are_counted(
         sizes = {"batch": batch, "seq": n, "source": source}
         assert prefill == matmul(model, phase="prefill", **sizes)
         assert step == matmul(model, phase="decode", latent="expanded", **sizes) + of_latent_vectors(config, batch, n)
+
+
+def of_padding(theirs: Any, batch: int) -> int:
+    """The library convolves w - 1 rows of padding behind the last position, too, and drops what comes of them."""
+    convolutions = (each for each in theirs.modules() if isinstance(each, torch.nn.Conv1d))
+    return sum(2 * batch * each.in_channels * (w := each.kernel_size[0]) * (w - 1) for each in convolutions)
+
+
+def of_chunks(mixer: Any, batch: int, n: int) -> int:
+    """The library computes state spaces with heads by chunks, the last one filled up, and not by the recurrence."""
+    h, p, s, c = mixer.num_heads, mixer.head_dim, mixer.ssm_state_size, mixer.chunk_size
+    chunks = -(-n // c)
+    inside = chunks * c * (c * (s + p) + 2 * p * s)  # scores, their rows, the state of a chunk, and what it shows
+    return 2 * batch * h * (inside + (chunks + 1) ** 2 * p * s - n * p * s)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "arguments"), RECURRENT, ids=[f"{i}-{name}" for i, (name, _) in enumerate(RECURRENT)])
+def test_a_pass_over_recurrences_executes_the_products_that_are_counted(name: str, arguments: dict[str, Any]) -> None:
+    theirs, model = library(name, arguments)
+    mixers = [each for each in theirs.modules() if hasattr(each, "chunk_size")]
+    for batch, n, _ in SIZES:
+        _, forward = executed(theirs, tokens(batch, n), use_cache=False)
+        beside = of_padding(theirs, batch) + sum(of_chunks(mixer, batch, n) for mixer in mixers)
+        assert forward == matmul(model, batch=batch, seq=n) + beside
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("GPT2LMHeadModel", GPT2), ("Gemma2ForCausalLM", LLAMA)])

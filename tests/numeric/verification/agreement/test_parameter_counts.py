@@ -46,18 +46,25 @@ COMPONENTS = [
     (r"(predictions\.transform\.LayerNorm|lm_head\.layer_norm|vocab_layer_norm)", "lm_head_norm"),
     (r"(cls\.predictions|lm_head|embed_out|vocab_transform|vocab_projector|proj_out)", "lm_head_{}"),
     (r"(classifier|qa_outputs)", "classifier_{}"),
-    (r"(word_embeddings|token_embedding|embed_tokens|\bwte|shared\.weight|embed_in)", "token_embedding"),
+    (
+        r"(word_embeddings|token_embedding|embed_tokens|\bembeddings\.weight|\bwte|shared\.weight|embed_in)",
+        "token_embedding",
+    ),
     (r"(q_norm|k_norm|[qk]_layernorm|query_layernorm|key_layernorm|q_a_layernorm|kv_a_layernorm)", INNER_NORMS),
+    (r"\.(mixer|mamba|conv|linear_attn)\.(.*_)?(layer)?norm\.", "layers.mixer_inner_norms"),
     (r"\.experts\.", "layers.ffn_routed_expert_{}"),
     (r"shared_expert_gate", "layers.ffn_shared_expert_gate"),
     (r"shared_expert|shared_mlp", "layers.ffn_shared_expert_{}"),
     (r"\.sinks$", "layers.attention_sinks"),
-    (r"mlp\.gate\.|mlp\.router\.|block_sparse_moe\.(gate|router)\.", "layers.router_{}"),
+    (r"mlp\.gate\.|mlp\.router\.|feed_forward\.(router|gate)\.|block_sparse_moe\.(gate|router)\.", "layers.router_{}"),
     (r"encoder\.ln\.|roberta_prelayernorm\.LayerNorm", "final_norm"),
+    (r"temporal_block\.[qkvo]_proj", "layers.self_attention_{}"),
+    (r"temporal_block\.\w+_gate_bias", "layers.mixer_biases"),
+    (r"\.(mixer|mamba|conv|linear_attn|temporal_block)\.", "layers.mixer_{}"),
     (rf"(layers?|h|blocks?)\.\d+\..*{NORM}\w*\.(weight|bias)$", "layers.norm_{}"),
     (rf"{NORM}\w*\.(weight|bias)$", "final_norm"),
     (r"(encoder_attn|EncDecAttention)", "layers.cross_attention_{}"),
-    (r"(mlp|fc[12]|ffn|DenseReluDense|intermediate|layer\.\d+\.output\.dense)", "layers.ffn_{}"),
+    (r"(mlp|fc[12]|ffn|feed_forward|DenseReluDense|intermediate|layer\.\d+\.output\.dense)", "layers.ffn_{}"),
     (r"(attn|attention|SelfAttention)", "layers.self_attention_{}"),
 ]
 
@@ -234,12 +241,19 @@ ODD = [
 ]
 
 
+def _decoded(value: object) -> object:
+    """Return a value of a file as the library reads it: an infinite number is written as an object."""
+    if isinstance(value, dict) and value.keys() == {"__float__"}:
+        return float(value["__float__"])
+    return [_decoded(each) for each in value] if isinstance(value, list) else value
+
+
 def class_and_config(name: str, arguments: dict[str, object]) -> tuple[type["torch.nn.Module"], Any]:
     """Return a class of the library and a configuration for it, which another family may have lent to the class."""
     model_class = getattr(transformers, name)
     family = arguments.get("model_type", model_class.config_class.model_type)
     config = transformers.CONFIG_MAPPING[family](
-        **{each: arguments[each] for each in arguments if each != "model_type"}
+        **{each: _decoded(arguments[each]) for each in arguments if each != "model_type"}
     )
     config.architectures = [name]
     return model_class, config

@@ -1,0 +1,143 @@
+r"""The state space layer with heads (Mamba-2): every head has one decay, groups of heads share B and C.
+
+Definition   Z, U, T = X W_Z, X W_U, X W_T; V, B and C are SiLU of causal convolutions of U, X W_J and X W_K;
+             Delta = softplus(T + b_Delta); for head f of group e
+             H_t,efqs = exp(-Delta_tef exp(A_ef)) H_t-1,efqs + Delta_tef V_t,efq B_t,es;
+             Y_t,efq = sum_s H_t,efqs C_t,es + D_ef V_t,efq; output = norm(Y o SiLU(Z)) W_O
+Result       the state of a layer has g_S r_S d_S d_state numbers, and the convolutions keep w - 1 rows
+Shapes       X and the output (n, d_model), Z and V (n, g_S r_S d_S), B and C (n, g_S d_state), Delta (n, g_S r_S),
+             A and D (g_S r_S,), H (n, g_S, r_S, d_S, d_state); g_S groups of r_S heads with d_S columns each
+Source       Dao and Gu (2024), Transformers are SSMs, sections 3 and 7
+"""
+
+from typing import Literal
+
+from sympy import KroneckerDelta, Rational, sqrt
+
+from derivations.activations.sigmoid import silu, softplus
+from derivations.language.arrays.contraction import contraction, operand_of
+from derivations.language.arrays.expression import Array, RowBroadcast, array
+from derivations.language.arrays.functions import Hadamard, Named, exponential, named, square
+from derivations.language.arrays.recurrence import Recurrence
+from derivations.language.layers.catalogued import catalogued
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.recurrences.selective_state_space import d_state
+from derivations.recurrences.writer import Writer
+from derivations.symbols import d_model, index, n, scalar, size
+
+__all__ = ["head_states", "heads_of_group", "norm_of_groups", "state_groups", "state_space_heads", "state_width"]
+
+TOPIC = "recurrence"
+
+state_groups, heads_of_group, state_width = size("g_S"), size("r_S"), size("d_S")
+t, e, f, q, s, x, c = (index(letter) for letter in "tefqsxc")
+_u = scalar("u")
+heads, columns = state_groups * heads_of_group, state_groups * heads_of_group * state_width
+X = array("X", n, d_model)
+EPSILON = Rational(1, 10**5)
+GROUP = heads_of_group * state_width
+IN_GROUP = e * GROUP + x
+AT_HEAD, AT_COLUMN = e * heads_of_group + f, (e * heads_of_group + f) * state_width + q
+
+
+def head_states() -> Layer:
+    """Return the recurrence of every head, with what it reads and what is read of it.
+
+    Definition   H_t,efqs = exp(-Delta_tef exp(A_ef)) H_t-1,efqs + Delta_tef V_t,efq B_t,es, from H = 0 on;
+                 Y_t,efq = sum_s H_t,efqs C_t,es + D_ef V_t,efq
+    Shapes       V and Y (n, g_S r_S d_S), Delta (n, g_S r_S), B and C (n, g_S d_state), A and D (g_S r_S,)
+    Source       Dao and Gu (2024), equation 2 and section 7.1
+    """
+    V, Delta = array("V", n, columns), array("Delta", n, heads)
+    B, C = array("B", n, state_groups * d_state), array("C", n, state_groups * d_state)
+    A, D = array("A", heads), array("D", heads)
+    by_head = (n, state_groups, heads_of_group)
+    at, of_group = operand_of(Delta, (t, AT_HEAD)), e * d_state + s
+    let = Equations()
+    rates = let("R")(exponential(A))
+    decays = let("L")(contraction((t, e, f), by_head, (), -1, at, operand_of(rates, (AT_HEAD,))))
+    S = let("S")(contraction((t, e, f, q), (*by_head, state_width), (), 1, at, operand_of(V, (t, AT_COLUMN))))
+    shape = (*by_head, state_width, d_state)
+    F = let("F")(contraction((t, e, f, q, s), shape, (), 1, operand_of(S, (t, e, f, q)), operand_of(B, (t, of_group))))
+    H = let("H")(Recurrence(decays, F))
+    read = let("T")(
+        contraction(
+            (t, e, f, q), shape[:4], [(s, d_state)], 1, operand_of(H, (t, e, f, q, s)), operand_of(C, (t, of_group))
+        )
+    )
+    passed = let("P")(
+        contraction((t, e, f, q), shape[:4], (), 1, operand_of(V, (t, AT_COLUMN)), operand_of(D, (AT_HEAD,)))
+    )
+    both = let("Q")(read + passed)
+    Y = let("Y")(_side_by_side(both))
+    return Layer("head_states", (V, Delta, B, C), (A, D), let, Y)
+
+
+def _side_by_side(states: Array) -> Array:
+    """Return what the heads read, side by side."""
+    sums, place = [(e, state_groups), (f, heads_of_group), (q, state_width)], KroneckerDelta(x, AT_COLUMN)
+    return contraction((t, x), (n, columns), sums, place, operand_of(states, (t, e, f, q)))
+
+
+def norm_of_groups(eps: Rational = EPSILON) -> Layer:
+    """Return the RMS norm of the columns of each group, with a factor for each column.
+
+    Definition   y_t,ex = gamma_ex g_t,ex / sqrt(sum_x g_t,ex^2 / (r_S d_S) + eps)
+    Shapes       G and Y (n, g_S r_S d_S), gamma (g_S r_S d_S,)
+    Source       Dao and Gu (2024), section 7.2; Zhang and Sennrich (2019) for the norm
+    """
+    G, gamma = array("G", n, columns), array("gamma", columns)
+    of_groups, by_group = [(e, state_groups), (x, GROUP)], (n, state_groups, GROUP)
+    let = Equations()
+    inverse = operand_of(let("F")(part("roots", _inverse_roots(eps))(G)), (t, e))
+    scaled = let("N")(contraction((t, e, x), by_group, (), 1, operand_of(G, (t, IN_GROUP)), inverse))
+    read = operand_of(scaled, (t, e, x))
+    joined = let("J")(contraction((t, c), (n, columns), of_groups, KroneckerDelta(c, IN_GROUP), read))
+    Y = let("Y")(Hadamard(joined, RowBroadcast(gamma, n)))
+    return Layer("norm_of_groups", (G,), (gamma,), let, Y)
+
+
+def _inverse_roots(eps: Rational) -> Layer:
+    """Return 1 / sqrt(mean of the squares of a group + eps), for every row and group."""
+    G = array("G", n, columns)
+    let = Equations()
+    squares = operand_of(let("Q")(square(G)), (t, IN_GROUP))
+    mean = let("M")(contraction((t, e), (n, state_groups), [(x, GROUP)], 1 / GROUP, squares))
+    return Layer("inverse_roots", (G,), (), let, let("F")(named("inverse_root", 1 / sqrt(_u + eps), _u)(mean)))
+
+
+@catalogued
+def state_space_heads(
+    activation: Named = silu,
+    *,
+    biases: bool = False,
+    convolution_bias: bool = True,
+    norm: Literal["none", "together", "by group"] = "by group",
+    eps: Rational = EPSILON,
+) -> Layer:
+    """Return the state space layer with heads; SiLU unless another activation is given.
+
+    Definition   that of the module; `norm` is the RMS norm of all columns together, that of the columns of each group,
+                 or none
+    Shapes       X and O (n, d_model), W_Z and W_U (d_model, g_S r_S d_S), W_J and W_K (d_model, g_S d_state),
+                 W_T (d_model, g_S r_S), kernels K of w rows, A, D and b_Delta (g_S r_S,), gamma (g_S r_S d_S,),
+                 W_O (g_S r_S d_S, d_model)
+    Source       Dao and Gu (2024), section 7.1 and figure 6
+    """
+    write, of_groups = Writer(), state_groups * d_state
+    Z, U = write.affine("Z", X, columns, biases), write.affine("U", X, columns, biases)
+    rows = {name: write.affine(name, X, of_groups, biases) for name in "JK"}
+    steps = write.affine("T", X, heads, biases)
+    V = write.convolved("V", U, activation, convolution_bias)
+    B = write.convolved("B", rows["J"], activation, convolution_bias)
+    C = write.convolved("C", rows["K"], activation, convolution_bias)
+    Delta = write.let("Delta")(softplus(steps + write.weight("b_Delta", heads)))
+    A, D = write.weight("A", heads), write.weight("D", heads)
+    Y = write.let("Y")(part("states", head_states())(V, Delta, B, C, A=A, D=D))
+    G = write.let("G")(Hadamard(Y, silu(Z)))
+    if norm == "together":
+        G = write.normed("G", G, eps, scaled=True)
+    elif norm == "by group":
+        G = write.let("G_normed")(part("G_norm", norm_of_groups(eps))(G))
+    output = write.affine("O", G, d_model, biases)
+    return Layer("state_space_heads", (X,), write.weights, write.let, output)

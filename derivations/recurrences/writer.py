@@ -1,0 +1,43 @@
+"""Collecting the equations and the weights of a layer whose parts are optional."""
+
+from sympy import Rational
+
+from derivations.language.arrays.expression import Array, Variable, array
+from derivations.language.arrays.functions import Named
+from derivations.language.arrays.shapes import Sized
+from derivations.language.layers.layer import Equations, part
+from derivations.normalisation.rms_norm import rms_norm
+from derivations.recurrences.causal_convolution import causal_convolution, width
+
+__all__ = ["Writer"]
+
+
+class Writer:
+    """Collects equations, and weights in the order in which they are first read."""
+
+    def __init__(self) -> None:
+        self.let = Equations()
+        self.weights: list[Variable] = []
+
+    def weight(self, name: str, *shape: Sized) -> Variable:
+        """Return a new weight."""
+        self.weights.append(array(name, *shape))
+        return self.weights[-1]
+
+    def affine(self, name: str, rows: Array, columns: Sized, biased: bool = False) -> Variable:
+        """Write the product of rows with a new matrix W, and a bias b if there is one."""
+        product = rows @ self.weight(f"W_{name}", rows.shape[1], columns)
+        return self.let(name)(product + self.weight(f"b_{name}", columns) if biased else product)
+
+    def convolved(self, name: str, rows: Array, activation: Named | None, biased: bool) -> Variable:
+        """Write the causal convolution of every column, with a bias if there is one, behind an activation."""
+        columns = rows.shape[1]
+        weights = {"K": self.weight(f"K_{name}", width, columns)}
+        if biased:
+            weights["b"] = self.weight(f"b_K_{name}", columns)
+        inner = part(f"{name}_convolution", causal_convolution(biased=biased))(rows, **weights)
+        return self.let(name)(inner if activation is None else activation(self.let(f"{name}_in")(inner)))
+
+    def normed(self, name: str, rows: Array, eps: Rational, scaled: bool) -> Variable:
+        """Write the RMS norm of rows, with a factor for each column if `scaled`."""
+        return self.let(f"{name}_normed")(part(f"{name}_norm", rms_norm(eps, scaled=scaled))(rows))

@@ -1,0 +1,138 @@
+"""State spaces against the library's path without kernels: outputs of whole mixers from random weights, in float64.
+
+The library computes some parts in float32 whatever the model's type; here it is kept from that.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.recurrences import gated_recurrence, selective_state_space, short_convolution, state_space_heads
+from numeric import compile_layer
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytestmark = pytest.mark.peers
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 7}
+HEADS = {"state_size": 3, "num_heads": 8, "head_dim": 4, "n_groups": 2, "chunk_size": 3}
+
+
+@pytest.fixture(autouse=True)
+def in_float64(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep numbers in float64 where the library asks for float32."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    to = torch.Tensor.to
+
+    def kept(tensor: Any, *given: Any, **named: Any) -> Any:
+        given = tuple(torch.float64 if each is torch.float32 else each for each in given)
+        named = {name: torch.float64 if each is torch.float32 else each for name, each in named.items()}
+        return to(tensor, *given, **named)
+
+    monkeypatch.setattr(torch.Tensor, "float", lambda tensor: tensor)
+    monkeypatch.setattr(torch.Tensor, "to", kept)
+    monkeypatch.setattr(torch.Tensor, "type", kept)
+    yield
+    torch.set_default_dtype(before)
+
+
+def mixer_of(name: str, **fields: Any) -> Any:
+    """Return the first mixer of a model of the library, with random weights."""
+    torch.manual_seed(3)
+    config = transformers.CONFIG_MAPPING[name](**SIZES, **fields)
+    model = transformers.AutoModel.from_config(config).eval()
+    block = model.layers[0]
+    mixer = getattr(block, "mixer", None) or getattr(block, "conv", None) or block.temporal_block
+    for parameter in mixer.parameters():
+        parameter.data = torch.randn_like(parameter) / 2
+    return mixer
+
+
+def rows() -> Any:
+    return torch.tensor(np.random.default_rng(0).normal(size=(2, 7, SIZES["hidden_size"])))
+
+
+def array(tensor: Any) -> Any:
+    return tensor.detach().numpy()
+
+
+def agree(ours: Any, theirs: Any) -> None:
+    theirs = theirs[0] if isinstance(theirs, tuple) else theirs
+    np.testing.assert_allclose(ours, array(theirs), rtol=0, atol=1e-10)
+    assert abs(ours).max() > 0.01
+
+
+def selective_weights(mixer: Any) -> dict[str, Any]:
+    d, r, s = mixer.intermediate_size, mixer.time_step_rank, mixer.ssm_state_size
+    into, of_states = array(mixer.in_proj.weight).T, array(mixer.x_proj.weight).T
+    return {
+        "W_U": into[:, :d],
+        "W_Z": into[:, d:],
+        "K_V": array(mixer.conv1d.weight)[:, 0].T,
+        "b_K_V": array(mixer.conv1d.bias),
+        "W_P": of_states[:, :r],
+        "W_B": of_states[:, r : r + s],
+        "W_C": of_states[:, r + s :],
+        "W_Delta": array(mixer.dt_proj.weight).T,
+        "b_Delta": array(mixer.dt_proj.bias),
+        "A": array(mixer.A_log),
+        "D": array(mixer.D),
+        "W_O": array(mixer.out_proj.weight).T,
+    }
+
+
+@pytest.mark.parametrize(("name", "norms"), [("mamba", "none"), ("falcon_mamba", "plain")])
+def test_the_selective_state_space_is_that_of_the_library(name: str, norms: Any) -> None:
+    mixer, x = mixer_of(name, state_size=3, time_step_rank=5, conv_kernel=3), rows()
+    ours = compile_layer(selective_state_space(norms=norms))(array(x), **selective_weights(mixer))
+    agree(ours, mixer(x))
+
+
+def test_state_space_heads_are_those_of_the_library() -> None:
+    """The library computes chunks of 3 positions, here all positions follow one another."""
+    mixer, x = mixer_of("mamba2", **HEADS), rows()
+    d, s = mixer.intermediate_size, mixer.n_groups * mixer.ssm_state_size
+    parts = np.split(array(mixer.in_proj.weight).T, np.cumsum([d, d, s, s]), axis=1)
+    weights = dict(zip(("W_Z", "W_U", "W_J", "W_K", "W_T"), parts, strict=True))
+    kernels = np.split(array(mixer.conv1d.weight)[:, 0].T, np.cumsum([d, s]), axis=1)
+    biases = np.split(array(mixer.conv1d.bias), np.cumsum([d, s]))
+    for letter, kernel, bias in zip("VBC", kernels, biases, strict=True):
+        weights |= {f"K_{letter}": kernel, f"b_K_{letter}": bias}
+    weights |= {"A": array(mixer.A_log), "D": array(mixer.D), "b_Delta": array(mixer.dt_bias)}
+    weights |= {"G_norm": {"gamma": array(mixer.norm.weight)}, "W_O": array(mixer.out_proj.weight).T}
+    ours = compile_layer(state_space_heads())(array(x), **weights, g_S=2, r_S=4, d_S=4, d_state=3)
+    agree(ours, mixer(x))
+
+
+def test_the_short_convolution_is_that_of_the_library() -> None:
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 5, "layer_types": ["conv"] * 2}
+    mixer, x = mixer_of("lfm2", **heads), rows()
+    B, C, V = np.split(array(mixer.in_proj.weight).T, 3, axis=1)
+    ours = compile_layer(short_convolution())(
+        array(x), W_B=B, W_C=C, W_V=V, K_T=array(mixer.conv.weight)[:, 0].T, W_O=array(mixer.out_proj.weight).T
+    )
+    agree(ours, mixer(x))
+
+
+def test_the_gated_recurrence_is_that_of_the_library() -> None:
+    mixer = mixer_of("recurrent_gemma", num_attention_heads=4, intermediate_size=6, lru_width=12)
+    x, unit = rows(), mixer.rg_lru
+    linear = {"Z": mixer.linear_y, "U": mixer.linear_x, "O": mixer.linear_out}
+    weights = {f"W_{name}": array(module.weight).T for name, module in linear.items()}
+    weights |= {f"b_{name}": array(module.bias) for name, module in linear.items()}
+    weights |= {"K_V": array(mixer.conv_1d.weight)[:, 0].T, "b_K_V": array(mixer.conv_1d.bias)}
+    weights |= {"W_I": array(unit.input_gate_weight), "b_I": array(unit.input_gate_bias).reshape(-1)}
+    weights |= {"W_R": array(unit.recurrent_gate_weight), "b_R": array(unit.recurrent_gate_bias).reshape(-1)}
+    ours = compile_layer(gated_recurrence())(array(x), **weights, A=array(unit.recurrent_param))
+    agree(ours, mixer(x, torch.arange(7)[None], None, use_cache=False))
+
+
+def test_the_comparison_can_fail() -> None:
+    mixer, x = mixer_of("mamba", state_size=3), rows()
+    weights = selective_weights(mixer)
+    weights["A"] = weights["A"] + 0.001
+    with pytest.raises(AssertionError):
+        agree(compile_layer(selective_state_space())(array(x), **weights), mixer(x))

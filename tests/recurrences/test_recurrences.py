@@ -1,0 +1,117 @@
+"""Recurrences: their law, the rule of induction and what it refuses, states in caches, rows that are not seen."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Eq, Expr, Integer, exp
+
+from derivations.architectures.hugging_face import model_of
+from derivations.architectures.reading import ConfigError
+from derivations.catalogue import layer
+from derivations.costs.counts import count
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.recurrence import Recurrence
+from derivations.language.arrays.shapes import ShapeError
+from derivations.language.differentiation.proving import prove_gradient
+from derivations.language.judge.proof import judge
+from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
+from derivations.recurrences.linear_recurrence import B, L, S, c, decayed, recurrent, t, total
+from derivations.symbols import d, m, n
+from numeric import compile_layer
+
+
+def by_induction(form: Expr, assuming: list[Assumption]) -> Any:
+    claim = Claim(S[t, c], (Step("induction", form, "=", (t,)),))
+    return judge(Derivation("", "a form of a recurrence", (claim,), (), {t: n, c: d}, tuple(assuming))).claims[0][0]
+
+
+WRONG = {
+    "decayed once more": exp(L[t, c]) * decayed(t, c),
+    "the state before": decayed(t, c) - B[t, c],
+    "decayed since the start": exp(total(t, c)) * B[0, c],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_form_is_not_proved_by_induction(name: str) -> None:
+    assert by_induction(decayed(t, c), recurrent()).level == "proved"
+    assert by_induction(WRONG[name], recurrent()).level != "proved"
+
+
+def test_an_induction_needs_its_first_place() -> None:
+    """Without the law at the first position any start would do."""
+    found = by_induction(decayed(t, c), recurrent()[1:])
+    assert found.level == "refuted"
+    assert "t = 0" in found.reason
+
+
+def test_an_induction_needs_the_law_at_every_place() -> None:
+    found = by_induction(decayed(t, c), recurrent()[:1])
+    assert found.level != "proved"
+    assert "at the next place" in found.reason
+
+
+def test_an_assumption_about_the_index_itself_is_refused() -> None:
+    """A statement at one place t is no hypothesis for the next place."""
+    at_t = Assumption(Eq(S[t, c], decayed(t, c)), {c: d})
+    assert "speaks of the index t" in by_induction(decayed(t, c), [at_t]).reason
+
+
+def test_the_logarithms_have_the_first_axes_of_the_states() -> None:
+    with pytest.raises(ShapeError, match="must have the first axes"):
+        Recurrence(array("L", m), B)
+    with pytest.raises(ShapeError, match="backwards is 0 or 1"):
+        Recurrence(L, B, Integer(2))
+
+
+@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "gated_recurrence"])
+def test_the_gradient_is_proved(name: str) -> None:
+    assert prove_gradient(layer(name)).evidence.level == "proved"
+
+
+def test_no_layer_looks_ahead() -> None:
+    """Later rows do not change earlier ones, and earlier rows change later ones."""
+    function = compile_layer(layer("linear_recurrence"))
+    rng = np.random.default_rng(2)
+    decays, added = -rng.random((7, 3)), rng.normal(size=(7, 3))
+    before, later = function(decays, added), added.copy()
+    later[4] += 1
+    after = function(decays, later)
+    np.testing.assert_array_equal(before[:4], after[:4])
+    assert (before[4:] != after[4:]).all()
+
+
+MAMBA = {
+    "model_type": "mamba",
+    "architectures": ["MambaForCausalLM"],
+    "hidden_size": 10,
+    "num_hidden_layers": 3,
+    "state_size": 5,
+    "conv_kernel": 4,
+    "vocab_size": 23,
+}
+
+
+def test_a_state_does_not_grow_with_the_text() -> None:
+    """d_inner = 20: a state of 20 x 5 and 3 rows of 20 for each layer, after 7 positions as after 700."""
+    for length in (7, 700):
+        counts = count(model_of(MAMBA, "mamba"), seq=length)
+        assert counts.number(counts.cache_bytes) == 3 * (20 * 5 + 3 * 20) * counts.number(counts.bytes_per_number)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"time_step_limit": [0.0, 1.0]}, "time_step_limit"),
+        ({"expand": 0.01}, "leaves no column"),
+        ({"hidden_act": "sine"}, "hidden_act"),
+        ({"time_step_rank": 0}, "time_step_rank"),
+    ],
+)
+def test_what_is_not_understood_is_refused(fields: dict[str, object], sentence: str) -> None:
+    heads = {"num_heads": 4, "head_dim": 5, "n_groups": 2}
+    base = {**MAMBA, **heads, "model_type": "mamba2"} if "time_step_limit" in fields else MAMBA
+    config = {**base, "architectures": None, **fields}
+    with pytest.raises(ConfigError, match=sentence):
+        model_of(config, "changed")
