@@ -55,6 +55,7 @@ from derivations.language.cross_check import cross_check, real_functions
 from derivations.language.cross_check.assignment import CONTEXT, Assignment, NotCovered, Undefined, meaning
 from derivations.language.cross_check.comparison import compare, points_of
 from derivations.language.cross_check.counting import run_count
+from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.language.results.statements import Conformable, NullSpace, Rank, Span, SpectralNorm, Supremum
@@ -347,3 +348,10 @@ def test_an_array_node_without_a_rule_is_named() -> None:
 
     with pytest.raises(NotCovered, match="Unheard"):
         meaning(Unheard())
+
+
+def test_an_array_of_one_number_gets_a_value() -> None:
+    X, g = array("X", n, m), array("g")
+    let = Equations()
+    layer = Layer("scaled", (X,), (g,), let, let("Y")(Hadamard(g, X)))
+    assert cross_check(prove_gradient(layer)).outcome == "agrees"

@@ -15,6 +15,7 @@ from typing import Any
 
 from sympy import Basic, Eq, Mod, Symbol
 
+from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, inside, meaning, whole
 from derivations.language.cross_check.distributions import set_distributions
@@ -58,6 +59,8 @@ class Situation:
         statements += [size for _, _, size in derivation.bijections]
         context = [*derivation.definitions, *(part for a in assumptions for part in (a.statement, *a.ranges.values()))]
         symbols = {symbol for part in (*statements, *context) for symbol in inside(part, Symbol)}
+        variables = {variable for part in (*statements, *context) for variable in inside(part, Variable)}
+        symbols |= {variable.entry() for variable in variables if not variable.shape}  # of one number: a symbol
         indices = set(derivation.ranges)
         mentioned = {symbol for part in context for symbol in inside(part, Symbol)}
         return Situation(
