@@ -64,6 +64,7 @@ class Lifted:
     near: tuple[str, ...] = ()  # decimals that are close to a known constant
     recognised: tuple[str, ...] = ()  # arrays that are written as a named function, by proof
     rounded: bool = False  # whether the function casts to a number type of fewer digits
+    lines: Mapping[Array, str] = field(default_factory=dict, compare=False, repr=False)  # of the user, by array
 
     def __getattr__(self, name: str) -> Any:
         """Offer the views of the layer: latex(), markdown(), equations, ..."""
@@ -326,6 +327,7 @@ def _lifted(
         visible=tuple(v for v in (renamed.get(mask, mask) for mask in trace.visible) if isinstance(v, Variable)),
         near=tuple(trace.near),
         rounded=trace.rounded,
+        lines={renamed[variable]: line for variable, line in trace.lines.items() if variable in renamed},
     )
 
 

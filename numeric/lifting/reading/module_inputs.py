@@ -6,9 +6,10 @@ Names only choose what is tried: a run, and then the judge, decides about each r
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter
+from inspect import Parameter, getsource
 from typing import Any
 
 from sympy import Integer, Lambda, Symbol
@@ -24,7 +25,7 @@ from derivations.language.layers.names import variables_in
 from derivations.positions.positional_encoding import cosine, sine
 from numeric.lifting.computed import Computed
 
-__all__ = ["Given", "inputs_by_name", "tables_by_name"]
+__all__ = ["Given", "inputs_by_name", "masks_without_use", "tables_by_name"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "M": ("attention_mask", "attn_mask", "mask", "src_mask", "tgt_mask"),
@@ -54,27 +55,42 @@ class Given:
 
 
 def inputs_by_name(
-    inputs: Sequence[Variable], parameters: Sequence[Parameter]
-) -> Iterator[dict[str, tuple[Variable, Given]]]:
-    """Yield which optional parameter gets which input, in each form that code has; every such input needs one."""
+    inputs: Sequence[Variable], optional: Sequence[str]
+) -> Iterator[dict[str, tuple[Variable, Given | None]]]:
+    """Yield which optional parameter gets which input, in each form that code has; every such input needs one.
+
+    A memory has no other form than the other inputs of a batch.
+    """
     found: list[tuple[str, Variable]] = []
-    optional = [p.name for p in parameters if p.default is not p.empty]
     for variable in inputs:
         name = next((word for word in _NAMES.get(variable.name, ()) if word in optional), None)
         if name is not None:
             found.append((name, variable))
     if not found:
         return
-    forms = [
-        (Given(True), Given(True, False), Given(), Given(False, False)) if v.kind == "boolean" else (Given(),)
-        for _, v in found
+    of_mask = (Given(True), Given(True, False), Given(), Given(False, False))
+    forms: list[tuple[Given | None, ...]] = [
+        of_mask if v.kind == "boolean" else (None if v.name == "memory" else Given(),) for _, v in found
     ]
     for chosen in itertools.product(*forms):
         yield {name: (variable, given) for (name, variable), given in zip(found, chosen, strict=True)}
 
 
-def tables_by_name(layer: Layer, parameters: Sequence[Parameter], batch: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the tables of angles of a layer for the parameters that take their cosines and sines, with readings."""
+def masks_without_use(parameters: Sequence[Parameter], inputs: Sequence[Variable]) -> dict[str, None]:
+    """Return None for parameters that want a mask and have no default, where there are more parameters than inputs."""
+    required = [p.name for p in parameters if p.default is p.empty]
+    more = len(required) - len(inputs)
+    masks = [name for name in required if name in _NAMES["M"]]
+    return dict.fromkeys(masks[-more:]) if 0 < more <= len(masks) else {}
+
+
+def tables_by_name(
+    layer: Layer, parameters: Sequence[Parameter], batch: int, parts: Iterable[Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the tables of angles of a layer for the parameters that take their cosines and sines, with readings.
+
+    Of both under one name, the names that the code of the module's parts unpacks them into tell which comes first.
+    """
     angle = next((e.value for e in layer.equations if _is_table(e.variable.name, e.value)), None)
     if angle is None:
         return {}, ()
@@ -83,10 +99,23 @@ def tables_by_name(layer: Layer, parameters: Sequence[Parameter], batch: int) ->
     found: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.name in _BOTH:
-            found[parameter.name] = waves
+            found[parameter.name] = waves[::-1] if _sines_first(parameter.name, parts) else waves
         elif parameter.name in (*_COSINES, *_SINES):
             found[parameter.name] = waves[parameter.name in _SINES]
     return found, tuple(f"{name} as the cosines and sines of the layer's angles" for name in found)
+
+
+def _sines_first(name: str, parts: Iterable[Any]) -> bool:
+    """Return whether the code of a part of a module says `sin, cos = name`."""
+    for kind in dict.fromkeys(type(part) for part in parts):
+        try:
+            text = getsource(kind.forward)
+        except (OSError, TypeError, AttributeError):
+            continue
+        unpacked = re.search(rf"(\w*(?:sin|cos)\w*)\s*,\s*\w+\s*=\s*{name}\b", text)
+        if unpacked:
+            return "sin" in unpacked[1]
+    return False
 
 
 def _is_table(name: str, value: Array) -> bool:
