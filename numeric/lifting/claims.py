@@ -18,7 +18,7 @@ from numeric.lifting.conditions import assumable
 from numeric.lifting.differential import Run, all_values, assignments, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
-from numeric.lifting.pairing import Chain, fine_shape, grouping
+from numeric.lifting.pairing import Chain, numbers_of_parts, paired_numbers
 from numeric.lifting.reading.binding import Binding
 
 __all__ = ["is_proved", "under_conditions"]
@@ -173,25 +173,17 @@ def _links(chain: Chain, values: _Values, skipped: Mapping[Variable, Variable]) 
     and another round skips it.
     """
     own, theirs = list(chain.own), list(chain.theirs)
-    run, mine, other = values.run, values.mine, values.other
-
-    def numbers_of(variable: Variable) -> Any:
-        """Return the numbers of an array of the layer, an axis of blocks as two."""
-        value = other[variable.name]
-        fine = [int(size.xreplace({s: run.sizes[s.name] for s in size.free_symbols})) for size in fine_shape(variable)]
-        return value.reshape(*value.shape[: value.ndim - len(variable.shape)], *fine)
-
+    mine, other = values.mine, values.other
     found: list[StepEvidence] = []
     supposed: dict[Variable, Variable] = {}
     for variable in theirs[:-1]:
         if variable in skipped:
             continue
-        numbers = numbers_of(variable)
-        batch = other[variable.name].ndim - len(variable.shape)
+        numbers, batch = numbers_of_parts(variable, other[variable.name], values.run)
         fits = []
         for candidate in own:
             if candidate in chain.own and candidate.kind == variable.kind:
-                groups = grouping(mine[candidate.name], numbers, batch)
+                groups = paired_numbers(mine[candidate.name], numbers, batch)
                 if groups is not None:
                     fits.append((candidate, groups))
         for candidate, groups in fits:

@@ -27,8 +27,9 @@ from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Derivation
 from numeric.lifting.axes import Index
+from numeric.lifting.differential import Run
 
-__all__ = ["Chain", "fine_shape", "grouping", "read_through"]
+__all__ = ["Chain", "fine_shape", "numbers_of_parts", "paired_numbers", "read_through"]
 
 _LARGEST_RANK = 5
 _RESTORED = 3  # shared arrays whose definitions a claim may need again
@@ -178,7 +179,14 @@ def _parts(along: Any) -> tuple[Expr, ...]:
     return (total(along.count), total(along.size)) if isinstance(along, Blocks) else (total(along),)
 
 
-def grouping(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:
+def numbers_of_parts(variable: Variable, value: Any, run: Run) -> tuple[Any, int]:
+    """Return the numbers of an array of a layer, an axis of blocks as two, and how many axes stand in front."""
+    sizes = [size.xreplace({s: run.sizes[s.name] for s in size.free_symbols}) for size in fine_shape(variable)]
+    batch = value.ndim - len(variable.shape)
+    return value.reshape(*value.shape[:batch], *map(int, sizes)), batch
+
+
+def paired_numbers(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:
     """Return how the axes of an array of numbers are merged from those of another one, or None.
 
     The other may be an array that repeats along some axes; these are in no group.

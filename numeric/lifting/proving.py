@@ -35,11 +35,12 @@ from numeric.lifting.differential import (
 )
 from numeric.lifting.doors.choice import called_with, door_of, doors_of
 from numeric.lifting.lift import Lifted, lifted_number, ways
+from numeric.lifting.locating import first_difference
 from numeric.lifting.reading.arguments import with_given_sizes, without_reading
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.reading.readings import bindings
 from numeric.lifting.refusals import NotFollowed
-from numeric.lifting.refutation import decimals_of, refutation, untold_scalars
+from numeric.lifting.refutation import decimals_of, meant_scalars, refutation, untold_scalars
 from numeric.lifting.stacks import of_members
 from numeric.lifting.verdict import Verdict
 from numeric.verification.conformance import conformance
@@ -121,6 +122,7 @@ def _by_bindings(
         open_.append((verdict, binding))
     if not open_:
         return Verdict("not followed", name, layer.name, reason=without_reading(function, layer, shapes))
+    open_.sort(key=lambda each: each[0].lifted is None)  # a function that was lifted can be told where it differs
     tried = (_with_refutation(function, verdict, binding) for verdict, binding in open_)
     refuted = next((each for each in tried if each.level == "refuted"), None)
     return refuted or next((each for each, _ in open_ if each.level == "unknown"), open_[0][0])
@@ -132,7 +134,13 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
     Runs take longer than the judge, so that they come last: all readings of a function compute the same numbers.
     """
     wrong = refutation(verdict.lifted or binding.unlifted(function), binding)
-    return verdict if wrong is None else replace(verdict, level="refuted", counterexample=wrong)
+    if wrong is None:
+        return verdict
+    where = ""
+    if verdict.lifted is not None:
+        scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
+        where = first_difference(verdict.lifted, binding, scalars)
+    return replace(verdict, level="refuted", counterexample=wrong, reason=where)
 
 
 def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **shapes: Any) -> Verdict:

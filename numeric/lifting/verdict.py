@@ -65,6 +65,7 @@ class Verdict:
     def __str__(self) -> str:
         """Return the verdict as one paragraph."""
         if self.level == "refuted":
-            return f"{self.function} is not {self.target}: {self.counterexample or self.reason}"
+            told = "; ".join(filter(None, (str(self.counterexample or ""), self.reason)))
+            return f"{self.function} is not {self.target}: {told}"
         text = f"{self.function} is {self.target}: {self.qualified}"
         return f"{text}; {self.reason}" if self.reason else text
