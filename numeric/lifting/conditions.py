@@ -1,10 +1,12 @@
-"""Conditions that a proof lacks: what may be assumed of sizes and of the rows of masks, so that no divisor is 0."""
+"""Conditions that a proof lacks: what may be assumed of sizes, rows of masks and entries."""
 
 from __future__ import annotations
 
-from sympy import Indexed, Ne, Rational, Symbol
+from sympy import Gt, Indexed, Ne, Rational, Symbol
 from sympy.core.relational import Relational
 
+from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.shapes import total
 from derivations.language.judge.proof import StepEvidence
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.differential import symbols_of
@@ -16,6 +18,9 @@ __all__ = ["assumable", "unequal_text"]
 def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
     """Return assumptions from which the missing side condition may follow: about sizes, or about the rows of masks."""
     kind, value = step.unmet or ("", Rational(0))
+    if kind == "positive":
+        given = [v for v in lifted.layer.inputs if isinstance(value, Indexed) and v.name == value.base.label.name]
+        return [are_positive(v) for v in given if v.kind == "real"]
     if kind != "nonzero":
         return []
     sizes = {s.name: s for s in symbols_of(lifted)}
@@ -26,6 +31,13 @@ def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
         return [Assumption(relation)] if isinstance(relation, Ne) else []
     masks = [v for v in lifted.layer.inputs if v.kind == "boolean" and v.shape and v.name in read]
     return [shows_an_entry(mask) for mask in masks]
+
+
+def are_positive(array: Variable) -> Assumption:
+    """Return the assumption that all entries of an array are positive, as a logarithm of them needs."""
+    places = tuple(Symbol(f"place_{number}", integer=True) for number in range(len(array.shape)))
+    ranges = dict(zip(places, map(total, array.shape), strict=True))
+    return Assumption(Gt(array[places], 0), ranges, f"all entries of {array} are positive")
 
 
 def unequal_text(relation: Relational) -> str:

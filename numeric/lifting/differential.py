@@ -122,7 +122,7 @@ def assignments(lifted: Lifted, general: bool = False, wanted: int = 3) -> Itera
             given += 1
 
 
-def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0) -> Run:
+def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0, positive: bool = False) -> Run:
     """Return random arguments: normal numbers, small whole numbers, masks whose rows show an entry and hide another."""
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
@@ -140,6 +140,7 @@ def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float =
                 drawn = rng.integers(0, smallest, shape)
             else:
                 drawn = scale * rng.standard_normal(shape)
+                drawn = np.abs(drawn) if positive else drawn
             arrays[variable.name] = drawn
         if isinstance(value, Expr) and not value.is_integer:
             scalars |= {s.name: 0.25 for s in value.free_symbols if s.name not in sizes}

@@ -17,6 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from sympy import Expr, Rational, Symbol, cosh, exp, sinh
 
 from derivations.language.arrays.expression import Variable
@@ -26,6 +27,7 @@ from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation, Layer
 from numeric.lifting.claims import is_proved, under_conditions
 from numeric.lifting.differential import (
+    Run,
     assignments,
     compiled_value,
     disagreement,
@@ -49,6 +51,8 @@ __all__ = ["Verdict", "by_tests", "prove", "prove_same"]
 
 _ERRORS = (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError)  # of the function itself
 
+
+_NARROW = 0.02  # against the largest entry, for arrays of float32
 
 _PROVED: dict[tuple[type, Layer], int] = {}  # which reading was proved: for the next of its kind it is tried first
 
@@ -247,17 +251,42 @@ def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
 
 def _check(lifted: Lifted) -> None:
     """Run the equations against the function; raise `NotFollowed` where they differ."""
-    runs = 0
-    for number, sizes in enumerate(assignments(lifted)):
-        run = draw(lifted, sizes, seed=number, scale=3.0 if number % 2 else 1.0)  # wider ones show what is cut off
-        if not satisfies(lifted, run):
-            continue
-        found = disagreement(run_function(lifted, run), compiled_value(lifted.layer, run), run, lifted.rounded)
-        if found is not None:
-            raise NotFollowed(f"the equations are not what the function does: {found}")
-        runs += 1
+    runs = valued = 0
+    for positive in (False, True):
+        for number, sizes in enumerate(assignments(lifted)):
+            wide = 3.0 if number % 2 else 1.0  # wider ones show what is cut off
+            run = draw(lifted, sizes, seed=number, scale=wide, positive=positive)
+            if not satisfies(lifted, run):
+                continue
+            value = run_function(lifted, run)
+            found = disagreement(value, compiled_value(lifted.layer, run), run, lifted.rounded)
+            if found is not None:
+                raise NotFollowed(f"the equations are not what the function does: {found}")
+            runs += 1
+            valued += bool(np.isfinite(value.astype(np.float64)).any()) or not value.size
+        if valued:
+            break  # else a logarithm may want positive numbers
     if not runs:
         raise NotFollowed("no sizes were found that satisfy what was assumed, so the equations were not run")
+    if not valued:
+        raise NotFollowed("the function has no value for random numbers, so the equations were not compared")
+    _check_narrow(lifted, run, value)
+
+
+def _check_narrow(lifted: Lifted, run: Run, value: Any) -> None:
+    """Run the function with arrays of fewer digits; raise `NotFollowed` where it takes another way for them."""
+    arrays = {
+        name: array.astype(np.float32) if array.dtype.kind == "f" else array for name, array in run.arrays.items()
+    }
+    try:
+        narrow = run_function(lifted, replace(run, arrays=arrays)).astype(np.float64)
+    except Exception:  # the function wants others
+        return
+    known = np.isfinite(narrow) & np.isfinite(value)
+    if narrow.shape != value.shape or np.any(
+        np.abs(narrow - value)[known] > _NARROW * max(1.0, np.abs(value[known]).max(initial=0))
+    ):
+        raise NotFollowed("with arrays of float32 the function gives other numbers")
 
 
 def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -> Verdict:

@@ -180,6 +180,11 @@ _SPECIAL: Table = {
     "expit": op.sigmoid,
     "log_expit": op.UNARY["log_sigmoid"],
     "log1p": op.UNARY["log1p"],
+    "xlogy": op.x_log_y,
+    "xlog1py": lambda x, y: op.x_log_y(x, op.add(y, 1)),
+    "entr": op.UNARY["entr"],
+    "rel_entr": lambda x, y: op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)),
+    "kl_div": lambda x, y: op.add(op.subtract(op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)), x), y),
 }
 
 _REDUCTIONS: Table = {

@@ -174,6 +174,10 @@ FUNCTIONS: Table = {
     torch.stack: lambda arrays, dim=0: places.stack(list(arrays), dim),
     torch.where: chosen,
     torch.logaddexp: op.log_add_exp,
+    torch.xlogy: op.x_log_y,
+    torch.special.xlogy: op.x_log_y,
+    torch.special.entr: op.UNARY["entr"],
+    torch.kl_div: lambda x, y, reduction=1, *, log_target=False: _REDUCED[reduction](op.divergence(x, y, log_target)),
     torch.addmm: lambda bias, a, b, *, beta=1, alpha=1: op.add(
         op.multiply(bias, beta), op.multiply(op.matmul(a, b), alpha)
     ),
