@@ -170,13 +170,19 @@ def _prove_formula(function: Callable[..., Any], formula: Expr, shapes: Mapping[
     symbols = sorted(formula.free_symbols, key=str)
     declared = {s: s if s.is_real else Symbol(s.name, real=True) for s in symbols if isinstance(s, Symbol)}
     formula = formula.xreplace(declared)
-    length = Symbol("n", integer=True, positive=True)
-    inputs = [Variable(s.name, (length,)) for s in declared.values()]
+    given = next((shape for shape in shapes.values() if isinstance(shape, tuple)), None)
+    shape = given or (Symbol("n", integer=True, positive=True),)
+    inputs = [Variable(s.name, shape) for s in declared.values()]
     entrywise = named("formula", formula, *declared.values())(*inputs)
-    output = Variable("result", (length,))
+    output = Variable("result", shape)
     layer = Layer(str(formula), inputs, (), [Equation(output, entrywise)], output)
     verdict = prove(function, layer, None, **shapes)
-    return _with_numbers(function, formula) if verdict.level == "not followed" else verdict
+    if verdict.level != "not followed":
+        return verdict
+    try:
+        return _with_numbers(function, formula)
+    except Exception:  # it takes no numbers
+        return verdict
 
 
 def _with_numbers(function: Callable[..., Any], formula: Expr) -> Verdict:
