@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any
 
 from derivations.language.arrays.expression import Variable
@@ -41,12 +42,24 @@ def fittings(module: Any, layer: Layer, shapes: Mapping[str, Any], batch: int) -
         name: value for name, value in shapes.items() if value is None or isinstance(value, bool | str | float)
     }
     free = [p for p in parameters if p.name not in shapes]
-    tables, told = tables_by_name(layer, free, batch, module.modules())
-    unused = masks_without_use([p for p in free if p.name not in tables], layer.inputs)
-    told = (*told, *(f"{name} as None" for name in unused))
-    constants |= {**tables, **unused}
-    needed = [p.name for p in parameters if (p.default is p.empty or p.name in shapes) and p.name not in constants]
     found: list[Fitting] = []
+    for tables, told in tables_by_name(layer, free, batch, module.modules()):
+        unused = masks_without_use([p for p in free if p.name not in tables], layer.inputs)
+        readings = (*told, *(f"{name} as None" for name in unused))
+        found += _given_inputs(layer, parameters, shapes, {**constants, **tables, **unused}, readings, batch)
+    return found
+
+
+def _given_inputs(
+    layer: Layer,
+    parameters: Sequence[Parameter],
+    shapes: Mapping[str, Any],
+    constants: dict[str, Any],
+    told: tuple[str, ...],
+    batch: int,
+) -> Iterator[Fitting]:
+    """Yield the ways to give a module the inputs of a layer beside what is passed as it is."""
+    needed = [p.name for p in parameters if (p.default is p.empty or p.name in shapes) and p.name not in constants]
     left = layer.inputs[len(needed) :]
     optional = [p.name for p in parameters if p.name not in needed and p.default is not p.empty]
     for named in inputs_by_name(left, optional):
@@ -56,12 +69,11 @@ def fittings(module: Any, layer: Layer, shapes: Mapping[str, Any], batch: int) -
             readings = [given.told(named[name][0].name, name) for name, given in forms.items()]
             readings = [*filter(None, readings), *told]
             names = [*needed, *named]
-            found.append(Fitting(layer, lambda _: (), tuple(readings), inputs, names, constants, batch, forms))
+            yield Fitting(layer, lambda _: (), tuple(readings), inputs, names, constants, batch, forms)
     own_mask = len(needed) < len(layer.inputs) and any(v.kind == "boolean" for v in layer.inputs)
     single = len(needed) < sum(not (own_mask and v.kind == "boolean") for v in layer.inputs)
     changed, equations, readings_ = with_fewer_inputs(layer, own_mask, single)
     if changed is not None:
         inputs = [v for v in needed_arrays(changed, readings_) if v in changed.inputs]
         if len(inputs) == len(needed):
-            found.append(Fitting(changed, equations, (*readings_, *told), inputs, needed, constants, batch, {}))
-    return found
+            yield Fitting(changed, equations, (*readings_, *told), inputs, needed, constants, batch, {})

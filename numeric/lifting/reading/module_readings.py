@@ -29,6 +29,7 @@ __all__ = ["Found", "readings_of_module"]
 
 _TRIED = 300  # readings of a module that are run
 _DEAD_ENDS = 3_000  # of the search for them
+_EXACT = 1e-6  # a mean difference against the largest entry that leaves no doubt
 _EPSILON = 1e-5  # of the layer, in runs that choose
 _LACKING = 4  # weights that a module may have less or more than the layer
 _AGREED: dict[Any, tuple[int, bool, Mapping[Symbol, int], Assigned]] = {}  # by kind of module: which reading agreed
@@ -95,10 +96,13 @@ def _compared(
                     tried.add(key)
                     if len(tried) > _TRIED:
                         raise SearchEnded
+                    near: list[int] = []
                     for number, run in enumerate(runs):
                         found = run.compared(sizes, assigned)
                         if found == "agrees":
-                            yield found, number, sizes, assigned
+                            near.append(number)
+                            if run.apart < _EXACT:  # else another form of the inputs may agree better
+                                break
                         elif (
                             found != "has no value"
                             and (found not in outcomes or (likeliest == [(sizes, first)] and run.apart < apart))
@@ -108,6 +112,8 @@ def _compared(
                                 likeliest.append((sizes, first))
                             outcomes[found], apart = (number, sizes, assigned), run.apart
                             told = told and others is not None
+                    for number in sorted(near, key=lambda number: runs[number].apart):
+                        yield "agrees", number, sizes, assigned
     except SearchEnded:
         if not told:
             return
@@ -181,7 +187,8 @@ class _ModuleRun:
             return "has no value"
         if result.shape != expected.shape:
             return "has another shape"
-        self.apart = float(np.mean(np.abs(np.subtract(result, expected, dtype=float))))
+        gaps = np.abs(np.subtract(result, expected, dtype=float))
+        self.apart = float(np.mean(gaps)) / max(1.0, float(np.max(np.abs(expected), initial=0)))
         return "agrees" if are_close(result, expected) else "differs"
 
     def _inputs(self, shapes: Sequence[tuple[int, ...]], inputs: Sequence[Variable]) -> list[Any]:
