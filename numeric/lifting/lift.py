@@ -34,6 +34,7 @@ from numeric.lifting.display import beside_source
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.choice import NUMPY, door_of
 from numeric.lifting.doors.numpy_door import FACTORIES
+from numeric.lifting.held_state import state_of
 from numeric.lifting.numbers import Scalar, Size, as_number, is_number, patched_math
 from numeric.lifting.operations import with_blocks
 from numeric.lifting.refusals import NotFollowed, is_users, kept, refuse
@@ -149,7 +150,12 @@ def ways(
             Trace(answers, known_sizes=known, reserved=frozenset(reserved), generous=generous) for _ in range(2)
         )
         output = _run(function, arguments, weights, trace)
+        before = state_of(function)  # the first call may fill what the others read
         again = _run(function, arguments, weights, second)
+        after = state_of(function)
+        if after != before:
+            changed = next(name for name in {**before, **after} if before.get(name) != after.get(name))
+            raise NotFollowed(f"the function changes {changed} at each call")
         if _drawn() != drawn:
             raise NotFollowed("the function draws random numbers")
         if (again, second.equations, second.visible) != (output, trace.equations, trace.visible):

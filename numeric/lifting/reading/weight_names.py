@@ -65,6 +65,7 @@ def alike(path: str, name: str) -> int:
     if norm != bool({"gamma", "beta"} & set(wanted)):
         return known - 8
     if norm:
+        words |= {"attention"} if "input" in words else set()  # the norm of what a block is given
         told = ("query", "key") if "post" in words else ("query", "key", "attention", "feed")
         return known + sum(bool(words & set(_PARTS[word])) for word in wanted if word in told)
     known += sum(bool(words & set(_PARTS[word])) for word in wanted if word in _PARTS)

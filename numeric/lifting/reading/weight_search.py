@@ -165,7 +165,8 @@ def _unified(
         return
     if len(free) == 1:
         factor = left.coeff(free[0])
-        if expand(left - factor * free[0]) == 0 and factor and value % int(factor) == 0:
+        divides = expand(left - factor * free[0]) == 0 and factor and value % int(factor) == 0
+        if divides and not (value == factor and size_word(free[0]) in numbers):  # the module says that it is not 1
             yield from _unified(rest, {**sizes, free[0]: value // int(factor)}, numbers)
         return
     free.reverse()  # h before d_k: modules name it
