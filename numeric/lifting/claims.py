@@ -15,7 +15,7 @@ from derivations.language.judge.proof import StepEvidence
 from derivations.language.layers.layer import Equation, Layer
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.conditions import assumable
-from numeric.lifting.differential import Run, all_values, assignments, draw
+from numeric.lifting.differential import Run, all_values, assignments, compiled_value, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
 from numeric.lifting.pairing import Chain, numbers_of_parts, paired_numbers
@@ -62,12 +62,26 @@ def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) ->
         open_step = next((each for each in evidence if each.level != "proved"), None)
         if open_step is None:  # all are proved, or a run differs and the judge was not asked
             return evidence, added
+        if open_step.unmet and open_step.unmet[0] == "positive" and not _undefined_together(lifted, binding, scalars):
+            break
         new = [each for each in assumable(open_step, lifted) if each not in (*added, *lifted.conditions)]
         if not new:
             break
         added = (*added, *new)
         evidence = _claimed(lifted, binding, scalars, added)
     return (evidence, added) if is_proved(evidence) else (first, ())
+
+
+def _undefined_together(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> bool:
+    """Return whether both sides lack a value at the same entries of a run: then neither is more than the other."""
+    known = {"epsilon": 1e-5, **{s.name: float(value) for s, value in scalars.items()}}
+    try:
+        run = draw(lifted, next(assignments(lifted, general=True)))
+        mine, other = compiled_value(lifted.layer, run, known), np.asarray(binding.value(run, known))
+    except Exception:  # without a run nothing is assumed
+        return False
+    undefined = np.isnan(mine)
+    return bool(undefined.any() and np.array_equal(undefined, np.isnan(other)))
 
 
 def is_proved(evidence: Sequence[StepEvidence]) -> bool:

@@ -153,13 +153,13 @@ def ways(
         before = state_of(function)  # the first call may fill what the others read
         again = _run(function, arguments, weights, second)
         after = state_of(function)
-        if after != before:
-            changed = next(name for name in {**before, **after} if before.get(name) != after.get(name))
-            raise NotFollowed(f"the function changes {changed} at each call")
         if _drawn() != drawn:
             raise NotFollowed("the function draws random numbers")
         if (again, second.equations, second.visible) != (output, trace.equations, trace.visible):
             raise NotFollowed("the function computes something else when it is called again")
+        if after != before:
+            changed = next(name for name in {**before, **after} if before.get(name) != after.get(name))
+            raise NotFollowed(f"the function changes {changed} at each call")
         lifted = _lifted(function, arguments, weights, trace, output)
         yield replace(lifted, fixed={**trace.made_with, **(solved(known) if fixed is None else fixed)})
         done += 1

@@ -144,7 +144,7 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
     if verdict.lifted is not None:
         scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
         where = first_difference(verdict.lifted, binding, scalars)
-    return replace(verdict, level="refuted", counterexample=wrong, reason=where)
+    return replace(verdict, level="refuted", counterexample=wrong, where=where)
 
 
 def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **shapes: Any) -> Verdict:

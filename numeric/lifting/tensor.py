@@ -135,8 +135,8 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Return the node and its shape."""
-        return f"<symbolic array {self.node} of shape {self.shape}>"
+        """Return the node and its shape, also after the run: an error may hold the array."""
+        return f"<symbolic array {self._node} of shape {self.shape}>"
 
     # Memory
 

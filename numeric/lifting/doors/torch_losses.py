@@ -60,11 +60,23 @@ def _group_norm(x: Any, groups: Any, weight: Any = None, bias: Any = None, eps: 
     result = places.reshape(scaled, list(x.shape))
     behind = list(range(1, x.ndim - 1))
     result = result if weight is None else op.multiply(result, op.inserted(weight, behind) if behind else weight)
-    return result if bias is None else op.add(result, op.inserted(bias, behind) if behind else bias)
+    return _with(result, op.inserted(bias, behind) if behind and bias is not None else bias)
 
 
 def _threshold(x: Any, least: Any, value: Any, inplace: bool = False) -> Any:
     return op.where(op.compare(x, as_number(least), Gt), x, as_number(value))
+
+
+def _with(x: Any, bias: Any) -> Any:
+    return x if bias is None else op.add(x, bias)
+
+
+def _binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1) -> Any:
+    if weight is not None:
+        raise refuse("binary_cross_entropy with weights")
+    of_ones = op.x_log_y(y, x)
+    of_zeros = op.x_log_y(op.subtract(1, y), op.subtract(1, x))
+    return REDUCED[reduction](op.negate(op.add(of_ones, of_zeros)))
 
 
 LOSSES: Table = {
@@ -87,4 +99,7 @@ LOSSES: Table = {
         "soft_shrink", Max(0, X - as_number(by)) + Min(0, X + as_number(by)), x
     ),
     torch.threshold: _threshold,
+    torch.lerp: lambda x, y, weight: op.add(x, op.multiply(op.subtract(y, x), weight)),
+    torch.bilinear: lambda x, y, weight, bias=None: _with(op.einsum("...i,kij,...j->...k", x, weight, y), bias),
+    torch._C._nn.binary_cross_entropy: _binary_cross_entropy,
 }
