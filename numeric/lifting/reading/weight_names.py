@@ -46,8 +46,9 @@ _NORMS = ("norm", "ln", "layernorm", "rmsnorm")
 
 def size_word(symbol: Symbol) -> str:
     """Return the name of a size without the stack that it belongs to: h of h_decoder."""
-    word, _, stack = symbol.name.rpartition("_")
-    return word if stack in _STACKS else symbol.name
+    name = str(symbol)
+    word, _, stack = name.rpartition("_")
+    return word if stack in _STACKS else name
 
 
 @lru_cache(maxsize=8192)

@@ -193,8 +193,10 @@ def as_likely(
     if prod(map(len, orders)) * len(turned) > _AS_LIKELY:
         return None
     found = []
-    for *chosen, turns in itertools.product(*orders, turned):
-        moved = {place: other for order in chosen for place, other in order.items()}
+    for chosen, turns in itertools.product(itertools.product(*orders), turned):
+        moved: dict[int, int] = {}
+        for order in chosen:
+            moved |= order
         pieces = [assigned[moved.get(place, place)][1] for place in range(len(assigned))]
         found.append(
             tuple(

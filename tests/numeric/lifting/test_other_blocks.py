@@ -84,58 +84,23 @@ def _cut(x: Any, *order: int) -> Any:
     return torch.cat([parts[number] for number in order], dim=-1)
 
 
-def _swapped(module: Any) -> None:
-    attention = module.self_attn
-    attention.q_norm.forward, attention.k_norm.forward = attention.k_norm.forward, attention.q_norm.forward
-
-
-def _rotated(module: Any, change: Callable[[Any, Any], Any]) -> None:
-    before = module.forward
-    module.forward = lambda hidden_states, position_embeddings=None: before(
-        hidden_states, position_embeddings=change(*position_embeddings)
-    )
-
-
-def _plus(module: Any, change: Callable[[Any], Any]) -> None:
-    before = module.forward
-    module.forward = lambda hidden_states, position_embeddings=None: (
-        before(hidden_states, position_embeddings=position_embeddings) + change(hidden_states)
-    )
-
-
 def _plain_gain(module: Any) -> None:
     norm = module.input_layernorm
     norm.forward = lambda x: x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + norm.eps) * norm.weight
 
 
-def _gate_last(module: Any) -> None:
-    mlp = module.mlp
-    mlp.forward = lambda x: mlp.down_proj(mlp.gate_proj(x) * mlp.act_fn(mlp.up_proj(x)))
-
-
 DEFECTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "one norm with a plain gain": ("Gemma", _plain_gain),
-    "gate and factor exchanged": ("Gemma", _gate_last),
     "another activation": ("Gemma", lambda m: setattr(m.mlp, "act_fn", torch.nn.ReLU())),
     "scores divided by the width": ("Gemma", lambda m: setattr(m.self_attn, "scaling", 1 / 10)),
-    "cosines and sines exchanged": ("Gemma", lambda m: _rotated(m, lambda cos, sin: (sin, cos))),
-    "the other rotation": ("Gemma", lambda m: _rotated(m, lambda cos, sin: (cos, -sin))),
-    "no residual": ("Gemma", lambda m: _plus(m, lambda x: -x)),
-    "values twice as large": ("Gemma", lambda m: _outputs(m.self_attn.v_proj, lambda x: 2 * x)),
     "queries not normed": ("Qwen3", lambda m: setattr(m.self_attn.q_norm, "forward", lambda x: x)),
-    "norms of queries and keys exchanged": ("Qwen3", _swapped),
     "keys normed as queries": ("Qwen3", lambda m: setattr(m.self_attn.k_norm, "forward", m.self_attn.q_norm.forward)),
     "another epsilon for queries": ("Qwen3", lambda m: setattr(m.self_attn.q_norm, "variance_epsilon", 0.01)),
-    "a residual twice": ("Qwen3", lambda m: _plus(m, lambda x: x)),
-    "scores not divided": ("Qwen3", lambda m: setattr(m.self_attn, "scaling", 1.0)),
-    "no activation": ("Qwen3", lambda m: setattr(m.mlp, "act_fn", torch.nn.Identity())),
-    "keys in front of values exchanged": ("Phi3", lambda m: _outputs(m.self_attn.qkv_proj, lambda x: _cut(x, 0, 2, 1))),
     "values that are keys": ("Phi3", lambda m: _outputs(m.self_attn.qkv_proj, lambda x: _cut(x, 0, 1, 1))),
     "gate and factor in the other order": (
         "Phi3",
         lambda m: _outputs(m.mlp.gate_up_proj, lambda x: torch.cat([x[..., 11:], x[..., :11]], dim=-1)),
     ),
-    "attention not projected": ("Phi3", lambda m: setattr(m.self_attn.o_proj, "forward", lambda x: x)),
     "a norm left out": ("Phi3", lambda m: setattr(m.post_attention_layernorm, "forward", lambda x: x)),
 }
 
