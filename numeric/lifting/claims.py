@@ -13,18 +13,18 @@ from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.judge.proof import StepEvidence
 from derivations.language.layers.layer import Equation, Layer
-from derivations.language.layers.names import variables_in as variables_of
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.conditions import assumable, of_its_own
-from numeric.lifting.differential import Run, all_values, assignments, draw
+from numeric.lifting.differential import Run, all_values, assignments, compiled_value, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
-from numeric.lifting.pairing import Chain, fine_shape, grouping
+from numeric.lifting.pairing import Chain, numbers_of_parts, paired_numbers
 from numeric.lifting.reading.binding import Binding
 
 __all__ = ["is_proved", "under_conditions"]
 
 _SHORT = 9  # equations of two layers that are compared in one claim
+_ROUNDS = 3  # of the search for intermediates
 _CONDITIONS = 3  # that are added one after the other
 _ROUNDING = 1e-8  # against the largest entry, in double precision; the equations were run with this as well
 _REMEMBERED = 64  # questions whose answers are kept
@@ -67,7 +67,9 @@ def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is
         open_step = next((each for each in evidence if each.level != "proved"), None)
         if open_step is None:  # all are proved, or a run differs and the judge was not asked
             return evidence, added
-        possible = assumable(open_step, lifted)
+        unsettled = open_step.unmet and open_step.unmet[0] == "positive"
+        doubtful = unsettled and not _undefined_together(lifted, binding, scalars)
+        possible = [] if doubtful else assumable(open_step, lifted)
         if not possible and open_step.unmet and is_layer:
             possible = _own_conditions(lifted, binding, scalars)
         new = [each for each in possible if each not in (*added, *lifted.conditions)]
@@ -84,6 +86,18 @@ def _own_conditions(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, E
     assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions)
     equations = (*binding.equations, *theirs)
     return list(of_its_own(theirs[-1].variable, equations, dict(binding.batch), assumptions) or ())
+
+
+def _undefined_together(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> bool:
+    """Return whether both sides lack a value at the same entries of a run: then neither is more than the other."""
+    known = {"epsilon": 1e-5, **{s.name: float(value) for s, value in scalars.items()}}
+    try:
+        run = draw(lifted, next(assignments(lifted, general=True)))
+        mine, other = compiled_value(lifted.layer, run, known), np.asarray(binding.value(run, known))
+    except Exception:  # without a run nothing is assumed
+        return False
+    undefined = np.isnan(mine)
+    return bool(undefined.any() and np.array_equal(undefined, np.isnan(other)))
 
 
 def is_proved(evidence: Sequence[StepEvidence]) -> bool:
@@ -103,23 +117,43 @@ def _claimed(
     taken = {e.variable.name for e in own} | {v.name for v in (*lifted.layer.inputs, *lifted.layer.parameters)}
     theirs = _renamed(heads_together(binding.layer), taken, scalars)
     assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions, *added)
-    chain = Chain(
-        {e.variable: e for e in own},
-        {e.variable: e for e in theirs},
-        binding.equations,
-        dict(binding.batch),
-        assumptions,
-    )
-    found: list[StepEvidence] = []
-    if len(own) + len(theirs) > _SHORT:
-        run = _values(chain, lifted, binding, scalars)
-        if run is not None and _differ(run.mine[lifted.layer.output.name], run.other[theirs[-1].variable.name]):
-            return ()
-        found = [] if run is None else _intermediates(chain, run)
-    whole: Array = lifted.layer.output
+    output: Array = lifted.layer.output
     for index, _ in binding.batch:
-        whole = Member(whole, index)
-    return (*found, chain.decide(whole, theirs[-1].variable))
+        output = Member(output, index)
+
+    def fresh() -> Chain:
+        """Return a chain in which nothing is shared yet."""
+        return Chain(
+            {e.variable: e for e in own},
+            {e.variable: e for e in theirs},
+            binding.equations,
+            dict(binding.batch),
+            assumptions,
+        )
+
+    run = _values(fresh(), lifted, binding, scalars) if len(own) + len(theirs) > _SHORT else None
+    if run is None:
+        return (fresh().decide(output, theirs[-1].variable),)
+    if _differ(run.mine[lifted.layer.output.name], run.other[theirs[-1].variable.name]):
+        return ()
+    open_: dict[Variable, Variable] = {}
+    for _ in range(_ROUNDS):
+        links = _links(fresh(), run, open_)
+        whole = links.chain.decide(output, theirs[-1].variable)
+        if not links.supposed:
+            return (*links.proved, whole)
+        open_ |= links.supposed
+        if whole.level != "proved":  # even with what is open
+            break
+    return (*links.proved, _unproved(lifted, open_))
+
+
+def _unproved(lifted: Lifted, open_: Mapping[Variable, Variable]) -> StepEvidence:
+    """Return evidence that names the first array of the function that has the layer's numbers without a proof."""
+    other, mine = next(iter(open_.items()))
+    where = lifted.lines.get(mine, "")
+    reason = f"{mine} is not proved to be {other}, whose numbers it has{where and f' ({where})'}"
+    return StepEvidence("unknown", "definition", reason)
 
 
 @dataclass(frozen=True)
@@ -153,32 +187,46 @@ def _differ(one: Any, other: Any) -> bool:
     return bool(np.max(np.abs(one - other), initial=0) > _ROUNDING * max(1.0, float(np.max(np.abs(other), initial=0))))
 
 
-def _intermediates(chain: Chain, values: _Values) -> list[StepEvidence]:
-    """Share the intermediates that are proved equal, in the layer's order; return the evidence."""
+@dataclass(frozen=True)
+class _Links:
+    """A chain after the search for intermediates: what is proved, and what was supposed because the numbers agree."""
+
+    chain: Chain
+    proved: tuple[StepEvidence, ...]
+    supposed: Mapping[Variable, Variable]
+
+
+def _links(chain: Chain, values: _Values, skipped: Mapping[Variable, Variable]) -> _Links:
+    """Share the intermediates of equal numbers, in the layer's order; those that are skipped keep their definitions.
+
+    One that is not proved is shared all the same, so that the claims behind it stay short: then nothing is proved yet,
+    and another round skips it.
+    """
     own, theirs = list(chain.own), list(chain.theirs)
-    run, mine, other = values.run, values.mine, values.other
-
-    def numbers_of(variable: Variable) -> Any:
-        """Return the numbers of an array of the layer, an axis of blocks as two."""
-        value = other[variable.name]
-        fine = [int(size.xreplace({s: run.sizes[s.name] for s in size.free_symbols})) for size in fine_shape(variable)]
-        return value.reshape(*value.shape[: value.ndim - len(variable.shape)], *fine)
-
-    found = []
+    mine, other = values.mine, values.other
+    found: list[StepEvidence] = []
+    supposed: dict[Variable, Variable] = {}
     for variable in theirs[:-1]:
-        numbers = numbers_of(variable)
+        if variable in skipped:
+            continue
+        numbers, batch = numbers_of_parts(variable, other[variable.name], values.run)
+        fits = []
         for candidate in own:
-            if candidate not in chain.own or candidate.kind != variable.kind:
-                continue
-            batch = other[variable.name].ndim - len(variable.shape)
-            groups = grouping(mine[candidate.name], numbers, batch)
-            if groups is None:
-                continue
+            if candidate in chain.own and candidate.kind == variable.kind:
+                groups = paired_numbers(mine[candidate.name], numbers, batch)
+                if groups is not None:
+                    fits.append((candidate, groups))
+        for candidate, groups in fits:
             evidence = chain.share(candidate, variable, groups, batch)
             if evidence.level == "proved":
                 found.append(evidence)
                 break
-    return found
+        else:
+            if fits:
+                (candidate, groups), *_ = fits
+                chain.suppose(candidate, variable, groups, batch)
+                supposed[variable] = candidate
+    return _Links(chain, tuple(found), supposed)
 
 
 def _renamed(layer: Layer, taken: set[str], scalars: Mapping[Symbol, Expr]) -> tuple[Equation, ...]:
@@ -191,16 +239,16 @@ def _renamed(layer: Layer, taken: set[str], scalars: Mapping[Symbol, Expr]) -> t
             new[variable] = Variable(f"{variable.name}__{layer.name}", variable.shape, variable.kind)
     put: dict[Any, Any] = {**new, **scalars}
     result = []
-    tables: dict[Array, Array] = {}  # what follows from sizes is one array, wherever the layer computes it
+    computed: dict[Array, Array] = {}  # what has one value is one array, wherever the layer computes it
     for equation in whole.equations:
         target = new.get(equation.variable, equation.variable)
         over = equation.over
         if over is not None:
             target = Member(target, over[0])
         value = replace_free(equation.value, put) if put else equation.value
-        table = over is None and not any(variables_of(value)) and equation.variable != whole.output
-        if table and tables.setdefault(value, target) != target:
-            put[equation.variable] = tables[value]
+        once = over is None and equation.variable != whole.output
+        if once and computed.setdefault(value, target) != target:
+            put[equation.variable] = computed[value]
             continue
         result.append(Equation(target, value, *(over or ())))
     last = next(place for place, e in enumerate(result) if e.variable == new.get(whole.output, whole.output))

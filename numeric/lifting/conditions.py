@@ -1,4 +1,4 @@
-"""Conditions that a proof lacks: what may be assumed of sizes, of the rows of masks, and where a layer has a value.
+"""Conditions that a proof lacks: of sizes, rows of masks and entries, and where a layer has a value.
 
 Definition   a layer has a value where its own formula does: where its divisors are not 0, for example. The judge is
              asked whether the layer equals itself, and the side conditions that it misses are these conditions
@@ -30,6 +30,9 @@ _SIGNS = {"nonzero": Ne, "positive": Gt, "nonnegative": Ge}
 def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
     """Return assumptions from which the missing side condition may follow: about sizes, or about the rows of masks."""
     kind, value = step.unmet or ("", Rational(0))
+    if kind == "positive":
+        given = [v for v in lifted.layer.inputs if isinstance(value, Indexed) and v.name == value.base.label.name]
+        return [are_positive(v) for v in given if v.kind == "real"]
     if kind != "nonzero":
         return []
     sizes = {s.name: s for s in symbols_of(lifted)}
@@ -92,6 +95,13 @@ def _stated(
 
 def _parts(along: Expr | Blocks) -> tuple[Expr, ...]:
     return (total(along.count), total(along.size)) if isinstance(along, Blocks) else (total(along),)
+
+
+def are_positive(array: Variable) -> Assumption:
+    """Return the assumption that all entries of an array are positive, as a logarithm of them needs."""
+    places = tuple(Symbol(f"place_{number}", integer=True) for number in range(len(array.shape)))
+    ranges = dict(zip(places, map(total, array.shape), strict=True))
+    return Assumption(Gt(array[places], 0), ranges, f"all entries of {array} are positive")
 
 
 def unequal_text(relation: Relational) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from sympy import Expr, Integer, Symbol
 
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
-from numeric.codegen.compile import compile_layer
+from numeric.codegen.compile import CompiledLayer, compile_layer
 from numeric.lifting.computed import concrete
 from numeric.lifting.door import Door
 from numeric.lifting.lift import Lifted, variables_in
@@ -33,6 +33,7 @@ __all__ = [
     "compiled_value",
     "disagreement",
     "draw",
+    "evaluator",
     "result_of",
     "run_function",
     "satisfies",
@@ -121,7 +122,7 @@ def assignments(lifted: Lifted, general: bool = False, wanted: int = 3) -> Itera
             given += 1
 
 
-def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0) -> Run:
+def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0, positive: bool = False) -> Run:
     """Return random arguments: normal numbers, small whole numbers, masks whose rows show an entry and hide another."""
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
@@ -139,6 +140,7 @@ def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float =
                 drawn = rng.integers(0, smallest, shape)
             else:
                 drawn = scale * rng.standard_normal(shape)
+                drawn = np.abs(drawn) if positive else drawn
             arrays[variable.name] = drawn
         if isinstance(value, Expr) and not value.is_integer:
             scalars |= {s.name: 0.25 for s in value.free_symbols if s.name not in sizes}
@@ -183,13 +185,22 @@ def compiled_value(layer: Layer, run: Run, scalars: Mapping[str, float] | None =
 
 
 def _compiled_run(layer: Layer, run: Run, scalars: Mapping[str, float]) -> Any:
-    function = compile_layer(layer)
+    return _called(compile_layer(layer), run, scalars)
+
+
+def _called(function: CompiledLayer, run: Run, scalars: Mapping[str, float]) -> Any:
     code = function.function.__code__
     asked = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     known = {identifier(name): value for name, value in run.arrays.items()}
     given = {**scalars, **run.sizes, **run.scalars, **known}
     with np.errstate(all="ignore"):
         return function(**{name: given[name] for name in asked if name in given}, check=False)
+
+
+def evaluator(layer: Layer, scalars: Mapping[str, float]) -> Callable[[Run], Any]:
+    """Return the value of a layer as a function of runs, of which there are many."""
+    compiled = compile_layer(layer)
+    return lambda run: np.asarray(_called(compiled, run, scalars))
 
 
 def all_values(layer: Layer, run: Run, scalars: Mapping[str, float], other: Run | None = None) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from numeric.lifting.display import beside_source
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.choice import NUMPY, door_of
 from numeric.lifting.doors.numpy_door import FACTORIES
+from numeric.lifting.held_state import state_of
 from numeric.lifting.numbers import Scalar, Size, as_number, is_number, patched_math
 from numeric.lifting.operations import with_blocks
 from numeric.lifting.refusals import NotFollowed, is_users, kept, refuse
@@ -64,6 +65,7 @@ class Lifted:
     near: tuple[str, ...] = ()  # decimals that are close to a known constant
     recognised: tuple[str, ...] = ()  # arrays that are written as a named function, by proof
     rounded: bool = False  # whether the function casts to a number type of fewer digits
+    lines: Mapping[Array, str] = field(default_factory=dict, compare=False, repr=False)  # of the user, by array
 
     def __getattr__(self, name: str) -> Any:
         """Offer the views of the layer: latex(), markdown(), equations, ..."""
@@ -148,11 +150,16 @@ def ways(
             Trace(answers, known_sizes=known, reserved=frozenset(reserved), generous=generous) for _ in range(2)
         )
         output = _run(function, arguments, weights, trace)
+        before = state_of(function)  # the first call may fill what the others read
         again = _run(function, arguments, weights, second)
+        after = state_of(function)
         if _drawn() != drawn:
             raise NotFollowed("the function draws random numbers")
         if (again, second.equations, second.visible) != (output, trace.equations, trace.visible):
             raise NotFollowed("the function computes something else when it is called again")
+        if after != before:
+            changed = next(name for name in {**before, **after} if before.get(name) != after.get(name))
+            raise NotFollowed(f"the function changes {changed} at each call")
         lifted = _lifted(function, arguments, weights, trace, output)
         yield replace(lifted, fixed={**trace.made_with, **(solved(known) if fixed is None else fixed)})
         done += 1
@@ -326,6 +333,7 @@ def _lifted(
         visible=tuple(v for v in (renamed.get(mask, mask) for mask in trace.visible) if isinstance(v, Variable)),
         near=tuple(trace.near),
         rounded=trace.rounded,
+        lines={renamed[variable]: line for variable, line in trace.lines.items() if variable in renamed},
     )
 
 

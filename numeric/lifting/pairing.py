@@ -27,8 +27,9 @@ from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Derivation
 from numeric.lifting.axes import Index
+from numeric.lifting.differential import Run
 
-__all__ = ["Chain", "fine_shape", "grouping", "read_through"]
+__all__ = ["Chain", "fine_shape", "numbers_of_parts", "paired_numbers", "read_through"]
 
 _LARGEST_RANK = 5
 _RESTORED = 3  # shared arrays whose definitions a claim may need again
@@ -48,13 +49,21 @@ class Chain:
     def decide(self, left: Array, right: Array) -> StepEvidence:
         """Return the judge's evidence for an equality under the equations that are not shared yet.
 
-        What was shared last may be needed after all, such as that a variance is a sum of squares.
+        What the right side reads, or what was shared last, may be needed after all, such as that a variance is a sum of
+        squares.
         """
         evidence = self._claimed(left, right)
         if evidence.level == "proved":
             return evidence
-        for count in range(1, min(len(self.shared), _RESTORED) + 1):
-            with self._restored(count):
+        read = self.theirs[right].value.atoms(Variable) if right in self.theirs else set()
+        near = [each for each in self.shared if each[2] in read]
+        last = [self.shared[-count:] for count in range(1, min(len(self.shared), _RESTORED) + 1)]
+        tried: list[list[tuple[Variable, Equation, Variable, Equation]]] = [[]]
+        for restored in (near, *last):
+            if restored in tried:
+                continue
+            tried.append(restored)
+            with self._restored(restored):
                 again = self._claimed(left, right)
             if again.level == "proved":
                 return again
@@ -66,10 +75,10 @@ class Chain:
         return prove_equal(left, right, goal, "definition", refute=False)
 
     @contextmanager
-    def _restored(self, count: int) -> Iterator[None]:
-        """Give the arrays that were shared last their definitions back, inside the block."""
+    def _restored(self, shared: Sequence[tuple[Variable, Equation, Variable, Equation]]) -> Iterator[None]:
+        """Give shared arrays their definitions back, inside the block."""
         before = dict(self.own), dict(self.theirs)
-        for mine, equation, other, theirs in self.shared[-count:]:
+        for mine, equation, other, theirs in shared:
             self.own[mine], self.theirs[other] = equation, theirs
         try:
             yield
@@ -83,13 +92,19 @@ class Chain:
 
         An array that follows from sizes has no axes of a batch: `batch` is the number of those that it has.
         """
-        seen = read_through(other, mine, groups, list(self.ranges)[:batch])
-        evidence = self.decide(seen, other)
+        evidence = self.decide(read_through(other, mine, groups, list(self.ranges)[:batch]), other)
         if evidence.level == "proved":
-            self.shared.append((mine, self.own.pop(mine), other, self.theirs[other]))
-            self.theirs[other] = Equation(other, seen)
-            self._with_plain_axes(other, mine, groups, list(self.ranges)[:batch])
+            self.suppose(mine, other, groups, batch)
         return evidence
+
+    def suppose(
+        self, mine: Variable, other: Variable, groups: Sequence[tuple[int, ...]], batch: int | None = None
+    ) -> None:
+        """Let two arrays be one array of any entries; without a proof, claims behind it hold if they are equal."""
+        seen = read_through(other, mine, groups, list(self.ranges)[:batch])
+        self.shared.append((mine, self.own.pop(mine), other, self.theirs[other]))
+        self.theirs[other] = Equation(other, seen)
+        self._with_plain_axes(other, mine, groups, list(self.ranges)[:batch])
 
     def _with_plain_axes(
         self, other: Variable, mine: Variable, groups: Sequence[tuple[int, ...]], batch: Sequence[Symbol]
@@ -164,7 +179,14 @@ def _parts(along: Any) -> tuple[Expr, ...]:
     return (total(along.count), total(along.size)) if isinstance(along, Blocks) else (total(along),)
 
 
-def grouping(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:
+def numbers_of_parts(variable: Variable, value: Any, run: Run) -> tuple[Any, int]:
+    """Return the numbers of an array of a layer, an axis of blocks as two, and how many axes stand in front."""
+    sizes = [size.xreplace({s: run.sizes[s.name] for s in size.free_symbols}) for size in fine_shape(variable)]
+    batch = value.ndim - len(variable.shape)
+    return value.reshape(*value.shape[:batch], *map(int, sizes)), batch
+
+
+def paired_numbers(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:
     """Return how the axes of an array of numbers are merged from those of another one, or None.
 
     The other may be an array that repeats along some axes; these are in no group.

@@ -426,6 +426,13 @@ def positions(start: Any, stop: Any, step: Any = 1) -> Tensor:
     return tensor(Numbers(Lambda((place,), first + by * place), count))
 
 
+def powers(base: Expr, count: Expr) -> Tensor:
+    """Return the numbers base^(-i / count) for i = 0, 1, ..., count - 1: the frequencies of a rotary embedding."""
+    place = Symbol("i", integer=True)
+    row = Symbol("r", integer=True)
+    return item(tensor(Tabulated(Lambda((row, place), base ** (-place / count)), Integer(1), count)), 0)
+
+
 def band(rows: Along, columns: Along, diagonal: Any, lower: bool, kind: str = "boolean") -> Tensor:
     """Return the mask of the entries on and below a diagonal, or on and above it; `kind` is that of its numbers."""
     shift = as_number(diagonal)

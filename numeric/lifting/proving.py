@@ -17,6 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from sympy import Expr, Ne, Rational, Symbol, cosh, exp, sinh
 
 from derivations.language.arrays.expression import Variable
@@ -27,6 +28,7 @@ from derivations.language.layers.layer import Equation, Layer
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.claims import is_proved, under_conditions
 from numeric.lifting.differential import (
+    Run,
     assignments,
     compiled_value,
     disagreement,
@@ -36,11 +38,12 @@ from numeric.lifting.differential import (
 )
 from numeric.lifting.doors.choice import called_with, door_of, doors_of
 from numeric.lifting.lift import Lifted, lifted_number, ways
+from numeric.lifting.locating import first_difference
 from numeric.lifting.reading.arguments import with_given_sizes, without_reading
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.reading.readings import bindings
 from numeric.lifting.refusals import NotFollowed
-from numeric.lifting.refutation import decimals_of, refutation, untold_scalars
+from numeric.lifting.refutation import decimals_of, meant_scalars, refutation, untold_scalars
 from numeric.lifting.stacks import of_members
 from numeric.lifting.verdict import Verdict
 from numeric.verification.conformance import conformance
@@ -49,6 +52,8 @@ __all__ = ["Verdict", "by_tests", "prove", "prove_same"]
 
 _ERRORS = (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError)  # of the function itself
 
+
+_NARROW = 0.02  # against the largest entry, for arrays of float32
 
 _PROVED: dict[tuple[type, Layer], int] = {}  # which reading was proved: for the next of its kind it is tried first
 
@@ -122,6 +127,7 @@ def _by_bindings(
         open_.append((verdict, binding))
     if not open_:
         return Verdict("not followed", name, layer.name, reason=without_reading(function, layer, shapes))
+    open_.sort(key=lambda each: each[0].lifted is None)  # a function that was lifted can be told where it differs
     tried = (_with_refutation(function, verdict, binding) for verdict, binding in open_)
     refuted = next((each for each in tried if each.level == "refuted"), None)
     return refuted or next((each for each, _ in open_ if each.level == "unknown"), open_[0][0])
@@ -133,7 +139,13 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
     Runs take longer than the judge, so that they come last: all readings of a function compute the same numbers.
     """
     wrong = refutation(verdict.lifted or binding.unlifted(function), binding)
-    return verdict if wrong is None else replace(verdict, level="refuted", counterexample=wrong)
+    if wrong is None:
+        return verdict
+    where = ""
+    if verdict.lifted is not None:
+        scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
+        where = first_difference(verdict.lifted, binding, scalars)
+    return replace(verdict, level="refuted", counterexample=wrong, where=where)
 
 
 def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **shapes: Any) -> Verdict:
@@ -159,13 +171,19 @@ def _prove_formula(function: Callable[..., Any], formula: Expr, shapes: Mapping[
     symbols = sorted(formula.free_symbols, key=str)
     declared = {s: s if s.is_real else Symbol(s.name, real=True) for s in symbols if isinstance(s, Symbol)}
     formula = formula.xreplace(declared)
-    length = Symbol("n", integer=True, positive=True)
-    inputs = [Variable(s.name, (length,)) for s in declared.values()]
+    given = next((shape for shape in shapes.values() if isinstance(shape, tuple)), None)
+    shape = given or (Symbol("n", integer=True, positive=True),)
+    inputs = [Variable(s.name, shape) for s in declared.values()]
     entrywise = named("formula", formula, *declared.values())(*inputs)
-    output = Variable("result", (length,))
+    output = Variable("result", shape)
     layer = Layer(str(formula), inputs, (), [Equation(output, entrywise)], output)
     verdict = prove(function, layer, None, **shapes)
-    return _with_numbers(function, formula) if verdict.level == "not followed" else verdict
+    if verdict.level != "not followed":
+        return verdict
+    try:
+        return _with_numbers(function, formula)
+    except Exception:  # it takes no numbers
+        return verdict
 
 
 def _with_numbers(function: Callable[..., Any], formula: Expr) -> Verdict:
@@ -240,17 +258,42 @@ def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
 
 def _check(lifted: Lifted) -> None:
     """Run the equations against the function; raise `NotFollowed` where they differ."""
-    runs = 0
-    for number, sizes in enumerate(assignments(lifted)):
-        run = draw(lifted, sizes, seed=number, scale=3.0 if number % 2 else 1.0)  # wider ones show what is cut off
-        if not satisfies(lifted, run):
-            continue
-        found = disagreement(run_function(lifted, run), compiled_value(lifted.layer, run), run, lifted.rounded)
-        if found is not None:
-            raise NotFollowed(f"the equations are not what the function does: {found}")
-        runs += 1
+    runs = valued = 0
+    for positive in (False, True):
+        for number, sizes in enumerate(assignments(lifted)):
+            wide = 3.0 if number % 2 else 1.0  # wider ones show what is cut off
+            run = draw(lifted, sizes, seed=number, scale=wide, positive=positive)
+            if not satisfies(lifted, run):
+                continue
+            value = run_function(lifted, run)
+            found = disagreement(value, compiled_value(lifted.layer, run), run, lifted.rounded)
+            if found is not None:
+                raise NotFollowed(f"the equations are not what the function does: {found}")
+            runs += 1
+            valued += bool(np.isfinite(value.astype(np.float64)).any()) or not value.size
+        if valued:
+            break  # else a logarithm may want positive numbers
     if not runs:
         raise NotFollowed("no sizes were found that satisfy what was assumed, so the equations were not run")
+    if not valued:
+        raise NotFollowed("the function has no value for random numbers, so the equations were not compared")
+    _check_narrow(lifted, run, value)
+
+
+def _check_narrow(lifted: Lifted, run: Run, value: Any) -> None:
+    """Run the function with arrays of fewer digits; raise `NotFollowed` where it takes another way for them."""
+    arrays = {
+        name: array.astype(np.float32) if array.dtype.kind == "f" else array for name, array in run.arrays.items()
+    }
+    try:
+        narrow = run_function(lifted, replace(run, arrays=arrays)).astype(np.float64)
+    except Exception:  # the function wants others
+        return
+    known = np.isfinite(narrow) & np.isfinite(value)
+    if narrow.shape != value.shape or np.any(
+        np.abs(narrow - value)[known] > _NARROW * max(1.0, np.abs(value[known]).max(initial=0))
+    ):
+        raise NotFollowed("with arrays of float32 the function gives other numbers")
 
 
 def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -> Verdict:

@@ -24,7 +24,7 @@ from numeric.lifting.lift import Lifted
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.refusals import NotFollowed
 
-__all__ = ["decimals_of", "refutation", "untold_scalars"]
+__all__ = ["decimals_of", "meant_scalars", "refutation", "untold_scalars"]
 
 _RUNS = 5  # in which a difference is looked for
 _LARGE = 8.0  # numbers of this size show what clips or saturates
@@ -34,7 +34,7 @@ _SCALAR = 0.25  # for a scalar that the function has as an argument
 _GAP = 1e-4  # against the larger one: what is less may be rounding
 
 
-def _meant(lifted: Lifted, layer: Layer) -> list[dict[str, float]]:
+def meant_scalars(lifted: Lifted, layer: Layer) -> list[dict[str, float]]:
     """Return the values that the layer's scalars may have: numbers of the function, where it takes no argument for one.
 
     No list holds what a scale may be, so that a function without a number for it is refuted under none.
@@ -87,7 +87,7 @@ def refutation(lifted: Lifted, binding: Binding) -> Disagreement | OtherShape | 
     Two numbers that differ say more than a run in which the function has none, such as a variance of one number.
     """
     without: Disagreement | None = None
-    meant = _meant(lifted, binding.layer)
+    meant = meant_scalars(lifted, binding.layer)
     other_shape: OtherShape | None = None
     for scale in (1.0, _LARGE, _SMALL):  # what is added to squares shows beside small numbers
         for seed, sizes in enumerate(assignments(lifted, wanted=_RUNS)):

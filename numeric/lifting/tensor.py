@@ -83,7 +83,8 @@ class Tensor:
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first axis if its length is known."""
-        return (self[place] for place in range(self._known(self.shape[0], "a loop over the rows of an array")))
+        for place in range(self._known(self.shape[0], "a loop over the rows of an array")):
+            yield self[place]
 
     def _known(self, size: Any, what: str) -> int:
         if not isinstance(size, int):
@@ -134,8 +135,8 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        """Return the node and its shape."""
-        return f"<symbolic array {self.node} of shape {self.shape}>"
+        """Return the node and its shape, also after the run: an error may hold the array."""
+        return f"<symbolic array {self._node} of shape {self.shape}>"
 
     # Memory
 

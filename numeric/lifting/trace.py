@@ -22,7 +22,7 @@ from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.masks import BandMask
 from derivations.language.arrays.shapes import same_size
 from derivations.language.layers.layer import Equation
-from numeric.lifting.refusals import refuse
+from numeric.lifting.refusals import refuse, users_line
 
 __all__ = ["Decision", "Trace", "current", "is_tracing", "tracing"]
 
@@ -85,7 +85,7 @@ class Trace:
                 raise refuse(f"more than {_STEPS} steps")
             name = f"{self.prefix}_{len(self.equations) + 1}"
             known = Variable(f"{name}_own" if name in self.taken else name, value.shape, value.kind)
-            self.values[value], self.equations[known] = known, value
+            self.values[value], self.equations[known], self.lines[known] = known, value, users_line()
         return known
 
     def written(self) -> tuple[Equation, ...]:

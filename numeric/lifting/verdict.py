@@ -38,6 +38,7 @@ class Verdict:
     lifted: Lifted | None = field(default=None, compare=False, repr=False)
     arrays: tuple[str, ...] = ()  # how the layer's arrays follow from the function's
     literals: tuple[str, ...] = ()  # decimals that were read as constants near them
+    where: str = ""  # of a refutation: the array of the layer that the function does not compute, and the line
     provided: tuple[Relational, ...] = ()  # of the sizes: at others one of the two sides has no value
 
     def __post_init__(self) -> None:
@@ -65,6 +66,7 @@ class Verdict:
     def __str__(self) -> str:
         """Return the verdict as one paragraph."""
         if self.level == "refuted":
-            return f"{self.function} is not {self.target}: {self.counterexample or self.reason}"
+            told = f"{self.function} is not {self.target}: {self.counterexample or self.reason}"
+            return f"{told}; {self.where}" if self.where else told
         text = f"{self.function} is {self.target}: {self.qualified}"
         return f"{text}; {self.reason}" if self.reason else text

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne
+from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne, log, sqrt
 
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
@@ -180,6 +180,15 @@ _SPECIAL: Table = {
     "expit": op.sigmoid,
     "log_expit": op.UNARY["log_sigmoid"],
     "log1p": op.UNARY["log1p"],
+    "xlogy": op.x_log_y,
+    "xlog1py": lambda x, y: op.x_log_y(x, op.add(y, 1)),
+    "entr": op.UNARY["entr"],
+    "logit": lambda x: op.formula("logit", log(op.FIRST) - log(1 - op.FIRST), x),
+    "pseudo_huber": lambda by, x: op.formula(
+        "pseudo_huber", as_number(by) ** 2 * (sqrt(1 + (op.FIRST / as_number(by)) ** 2) - 1), x
+    ),
+    "rel_entr": lambda x, y: op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)),
+    "kl_div": lambda x, y: op.add(op.subtract(op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)), x), y),
 }
 
 _REDUCTIONS: Table = {
@@ -406,6 +415,7 @@ def repeated(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 FUNCTIONS: Table = {
+    np.result_type: lambda *given: np.dtype(np.float64),
     np.sum: _reduction(op.summed),
     np.mean: _reduction(op.mean),
     np.max: _max,

@@ -15,6 +15,7 @@ from numeric.lifting.doors.numpy_door import axes_of, shape_of, swapped
 from numeric.lifting.doors.torch_functions import FUNCTIONS
 from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS, chosen
 from numeric.lifting.doors.torch_operands import Table, as_operand, cast
+from numeric.lifting.doors.torch_references import reference_of
 from numeric.lifting.numbers import as_number
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again
@@ -54,6 +55,8 @@ class TorchArray(Tensor, _LIBRARYS):  # type: ignore[misc]
             return function(*given, **(options or {}))  # written in Python over other functions: it is followed inside
         if rule is None and isinstance(function, torch._ops.OpOverload):
             rule = _overload(function)
+        if rule is None:
+            rule = reference_of(getattr(function, "__name__", ""), cls)
         if rule is None:
             raise refuse(f"torch.{getattr(function, '__name__', function)} has no rule")
         options = dict(options or {})

@@ -22,6 +22,7 @@ from numeric.lifting.doors.torch_array import BODIES, TorchArray
 from numeric.lifting.doors.torch_methods import filled, triangle
 from numeric.lifting.doors.torch_modules import evaluating, numeric_module, symbolic_module
 from numeric.lifting.doors.torch_operands import Table, refused
+from numeric.lifting.doors.torch_references import asking_for
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import taking_sizes
 
@@ -45,7 +46,6 @@ _FACTORIES: Table = {
 }
 
 
-_REFERENCES = ("torch._refs", "torch._prims_common", "torch._decomp")  # these ask for the type of what they are given
 _ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 _RANDOM = ("rand", "randn", "randint", "bernoulli", "multinomial", "normal", "rand_like", "randn_like")
 
@@ -62,26 +62,20 @@ def _patched() -> Iterator[None]:
         return lambda *given: sys._getframe(1).f_code not in BODIES and question(*given)
 
     questions = {name: getattr(F, name) for name in _ASKS}
-    spaces = [
-        vars(m) for name, m in list(sys.modules.items()) if name.startswith(_REFERENCES) and "TensorLike" in vars(m)
-    ]
     try:
-        for space in spaces:
-            space["TensorLike"] = (torch.Tensor, TorchArray)
         for name in _FACTORIES:
             setattr(torch, name, taking_sizes(before[name], _FACTORIES[name]))
         for name in _RANDOM:
             setattr(torch, name, random)
         for name, question in questions.items():
             setattr(F, name, asked(question))
-        yield
+        with asking_for(TorchArray):
+            yield
     finally:
         for name, value in before.items():
             setattr(torch, name, value)
         for name, question in questions.items():
             setattr(F, name, question)
-        for space in spaces:
-            space["TensorLike"] = torch.Tensor
 
 
 def _traced(function: Any, arguments: Mapping[str, Any], weights: Mapping[str, Any], known: Mapping[int, Expr]) -> Any:

@@ -14,6 +14,7 @@ from sympy import Expr, Integer, Max, Min, Rational, exp, log, pi, sqrt, tanh
 from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.doors.numpy_door import contracted, swapped
+from numeric.lifting.doors.torch_losses import LOSSES, REDUCED
 from numeric.lifting.doors.torch_methods import METHODS, chosen, chunks, clamped, norm, softmax
 from numeric.lifting.doors.torch_operands import Table
 from numeric.lifting.numbers import Scalar, as_number
@@ -146,6 +147,7 @@ def _embedding(numbers: Any, weight: Any, *more: Any, **options: Any) -> Any:
 
 
 FUNCTIONS: Table = {
+    **LOSSES,
     F.linear: _linear,
     F.layer_norm: _layer_norm,
     F.gelu: _gelu,
@@ -174,6 +176,10 @@ FUNCTIONS: Table = {
     torch.stack: lambda arrays, dim=0: places.stack(list(arrays), dim),
     torch.where: chosen,
     torch.logaddexp: op.log_add_exp,
+    torch.xlogy: op.x_log_y,
+    torch.special.xlogy: op.x_log_y,
+    torch.special.entr: op.UNARY["entr"],
+    torch.kl_div: lambda x, y, reduction=1, *, log_target=False: REDUCED[reduction](op.divergence(x, y, log_target)),
     torch.addmm: lambda bias, a, b, *, beta=1, alpha=1: op.add(
         op.multiply(bias, beta), op.multiply(op.matmul(a, b), alpha)
     ),
@@ -243,13 +249,10 @@ def _together(arrays: Any) -> tuple[Any, ...]:
     return tuple(op.broadcast_to(a, axes) for a in arrays)
 
 
-_REDUCED: Table = {0: lambda x: x, 1: op.mean, 2: op.summed}  # as PyTorch numbers "none", "mean", "sum"
-
-
 def _logit_loss(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
     if weight is not None or pos_weight is not None:
         raise refuse("binary_cross_entropy_with_logits with weights")
-    return _REDUCED[reduction](op.cross_entropy_of_logits(x, y))
+    return REDUCED[reduction](op.cross_entropy_of_logits(x, y))
 
 
 def _glu(x: Any, dim: int) -> Any:

@@ -79,7 +79,7 @@ def _is_shape(value: Any) -> bool:
 
 
 def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
-    """Return a buffer as a symbolic array where its entries follow from their places: a triangular mask."""
+    """Return a buffer as a symbolic array where its entries follow from their places: a mask, or frequencies."""
     if buffer.ndim >= 2 and buffer.shape[-1] == buffer.shape[-2] and buffer.numel() == buffer.shape[-1] ** 2 > 1:
         square = buffer.reshape(buffer.shape[-2:])
         if bool((square == torch.tril(torch.ones_like(square))).all()):
@@ -92,7 +92,27 @@ def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
             return inserted(mask, list(range(buffer.ndim - 2))) if buffer.ndim > 2 else mask
     if buffer.numel() == 1:
         return buffer
+    found = _frequencies(path, buffer, known)
+    if found is not None:
+        return found
     return _Unread(path, buffer.numel())
+
+
+def _frequencies(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
+    """Return the powers base^(-i / count) that a buffer holds, or None: their count is half of a size, or one."""
+    count = buffer.numel()
+    if buffer.ndim != 1 or not buffer.is_floating_point() or buffer[0] != 1 or not 0 < buffer[-1] < 1:
+        return None
+    base = round(float(buffer[-1].double()) ** (-count / (count - 1)))
+    held = base ** (-torch.arange(count, dtype=torch.float64) / count)
+    if not torch.allclose(buffer.double(), held, rtol=1e-6, atol=0):
+        return None
+    size = known[2 * count] / 2 if 2 * count in known else known.get(count)
+    if size is None:
+        return None
+    current().rounded = current().rounded or buffer.dtype != torch.float64
+    current().read(f"{path.rpartition('.')[2]} as {base}^(-i / ({size}))")
+    return places.powers(Integer(base), size)
 
 
 class _Unread:

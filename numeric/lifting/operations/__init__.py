@@ -10,6 +10,7 @@ from numeric.lifting.operations.arithmetic import (
     add,
     cross_entropy_of_logits,
     cube_root,
+    divergence,
     divide,
     extremum,
     log_add_exp,
@@ -18,6 +19,7 @@ from numeric.lifting.operations.arithmetic import (
     power,
     sigmoid,
     subtract,
+    x_log_y,
 )
 from numeric.lifting.operations.broadcasting import (
     broadcast_shape,
@@ -77,6 +79,7 @@ __all__ = [
     "cross_entropy_of_logits",
     "cube_root",
     "defined_by",
+    "divergence",
     "divide",
     "einsum",
     "extremum",
@@ -113,4 +116,5 @@ __all__ = [
     "viewed",
     "where",
     "with_blocks",
+    "x_log_y",
 ]

@@ -43,6 +43,7 @@ __all__ = [
     "add",
     "cross_entropy_of_logits",
     "cube_root",
+    "divergence",
     "divide",
     "exponential",
     "extremum",
@@ -53,6 +54,7 @@ __all__ = [
     "power",
     "sigmoid",
     "subtract",
+    "x_log_y",
 ]
 
 _SELU = (Rational("1.0507009873554805"), Rational("1.6732632423543772"))  # scale and alpha of Klambauer et al. (2017)
@@ -210,6 +212,7 @@ UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "sinh": lambda x: formula("sinh", (exp(FIRST) - exp(-FIRST)) / 2, x),
     "sin": lambda x: formula("sin", sin(FIRST), x),
     "cos": lambda x: formula("cos", cos(FIRST), x),
+    "entr": lambda x: negate(x_log_y(x, x)),
     "erf": lambda x: formula("erf", erf(FIRST), x),
     "erfc": lambda x: formula("erfc", 1 - erf(FIRST), x),
     "ndtr": lambda x: formula("ndtr", (1 + erf(FIRST / sqrt(2))) / 2, x),
@@ -252,3 +255,17 @@ def log_add_exp(one: Operand, other: Operand) -> Tensor:
     if not isinstance(other, Tensor):
         return formula("logaddexp", log(exp(as_number(other)) + exp(FIRST)), one)
     return formula("logaddexp", log(exp(FIRST) + exp(SECOND)), one, other)
+
+
+def x_log_y(one: Operand, other: Operand) -> Tensor:
+    """Return x log(y); libraries give 0 where both are 0, where the formula has no value."""
+    current().read("x log(y) as the product, also where x is 0")
+    logarithm_of_y = UNARY["log"](other) if isinstance(other, Tensor) else log(as_number(other))
+    return multiply(one, logarithm_of_y)
+
+
+def divergence(log_given: Tensor, target: Tensor, log_target: bool) -> Tensor:
+    """Return the terms t (log t - x) of a divergence from logarithms x, for t or its logarithm."""
+    if log_target:
+        return multiply(UNARY["exp"](target), subtract(target, log_given))
+    return subtract(x_log_y(target, target), multiply(target, log_given))

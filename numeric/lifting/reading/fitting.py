@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import Parameter
 from typing import Any
 
 from derivations.language.arrays.expression import Variable
@@ -11,7 +12,7 @@ from derivations.language.layers.layer import Equation, Layer
 from numeric.lifting.doors.choice import door_of
 from numeric.lifting.reading.binding import Binding, parameters_of
 from numeric.lifting.reading.fewer_inputs import needed_arrays, with_fewer_inputs
-from numeric.lifting.reading.module_inputs import Given, inputs_by_name, tables_by_name
+from numeric.lifting.reading.module_inputs import Given, inputs_by_name, masks_without_use, tables_by_name
 
 __all__ = ["Fitting", "fittings"]
 
@@ -40,24 +41,39 @@ def fittings(module: Any, layer: Layer, shapes: Mapping[str, Any], batch: int) -
     constants = {
         name: value for name, value in shapes.items() if value is None or isinstance(value, bool | str | float)
     }
-    tables, told = tables_by_name(layer, [p for p in parameters if p.name not in shapes], batch)
-    constants |= tables
-    needed = [p.name for p in parameters if (p.default is p.empty or p.name in shapes) and p.name not in constants]
+    free = [p for p in parameters if p.name not in shapes]
     found: list[Fitting] = []
+    for tables, told in tables_by_name(layer, free, batch, module.modules()):
+        unused = masks_without_use([p for p in free if p.name not in tables], layer.inputs)
+        readings = (*told, *(f"{name} as None" for name in unused))
+        found += _given_inputs(layer, parameters, shapes, {**constants, **tables, **unused}, readings, batch)
+    return found
+
+
+def _given_inputs(
+    layer: Layer,
+    parameters: Sequence[Parameter],
+    shapes: Mapping[str, Any],
+    constants: dict[str, Any],
+    told: tuple[str, ...],
+    batch: int,
+) -> Iterator[Fitting]:
+    """Yield the ways to give a module the inputs of a layer beside what is passed as it is."""
+    needed = [p.name for p in parameters if (p.default is p.empty or p.name in shapes) and p.name not in constants]
     left = layer.inputs[len(needed) :]
-    for named in inputs_by_name(left, [p for p in parameters if p.name not in needed]):
+    optional = [p.name for p in parameters if p.name not in needed and p.default is not p.empty]
+    for named in inputs_by_name(left, optional):
         if len(named) == len(left):
             inputs = [*layer.inputs[: len(needed)], *(variable for variable, _ in named.values())]
-            forms = {name: given for name, (_, given) in named.items()}
-            readings = [given.told(variable.name, name) for name, (variable, given) in named.items()]
+            forms = {name: given for name, (_, given) in named.items() if given}
+            readings = [given.told(named[name][0].name, name) for name, given in forms.items()]
             readings = [*filter(None, readings), *told]
             names = [*needed, *named]
-            found.append(Fitting(layer, lambda _: (), tuple(readings), inputs, names, constants, batch, forms))
+            yield Fitting(layer, lambda _: (), tuple(readings), inputs, names, constants, batch, forms)
     own_mask = len(needed) < len(layer.inputs) and any(v.kind == "boolean" for v in layer.inputs)
     single = len(needed) < sum(not (own_mask and v.kind == "boolean") for v in layer.inputs)
     changed, equations, readings_ = with_fewer_inputs(layer, own_mask, single)
     if changed is not None:
         inputs = [v for v in needed_arrays(changed, readings_) if v in changed.inputs]
         if len(inputs) == len(needed):
-            found.append(Fitting(changed, equations, (*readings_, *told), inputs, needed, constants, batch, {}))
-    return found
+            yield Fitting(changed, equations, (*readings_, *told), inputs, needed, constants, batch, {})

@@ -48,7 +48,8 @@ def pieces_of(weights: Mapping[str, tuple[int, ...]], wanted: int) -> Iterator[t
     """Yield the weights as pieces, `wanted` of them: whole, or with some of them cut into three or two.
 
     A part that is as long as an axis of the module, such as 3 d_model cut into d_model, is likelier than one that is
-    not: where there are as many of these as are needed, no other weight is cut.
+    not: where there are as many of these as are needed, no other weight is cut. What its path tells, such as
+    `query_key_value`, comes first.
     """
     missing = wanted - len(weights)
     if missing == 0:
@@ -62,6 +63,7 @@ def pieces_of(weights: Mapping[str, tuple[int, ...]], wanted: int) -> Iterator[t
             continue
         for side in (0, -1):
             divisible = [path for path, shape in weights.items() if shape[side] % parts == 0]
+            divisible.sort(key=lambda path: joined_parts(path) != parts)
             likely = [path for path in divisible if weights[path][side] // parts in lengths]
             enough = len(likely) >= count
             cuts.append((not enough, parts, side, likely if enough else divisible, count))

@@ -6,9 +6,10 @@ Names only choose what is tried: a run, and then the judge, decides about each r
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter
+from inspect import Parameter, getsource
 from typing import Any
 
 from sympy import Integer, Lambda, Symbol
@@ -24,7 +25,7 @@ from derivations.language.layers.names import variables_in
 from derivations.positions.positional_encoding import cosine, sine
 from numeric.lifting.computed import Computed
 
-__all__ = ["Given", "inputs_by_name", "tables_by_name"]
+__all__ = ["Given", "inputs_by_name", "masks_without_use", "tables_by_name"]
 
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "M": ("attention_mask", "attn_mask", "mask", "src_mask", "tgt_mask"),
@@ -54,58 +55,100 @@ class Given:
 
 
 def inputs_by_name(
-    inputs: Sequence[Variable], parameters: Sequence[Parameter]
-) -> Iterator[dict[str, tuple[Variable, Given]]]:
-    """Yield which optional parameter gets which input, in each form that code has; every such input needs one."""
+    inputs: Sequence[Variable], optional: Sequence[str]
+) -> Iterator[dict[str, tuple[Variable, Given | None]]]:
+    """Yield which optional parameter gets which input, in each form that code has; every such input needs one.
+
+    A memory has no other form than the other inputs of a batch.
+    """
     found: list[tuple[str, Variable]] = []
-    optional = [p.name for p in parameters if p.default is not p.empty]
     for variable in inputs:
         name = next((word for word in _NAMES.get(variable.name, ()) if word in optional), None)
         if name is not None:
             found.append((name, variable))
     if not found:
         return
-    forms = [
-        (Given(True), Given(True, False), Given(), Given(False, False)) if v.kind == "boolean" else (Given(),)
-        for _, v in found
+    of_mask = (Given(True), Given(True, False), Given(), Given(False, False))
+    forms: list[tuple[Given | None, ...]] = [
+        of_mask if v.kind == "boolean" else (None if v.name == "memory" else Given(),) for _, v in found
     ]
     for chosen in itertools.product(*forms):
         yield {name: (variable, given) for (name, variable), given in zip(found, chosen, strict=True)}
 
 
-def tables_by_name(layer: Layer, parameters: Sequence[Parameter], batch: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the tables of angles of a layer for the parameters that take their cosines and sines, with readings."""
+def masks_without_use(parameters: Sequence[Parameter], inputs: Sequence[Variable]) -> dict[str, None]:
+    """Return None for parameters that want a mask or a bias of scores, where there are more of them than inputs."""
+    required = [p.name for p in parameters if p.default is p.empty]
+    more = len(required) - len(inputs)
+    masks = [name for name in required if name in (*_NAMES["M"], *_NAMES["B"])]
+    return dict.fromkeys(masks[-more:]) if 0 < more <= len(masks) else {}
+
+
+def tables_by_name(
+    layer: Layer, parameters: Sequence[Parameter], batch: int, parts: Iterable[Any]
+) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """Yield the tables of angles of a layer for the parameters that take their cosines and sines, with readings.
+
+    Of both under one name, the names that the code of the module's parts unpacks them into tell which comes first.
+    Tables of pairs come with one column for a pair, with all pairs twice, or with each of them twice.
+    """
     angle = next((e.value for e in layer.equations if _is_table(e.variable.name, e.value)), None)
-    if angle is None:
-        return {}, ()
-    steps = _steps(angle)
-    waves = [Computed(wave(steps[-1].variable), front=batch, steps=steps) for wave in (cosine, sine)]
-    found: dict[str, Any] = {}
-    for parameter in parameters:
-        if parameter.name in _BOTH:
-            found[parameter.name] = waves
-        elif parameter.name in (*_COSINES, *_SINES):
-            found[parameter.name] = waves[parameter.name in _SINES]
-    return found, tuple(f"{name} as the cosines and sines of the layer's angles" for name in found)
+    names = [p.name for p in parameters if p.name in (*_BOTH, *_COSINES, *_SINES)]
+    if angle is None or not names:
+        yield {}, ()
+        return
+    turned = {name for name in names if name in _BOTH and _sines_first(name, parts)}
+    for steps in _forms(angle):
+        waves = [Computed(wave(steps[-1].variable), front=batch, steps=steps) for wave in (cosine, sine)]
+        found: dict[str, Any] = {}
+        for name in names:
+            if name in _BOTH:
+                found[name] = waves[::-1] if name in turned else waves
+            else:
+                found[name] = waves[name in _SINES]
+        yield found, tuple(f"{name} as the cosines and sines of the layer's angles" for name in found)
+
+
+def _sines_first(name: str, parts: Iterable[Any]) -> bool:
+    """Return whether the code of a part of a module says `sin, cos = name`."""
+    for kind in dict.fromkeys(type(part) for part in parts):
+        try:
+            text = getsource(kind.forward)
+        except (OSError, TypeError, AttributeError):
+            continue
+        unpacked = re.search(rf"(\w*(?:sin|cos)\w*)\s*,\s*\w+\s*=\s*{name}\b", text)
+        if unpacked:
+            return "sin" in unpacked[1]
+    return False
 
 
 def _is_table(name: str, value: Array) -> bool:
     return name.rpartition(".")[2].rpartition("_")[2] == "angle" and not any(variables_in(value))
 
 
-def _steps(angle: Tabulated) -> tuple[Equation, ...]:
-    """Return equations for a table of angles; a table of two halves is the first half, twice.
+def _forms(angle: Tabulated) -> Iterator[tuple[Equation, ...]]:
+    """Yield equations for a table of angles; a table of two halves is the first half, twice.
 
     That the second half is the first is not assumed: the judge compares the layer's table with this one.
     """
     rows, columns = angle.shape
-    whole = Variable("angles", angle.shape)
-    if not isinstance(columns, Blocks):
-        return (Equation(whole, angle),)
-    position, pair = angle.args[0].variables
-    first = angle.args[0].expr.replace(Iverson, lambda *given: Integer(0))
-    half = Variable("angles_of_half", (rows, columns.size))
     p, b, c = (Symbol(letter, integer=True) for letter in "ijk")
-    twice = contraction([p, Places(b, c)], [rows, columns], (), 1, operand_of(half, [p, c]))
-    table = Tabulated(Lambda((position, pair), first), rows, columns.size)
+    if isinstance(columns, Blocks):
+        position, pair = angle.args[0].variables
+        first = angle.args[0].expr.replace(Iverson, lambda *given: Integer(0))
+        table = Tabulated(Lambda((position, pair), first), rows, columns.size)
+        yield _doubled(table, [p, Places(b, c)], columns, operand_places=(p, c))
+        return
+    yield (Equation(Variable("angles", angle.shape), angle),)
+    yield _doubled(angle, [p, Places(b, c)], Blocks(Integer(2), columns), operand_places=(p, c))
+    yield _doubled(angle, [p, Places(c, b)], Blocks(columns, Integer(2)), operand_places=(p, c))
+
+
+def _doubled(
+    table: Array, own: Sequence[Any], columns: Blocks, operand_places: tuple[Symbol, Symbol]
+) -> tuple[Equation, ...]:
+    """Return equations for a table whose columns stand twice in another one."""
+    half = Variable("angles_of_half", table.shape)
+    whole = Variable("angles", (table.shape[0], columns))
+    twice = contraction(own, [table.shape[0], columns], (), 1, operand_of(half, operand_places))
     return Equation(half, table), Equation(whole, twice)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations, count
+from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -15,19 +15,22 @@ from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
 from numeric.lifting.computed import concrete
-from numeric.lifting.differential import Run, compiled_value, result_of
+from numeric.lifting.differential import Run, evaluator, result_of
 from numeric.lifting.door import attributes_of
 from numeric.lifting.doors.choice import door_of
 from numeric.lifting.reading.binding import BATCHES, Binding, are_close
 from numeric.lifting.reading.fitting import Fitting, fittings
 from numeric.lifting.reading.layouts import Piece, pieces_of
 from numeric.lifting.reading.module_binding import Assigned, bindings_of_weights
-from numeric.lifting.reading.weight_names import SIZES
-from numeric.lifting.reading.weight_search import SearchEnded, solutions
+from numeric.lifting.reading.weight_names import SIZES, alike
+from numeric.lifting.reading.weight_search import Allowance, SearchEnded, as_likely, solutions
 
 __all__ = ["Found", "readings_of_module"]
 
-_TRIED = 4000  # readings of a module that are run
+_TRIED = 300  # readings of a module that are run
+_DEAD_ENDS = 3_000  # of the search for them
+_EXACT = 1e-6  # a mean difference against the largest entry that leaves no doubt
+_EPSILON = 1e-5  # of the layer, in runs that choose
 _LACKING = 4  # weights that a module may have less or more than the layer
 _AGREED: dict[Any, tuple[int, bool, Mapping[Symbol, int], Assigned]] = {}  # by kind of module: which reading agreed
 Found = Literal["agrees", "differs", "has another shape", "has no value"]  # of a run, beside the layer
@@ -39,6 +42,8 @@ def readings_of_module(
     """Yield the readings of a module in which a run agrees: weights in some layout, inputs with or without a batch."""
     stored = door_of(module).weights(module)
     ways = [f for batch in BATCHES for f in fittings(module, layer, shapes, batch)]
+    if not ways:
+        return
     alike = (type(module), tuple(stored.items()), layer, tuple(names.items()), len(ways))
     if alike in _AGREED:  # a run of this module decides whether it is read as the last one of its kind
         number, equal, sizes, assigned = _AGREED[alike]
@@ -48,7 +53,7 @@ def readings_of_module(
     best: dict[Found, Binding] = {}
     for equal in (False, True):
         runs = [_ModuleRun(module, fitting, stored, equal) for fitting in ways]
-        for found, number, sizes, assigned in _until_ended(_compared(module, layer, names, runs)):
+        for found, number, sizes, assigned in _compared(module, layer, names, runs):
             readings = list(bindings_of_weights(module, ways[number], sizes, assigned))
             if found == "agrees" and readings:
                 _AGREED[alike] = number, equal, sizes, assigned
@@ -69,32 +74,50 @@ def _compared(
 ) -> Iterator[tuple[Found, int, Mapping[Symbol, int], Assigned]]:
     """Yield how a module compares with a layer under each reading in which both have a value: those that agree first.
 
-    Of readings in which they do not agree there is one of each kind, after all were run.
+    Of readings in which they do not agree there is one of each kind, the likeliest: after all were run, or, where the
+    search was given up, if the names of the weights leave no other as likely.
     """
     numbers = _numbers(module)
-    tried = count()
+    tried: set[Any] = set()
     outcomes: dict[Found, tuple[int, Mapping[Symbol, int], Assigned]] = {}
-    for parameters, pieces in _held(layer, door_of(module).weights(module)):
-        for sizes, assigned in _until_ended(solutions(parameters, pieces, numbers, names)):
-            for number, run in enumerate(runs):
-                if next(tried) > _TRIED:
-                    raise SearchEnded
-                found = run.compared(sizes, assigned)
-                if found == "agrees":
-                    yield found, number, sizes, assigned
-                elif (
-                    found != "has no value"
-                    and found not in outcomes
-                    and any(True for _ in bindings_of_weights(module, run.fitting, sizes, assigned))
-                ):
-                    outcomes[found] = number, sizes, assigned
+    likeliest: list[
+        tuple[Mapping[Symbol, int], Assigned]
+    ] = []  # of readings that are as likely, the one that differs least is kept
+    apart, told = 0.0, True
+    try:
+        left = Allowance(_DEAD_ENDS)
+        for parameters, pieces in _held(layer, door_of(module).weights(module)):
+            for sizes, first in solutions(parameters, pieces, numbers, names, left):
+                others = as_likely(first, names)
+                for assigned in (first, *(others or ())):
+                    key = tuple(sizes.items()), assigned
+                    if key in tried:
+                        continue
+                    tried.add(key)
+                    if len(tried) > _TRIED:
+                        raise SearchEnded
+                    near: list[int] = []
+                    for number, run in enumerate(runs):
+                        found = run.compared(sizes, assigned)
+                        if found == "agrees":
+                            near.append(number)
+                            if run.apart < _EXACT:  # else another form of the inputs may agree better
+                                break
+                        elif (
+                            found != "has no value"
+                            and (found not in outcomes or (likeliest == [(sizes, first)] and run.apart < apart))
+                            and any(True for _ in bindings_of_weights(module, run.fitting, sizes, assigned))
+                        ):
+                            if found not in outcomes:
+                                likeliest.append((sizes, first))
+                            outcomes[found], apart = (number, sizes, assigned), run.apart
+                            told = told and others is not None
+                    for number in sorted(near, key=lambda number: runs[number].apart):
+                        yield "agrees", number, sizes, assigned
+    except SearchEnded:
+        if not told:
+            return
     yield from ((found, *outcome) for found, outcome in outcomes.items())
-
-
-def _until_ended(found: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a search finds until it is given up."""
-    with suppress(SearchEnded):
-        yield from found
 
 
 def _held(
@@ -114,6 +137,7 @@ def _held(
     if fits or not 0 < abs(more) <= _LACKING:
         return
     vectors = [v for v in parameters if len(v.shape) == 1 or v.name.rpartition(".")[2].startswith("b_")]
+    vectors.sort(key=lambda v: max(alike(path, v.name) for path in stored))  # those that no path tells first
     for absent in combinations(vectors, max(more, 0)):
         for unused in combinations(stored, max(-more, 0)):
             kept = tuple(v for v in parameters if v not in absent)
@@ -130,7 +154,15 @@ class _ModuleRun:
         self.weights = {
             path: rng.standard_normal(shape) / max((1, *shape)[-1], 1) ** 0.5 for path, shape in stored.items()
         }
+        self.apart = 0.0  # of the last comparison
         self.results: dict[tuple[tuple[int, ...], ...], Any] = {}
+
+    @cached_property
+    def value(self) -> Callable[[Run], Any]:
+        """The layer's value for a run."""
+        binding = Binding(self.fitting.layer, {})
+        whole = replace(binding, equations=self.fitting.equations(binding)).whole(self.fitting.layer.equations)
+        return evaluator(whole, {s.name: _EPSILON for s in self.fitting.layer.scalars})
 
     def compared(self, sizes: Mapping[Symbol, int], assigned: Assigned) -> Found:
         """Return how what the module gives compares with what the layer does, its weights in this reading."""
@@ -148,16 +180,15 @@ class _ModuleRun:
                 if variable.name not in arrays:  # the module has none
                     shape = [int(total(a).xreplace(values)) for a in variable.shape]
                     arrays[variable.name] = np.random.default_rng(2).standard_normal(shape)
-            binding = Binding(layer, {})
-            whole = replace(binding, equations=self.fitting.equations(binding)).whole(layer.equations)
-            run = Run({s.name: v for s, v in values.items()}, {}, arrays)
-            expected = np.asarray(compiled_value(whole, run, {s.name: 1e-5 for s in layer.scalars}))
+            expected = self.value(Run({s.name: v for s, v in values.items()}, {}, arrays))
         except Exception:  # these numbers do not fit: another reading may
             return "has no value"
         if result is None:
             return "has no value"
         if result.shape != expected.shape:
             return "has another shape"
+        gaps = np.abs(np.subtract(result, expected, dtype=float))
+        self.apart = float(np.mean(gaps)) / max(1.0, float(np.max(np.abs(expected), initial=0)))
         return "agrees" if are_close(result, expected) else "differs"
 
     def _inputs(self, shapes: Sequence[tuple[int, ...]], inputs: Sequence[Variable]) -> list[Any]:

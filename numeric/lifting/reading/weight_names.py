@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-__all__ = ["SIZES", "alike", "joined_parts", "stands_first"]
+from sympy import Symbol
+
+__all__ = ["SIZES", "alike", "joined_parts", "size_word", "stands_first"]
 
 SIZES: Mapping[str, tuple[str, ...]] = {  # attributes of modules and configurations that hold a size
     "h": ("num_attention_heads", "num_heads", "n_heads", "n_head", "nhead", "heads", "encoder_attention_heads"),
@@ -17,6 +19,8 @@ SIZES: Mapping[str, tuple[str, ...]] = {  # attributes of modules and configurat
     "r": ("num_key_value_groups", "n_rep", "num_queries_per_kv"),
     "d_k": ("head_dim", "attention_head_size", "head_size", "d_kv", "dim_head", "d_head"),
 }
+
+_STACKS = ("encoder", "decoder")
 
 _PARTS: Mapping[str, tuple[str, ...]] = {  # of a layer
     "attention": ("attn", "attention", "self", "selfattention"),
@@ -40,6 +44,14 @@ _WEIGHTS: Mapping[str, tuple[str, ...]] = {  # of a part
 _NORMS = ("norm", "ln", "layernorm", "rmsnorm")
 
 
+def size_word(symbol: Symbol) -> str:
+    """Return the name of a size without the stack that it belongs to: h of h_decoder."""
+    name = str(symbol)
+    word, _, stack = name.rpartition("_")
+    return word if stack in _STACKS else name
+
+
+@lru_cache(maxsize=8192)
 def alike(path: str, name: str) -> int:
     """Return how many words of a layer's weight the path of a module's weight has; a guess of the order.
 
@@ -54,6 +66,7 @@ def alike(path: str, name: str) -> int:
     if norm != bool({"gamma", "beta"} & set(wanted)):
         return known - 8
     if norm:
+        words |= {"attention"} if "input" in words else set()  # the norm of what a block is given
         told = ("query", "key") if "post" in words else ("query", "key", "attention", "feed")
         return known + sum(bool(words & set(_PARTS[word])) for word in wanted if word in told)
     known += sum(bool(words & set(_PARTS[word])) for word in wanted if word in _PARTS)

@@ -8,24 +8,39 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from sympy import Expr, Integer, Symbol, divisors, expand
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import total
 from numeric.lifting.reading.layouts import STYLES, Layout, Piece, layouts_of
-from numeric.lifting.reading.weight_names import alike, stands_first
+from numeric.lifting.reading.weight_names import alike, size_word, stands_first
 
-__all__ = ["Numbers", "SearchEnded", "solutions", "told_parts"]
+__all__ = ["Allowance", "Numbers", "SearchEnded", "as_likely", "solutions", "told_parts"]
 
 Numbers = Mapping[str, Sequence[int]]  # of a module: all under "", those that names give to a size under the size
-_DEAD_ENDS = 5_000  # of one cutting of the weights into pieces
+_AS_LIKELY = 24  # readings that are as likely as one of them
+_UNITS = 5  # of one shape whose orders are compared
 
 
 class SearchEnded(Exception):
-    """The search was given up before all assignments of weights were tried, so that nothing is refuted by it."""
+    """The search was given up before all assignments of weights were tried."""
+
+
+@dataclass
+class Allowance:
+    """How many dead ends a search may still meet."""
+
+    left: int
+
+    def spend(self) -> None:
+        """Count one."""
+        self.left -= 1
+        if self.left < 0:
+            raise SearchEnded
 
 
 def _cut(layout: Layout, piece: Piece, done: Sequence[tuple[Variable, Piece, Layout]]) -> list[Layout]:
@@ -37,7 +52,11 @@ def _cut(layout: Layout, piece: Piece, done: Sequence[tuple[Variable, Piece, Lay
 
 
 def solutions(
-    parameters: Sequence[Variable], pieces: Sequence[Piece], numbers: Numbers, names: Mapping[str, str]
+    parameters: Sequence[Variable],
+    pieces: Sequence[Piece],
+    numbers: Numbers,
+    names: Mapping[str, str],
+    allowance: Allowance,
 ) -> Iterator[tuple[dict[Symbol, int], tuple[tuple[Variable, Piece, Layout], ...]]]:
     """Yield which piece each weight (of those in `parameters`) is, in which layout, with the values of the sizes.
 
@@ -52,10 +71,7 @@ def solutions(
         for less in ((0, 1) if gains else (0,))  # some models store the gains of norms less 1
         for style in STYLES
     ]
-    ends = 0
     while turns:
-        if ends >= _DEAD_ENDS:
-            raise SearchEnded
         for turn in list(turns):
             try:
                 found = next(turn)
@@ -63,7 +79,7 @@ def solutions(
                 turns.remove(turn)
                 continue
             if found is None:
-                ends += 1
+                allowance.spend()
             else:
                 yield found
 
@@ -149,17 +165,74 @@ def _unified(
         return
     if len(free) == 1:
         factor = left.coeff(free[0])
-        if expand(left - factor * free[0]) == 0 and factor and value % int(factor) == 0:
+        divides = expand(left - factor * free[0]) == 0 and factor and value % int(factor) == 0
+        if divides and not (value == factor and size_word(free[0]) in numbers):  # the module says that it is not 1
             yield from _unified(rest, {**sizes, free[0]: value // int(factor)}, numbers)
         return
     free.reverse()  # h before d_k: modules name it
-    likely = sorted(free, key=lambda s: s.name not in numbers)
-    chosen = [(symbol, n) for symbol in likely for n in (*numbers.get(symbol.name, ()), *numbers[""])]
-    if likely[0].name not in numbers:  # the number may stand in the code alone
+    likely = sorted(free, key=lambda s: size_word(s) not in numbers)
+    chosen = [(symbol, n) for symbol in likely for n in (*numbers.get(size_word(symbol), ()), *numbers[""])]
+    if size_word(likely[0]) not in numbers:  # the number may stand in the code alone
         chosen += [(likely[0], n) for n in divisors(value)[1:-1]]
     for symbol, number in dict.fromkeys(chosen):
         if value % number == 0:
             yield from _unified(equations, {**sizes, symbol: number}, numbers)
+
+
+def as_likely(
+    assigned: tuple[tuple[Variable, Piece, Layout], ...], names: Mapping[str, str]
+) -> list[tuple[tuple[Variable, Piece, Layout], ...]] | None:
+    """Return the other assignments that names and order leave as likely as this one; None where there are too many.
+
+    Two parts of a module with weights of the same shapes may be exchanged where that does not read their paths worse,
+    and what is stored as parts of one weight may alternate inside each head or not.
+    """
+    orders = [_orders(group, assigned) for group in _of_one_shape(assigned, names)]
+    cut = sorted({_root(piece) for _, piece, layout in assigned if len(_cut(layout, piece, ())) > 1})
+    turned = [frozenset(chosen) for n in range(len(cut) + 1) for chosen in itertools.combinations(cut, n)]
+    if prod(map(len, orders)) * len(turned) > _AS_LIKELY:
+        return None
+    found = []
+    for chosen, turns in itertools.product(itertools.product(*orders), turned):
+        moved: dict[int, int] = {}
+        for order in chosen:
+            moved |= order
+        pieces = [assigned[moved.get(place, place)][1] for place in range(len(assigned))]
+        found.append(
+            tuple(
+                (variable, piece, replace(layout, interleaved=layout.interleaved != (_root(piece) in turns)))
+                for (variable, _, layout), piece in zip(assigned, pieces, strict=True)
+            )
+        )
+    return [each for each in found if each != assigned]
+
+
+def _of_one_shape(
+    assigned: Sequence[tuple[Variable, Piece, Layout]], names: Mapping[str, str]
+) -> Iterator[list[list[int]]]:
+    """Yield groups of units with the same shapes: a unit is the places of what a module holds together, as a norm."""
+    units: dict[Any, list[int]] = {}
+    for place, (_, piece, _) in enumerate(assigned):
+        units.setdefault((_root(piece), piece.part), []).append(place)
+    groups: dict[Any, list[list[int]]] = {}
+    for places in units.values():
+        held = [assigned[place] for place in places]
+        if not {piece.path for _, piece, _ in held} & names.keys():
+            key = tuple((v.shape, piece.shape, piece.part, piece.parts) for v, piece, _ in held)
+            groups.setdefault(key, []).append(places)
+    yield from groups.values()
+
+
+def _orders(units: Sequence[list[int]], assigned: Sequence[tuple[Variable, Piece, Layout]]) -> list[Mapping[int, int]]:
+    """Return the orders of units that read their paths no worse: which place gets the piece of which."""
+    if len(units) > _UNITS:
+        return [{}] * (_AS_LIKELY + 1)
+    scores: dict[int, list[Mapping[int, int]]] = {}
+    for order in itertools.permutations(units):
+        moved = {at: of for one, other in zip(units, order, strict=True) for at, of in zip(one, other, strict=True)}
+        score = sum(alike(assigned[of][1].path, assigned[at][0].name) for at, of in moved.items())
+        scores.setdefault(score, []).append(moved)
+    return scores[max(scores)]
 
 
 def told_parts(one: Variable, other: Variable, held: Piece, piece: Piece) -> bool:

@@ -1,5 +1,6 @@
 """Verdicts: right functions are proved, wrong ones refuted by a run, and nothing is proved without the judge."""
 
+import gc
 import itertools
 import math
 from dataclasses import replace
@@ -329,3 +330,57 @@ def test_no_function_is_refuted_for_its_own_epsilon():
     verdict = prove(lambda X, gamma: two_norms(X, gamma, 1e-2), target)
     assert verdict.level != "refuted", str(verdict)
     assert prove(lambda X, gamma: two_norms(X, gamma, 1e-2) * 1.01, target).level == "refuted"
+
+
+COUNT = [0]
+
+
+def counting(x):
+    COUNT[0] += 1
+    return x * (1.0 if COUNT[0] < 1000 else 2.0)
+
+
+def test_a_function_that_counts_its_calls_is_not_followed() -> None:
+    verdict = prove_same(counting, lambda x: np.multiply(x, 1.0), x=(n, d))
+    assert verdict.level == "not followed"
+    assert "changes COUNT at each call" in str(verdict)
+
+
+def without_value(x):
+    return np.log(-1 - x * x)
+
+
+def test_a_function_without_a_value_is_not_compared() -> None:
+    verdict = prove_same(without_value, without_value, x=(n, d))
+    assert "no value for random numbers" in str(verdict)
+
+
+def narrow_differs(x):
+    return x if x.dtype == np.float64 else 2 * x
+
+
+def test_another_way_for_arrays_of_fewer_digits_is_found() -> None:
+    verdict = prove_same(narrow_differs, lambda x: np.multiply(x, 1.0), x=(n, d))
+    assert "with arrays of float32" in str(verdict)
+
+
+def test_entries_of_a_logarithm_are_assumed_to_be_positive() -> None:
+    verdict = prove_same(lambda x, y: y * (np.log(y) - x), lambda x, y: y * np.log(y) - y * x, x=(n, d), y=(n, d))
+    assert verdict.level == "proved"
+    assert "where all entries of y are positive" in verdict.qualified
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collection_of_garbage_is_left_as_it_was(on: bool) -> None:
+    """Also where the function raises."""
+
+    def raising(x):
+        raise KeyError(x)
+
+    before = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        prove(raising, layer("softmax"))
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if before else gc.disable)()

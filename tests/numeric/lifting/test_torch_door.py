@@ -114,7 +114,7 @@ def argument_in_place_by_operator(x):
         (lambda x: F.dropout(x, 0.1), ""),
         (lambda x: x * x.sum().item(), "item()"),
         (lambda x: x if x.sum() > 0 else -x, "truth value"),
-        (lambda x: torch.cumsum(x, 0), "cumsum"),
+        (lambda x: torch.cummax(x, 0).values, "cummax"),
         (lambda x: (x > 9) @ (x > 9), "truth values"),
         (lambda x: x.squeeze(), "squeeze"),
         (lambda x: x.long(), ""),
