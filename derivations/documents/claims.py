@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from derivations.documents.budget import TooCostly, budget_of
-from derivations.documents.decisions import DECISIONS
-from derivations.documents.judge import CHECKS
+from derivations.documents.decisions import DECISIONS, remark_on
 from derivations.documents.passages import Passage
-from derivations.documents.policy import in_policy, of_its_kind
+from derivations.documents.policy import in_policy
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Claim, Finding, settled
@@ -34,21 +33,19 @@ def failed(what: str, error: Exception) -> Finding:
 def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Finding]:
     """Return what the checks find; where one fails, that is said of this claim."""
     findings: list[Finding] = []
-    for check in CHECKS:
-        try:
-            findings.extend(of_its_kind(each, statement, link, scope) for each in check(statement, link, scope))
-        except TooCostly:
-            return [Finding("unknown", "too costly", "the formula costs more than its budget: write it as several")]
-        except Exception as error:
-            findings.append(failed("a check failed on this formula", error))
-    for check in DECISIONS:
+    costly = False
+    for check in (*DECISIONS, remark_on):
+        if findings and check is remark_on:
+            break  # a remark is for what nothing decides
         try:
             with budget_of(STEPS, SECONDS):  # what one of them costs takes nothing from the others
                 findings.extend(check(statement, link, scope))
         except TooCostly:
-            continue
+            costly = True
         except Exception as error:
             findings.append(failed("a check failed on this formula", error))
+    if costly and not findings:
+        findings.append(Finding("unknown", "too costly", "the formula costs more than its budget: write it as several"))
     return findings
 
 

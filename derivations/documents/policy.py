@@ -1,95 +1,47 @@
 """What a kind of finding may say to a reader: one table, which every finding of a document goes through.
 
-Definition   the kind of a finding is the id of its check; `canonical.unnamed` is a formula that was compared with a
-             usual one though nothing on its left names that one
-Result       `in_policy(finding)`: what was merely seen to fit, or to contradict nothing, is unknown, and the remark
-             says what was seen; what differs from the usual is conditional on something else being meant
-Assumes      measured on public pages that no check was developed on: of the alarms of the kinds in `DIFFERS` hardly any
-             was right, and what the kinds in `FITS` called right said nothing of the formula
+Definition   an alarm rests on one of four kinds of evidence: `Identity`, both sides closed in the same letters;
+             `Number`, numbers with their rounding; `Restated`, the document's own definition or another line; `Form`,
+             the known formula of the name that stands there
+Result       `in_policy(finding)`: what is called wrong without evidence is unknown, and digits that are cut off are
+             conditional; `FITS` are the remarks that a check makes on what is unknown
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
-from derivations.documents.canon.concepts import CONCEPTS
-from derivations.documents.judge.arrays.left_sides import left_fits, word_of
-from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
-from derivations.documents.judge.canonical.recognition import ELEMENTARY
-from derivations.documents.scope import Scope
-from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node
 from derivations.documents.verdicts import Finding
 
-__all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
+__all__ = ["DIFFERS", "EVIDENCE", "FITS", "Evidence", "in_policy"]
 
-UNNAMED = "canonical.unnamed"
-FITS = frozenset(
-    {
-        "shapes.fit",
-        "shapes.declared",
-        "shapes.map",
-        "naming.fit",
-        "meaning",
-        "products",
-        "entries.fit",
-        "entries.naming",
-    }
-)
-_ANOTHER_FORMULA = "another formula is meant than the usual one"
-_ANOTHER_ARRAY = "a letter stands for arrays of different shapes"
-DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
-    UNNAMED: _ANOTHER_FORMULA,
-    "equation": _ANOTHER_FORMULA,
-    "arithmetic.truncated": "digits are cut off, not rounded",
-    "consistency.setting": "another setting is meant here",
-    "shapes.declared": _ANOTHER_ARRAY,
-    "shapes.map": _ANOTHER_ARRAY,
+Evidence = Literal["Identity", "Number", "Restated", "Form"]
+
+EVIDENCE: Mapping[str, Evidence] = {
+    "arithmetic": "Number",
+    "identity": "Identity",
+    "gradient": "Restated",
+    "parallel": "Restated",
+    "shapes": "Restated",
+    "derivative": "Identity",
+    "nearest": "Form",
 }
-_WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
-_WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}
-_SYMBOLS = ("mean", "variance", "deviation", "rms", "width")  # of which one letter is the name: mu, sigma, d_k
+FITS = frozenset({"shapes.fit", "shapes.declared", "shapes.map", "naming.fit"})  # remarks on what is unknown
+DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
+    "arithmetic.truncated": "digits are cut off, not rounded",
+    "shapes.softmax": "the softmax is taken over all places of what stands in it",
+}
 
 
 def in_policy(finding: Finding) -> Finding:
     """Return what is said to the reader of what a check found."""
     match finding.verdict:
-        case "holds" if finding.check in FITS:
-            return replace(finding, said="unknown")
         case "wrong" if finding.check in DIFFERS:
             assumptions = (*finding.assumptions, DIFFERS[finding.check])
             reason = f"differs from the usual: {finding.reason}"
             return replace(finding, said="conditional", reason=reason, assumptions=assumptions, repair=None)
+        case "wrong" if finding.check.partition(".")[0] not in EVIDENCE:
+            return replace(finding, said="unknown", repair=None)
     return finding
-
-
-def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope: Scope) -> Finding:
-    """Return a finding with the id of its kind, which tells whether the left side names a usual formula."""
-    if finding.check != "canonical" or finding.verdict != "wrong" or _is_named(statement, link, scope):
-        return finding
-    return replace(finding, check=UNNAMED)
-
-
-def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:
-    """Say whether the first side, or the one on the left, names a usual formula."""
-    if link is None:
-        return False
-    sides = statement.chain.sides
-    return any(_names(left, sides[link + 1], scope) for left in (sides[0], sides[link]))
-
-
-def _names(left: Node, right: Node, scope: Scope) -> bool:
-    """Say whether a side names a usual formula: by a word, by a letter that stands for one, or that is made by one.
-
-    After `y = softmax(x)` the derivative of y is that of softmax.
-    """
-    if isinstance(left, Call) and left.function.base == "H" and any(word_of(part) == "log" for part in right.walk()):
-        return True  # the entropy of p, and the cross-entropy of p and q
-    letters = [part for part in left.walk() if isinstance(part, Name)]
-    wholes = (Name(each.base) for each in letters if each.subscripts)
-    made = [each for each in map(scope.definition, (*letters, *wholes)) if each is not None]
-    if any(word_of(part) in _WORDS for side in (left, *made) for part in side.walk()):
-        return True
-    kinds = (*_SYMBOLS, "even", "odd") if word_of(left) else _SYMBOLS  # PE
-    return any(concept.left in kinds and left_fits(concept, left, right) for concept in CONCEPTS)

@@ -33,7 +33,7 @@ def sums(monkeypatch: pytest.MonkeyPatch) -> None:
         elif "=" in text:
             yield Finding("holds", "arithmetic", "right")
 
-    monkeypatch.setattr(claims, "CHECKS", (check,))
+    monkeypatch.setattr(claims, "DECISIONS", (check,))
 
 
 def run(*arguments: str | Path, text: str | bytes | None = None) -> Result:

@@ -24,4 +24,3 @@ def no_clock(request: pytest.FixtureRequest) -> Iterator[None]:
 def before_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let claims say what the checks found, before `derivations.documents.policy`, which has tests of its own."""
     monkeypatch.setattr(claims, "in_policy", lambda finding: finding)
-    monkeypatch.setattr(claims, "of_its_kind", lambda finding, *_: finding)

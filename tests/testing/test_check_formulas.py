@@ -12,7 +12,7 @@ from derivations.documents import claims
 from derivations.documents.verdicts import Finding
 
 def pytest_configure():
-    claims.CHECKS = (check,)
+    claims.DECISIONS = (check,)
 
 def check(statement, link, scope):
     text = statement.passage.text

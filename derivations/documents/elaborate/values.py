@@ -70,6 +70,10 @@ class NotElaborated(Exception):
         self.node = node
 
 
+class OfOneNumber(NotElaborated):
+    """Softmax of one number, which is 1: it is said of a number, and meant of all that stand beside it."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A matrix by its entries, with its sizes; `bare` where it is a number without a letter, which fits everything."""
@@ -101,6 +105,7 @@ class Reader:
     upright: bool = False  # softmax of a matrix is taken down its columns
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
+    declared: Mapping[tuple[Letter, int], Expr] = field(default_factory=dict)  # sizes that the section gives
     bound: dict[str, Bound] = field(default_factory=dict)
     free: dict[str, Bound] = field(default_factory=dict)
     fresh: int = 0
@@ -229,7 +234,7 @@ class Reader:
     def axis(self, letter: Letter, at: int) -> Size:
         """Return the size of an axis of a letter."""
         if (letter, at) not in self.axes:
-            self.axes[letter, at] = Size()
+            self.axes[letter, at] = Size(self.declared.get((letter, at)))
         return self.axes[letter, at]
 
     def place(self, node: Node, axis: tuple[Letter, int]) -> Expr:
@@ -404,7 +409,7 @@ class Reader:
         """Return the softmax of a vector, or of the rows of a matrix, of its columns where positions are columns."""
         vertical = self.sizes.is_one(value.columns) or (self.upright and not self.sizes.is_one(value.rows))
         if self.is_number(value):
-            raise NotElaborated(node, "softmax of one number")
+            raise OfOneNumber(node, "softmax of one number")
         powers = self.mapped(BY_ENTRY["exp"], value)
 
         def entry(i: Expr, j: Expr) -> Expr:

@@ -8,19 +8,21 @@ Result       holds where the formula is a known one; wrong where an edit makes i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from derivations.documents.budget import spend
+from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
+from derivations.documents.canon.role_letters import OTHER_SIZES
+from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.algebra.conditions import is_condition
-from derivations.documents.judge.canonical.recognition import is_about, words_of
-from derivations.documents.judge.canonical.spellings import left_spelling
 from derivations.documents.nearest.known import Known, is_of_a_known_size, known_as
+from derivations.documents.nearest.naming import is_about, parity, words_of
+from derivations.documents.nearest.spellings import left_spelling
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power
@@ -36,10 +38,11 @@ MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 60  # the known formulas are shorter
 FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
     r"the factor \D|the division by|there must be no (?:division|factor)|it must be a (?:product|quotient)"
-    r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
+    r"|the logarithm is missing|the function must be (?!sin,|cos,)|\S+ must be (?:added|subtracted)"
 )
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+WORDS = frozenset(word for concept in CONCEPTS for word in concept.words)
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -57,14 +60,17 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         return
     said = Said(lefts, right, scope, scope.words(statement).lower())
     found = [known for typing in typings for known in known_as(typing.sides[0])]
-    if found and (any(map(said.names, found)) or not any(map(_names_a_measure, lefts))):
+    if found and (any(map(said.names, found)) or not any(map(_names_one, lefts))):
+        yield from _known(known_as(typings[0].sides[0]), said)
         return
     if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
         return
     spoken: Finding | None = None
     for new, slip, known in _edited(right, typings, said):
         named = said.names(known)
-        text, result = formula_text(new, statement.notation), known.form.result or None
+        first = statement.chain.sides[link]
+        text = f"{statement.text(first.start, first.end)} = {formula_text(new, statement.notation)}"
+        result = known.form.result or None
         if _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
         if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
@@ -75,6 +81,26 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
             spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, assumed)
     if spoken is not None:
         yield spoken
+
+
+def _known(found: Sequence[Known], said: Said) -> Iterator[Finding]:
+    """Say that this is the formula of what the left side names."""
+    keys = {part.key for part in said.right.walk() if isinstance(part, Name)}
+    known = next((each for each in found if said.names(each) and not each.form.assumed), None)
+    if known is None or isinstance(known.concept, Equation):
+        return  # which letter stands where is all that an equation of training says
+    if "K" in known.concept.letters and keys & set(OTHER_SIZES):
+        return  # the width of the model is not that of the keys
+    if _fits(said):
+        yield Finding("holds", CHECK, f"this is the usual formula of {known.title}", None, known.form.result or None)
+
+
+def _fits(said: Said) -> bool:
+    """Say whether the sizes that the section declares fit."""
+    try:
+        return bool(elaborated((said.right,), said.scope, said.lefts, sized=True))
+    except NotElaborated:
+        return False
 
 
 def _are_one_function(left: Node, right: Node) -> bool:
@@ -171,6 +197,7 @@ class Said:
         return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
 
 
-def _names_a_measure(left: Node) -> bool:
-    """Say whether the left side is a letter that stands for a mean, a variance or a deviation."""
-    return any(isinstance(part, Name) and part.base in ("mu", "sigma") for part in (left, *left.children))
+def _names_one(left: Node) -> bool:
+    """Say whether the left side is named as one formula alone: by a word, its column, or as a mean or a variance."""
+    measured = any(isinstance(part, Name) and part.base in ("mu", "sigma") for part in (left, *left.children))
+    return measured or bool(parity(left)) or bool(words_of(left) & WORDS)

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 from itertools import islice, permutations, product
 from typing import Any
 
-from sympy import Dummy, Expr, Indexed, Ne, Pow, Sum, Symbol
+from sympy import Basic, Dummy, Expr, Gt, Indexed, Ne, Pow, Sum, Symbol, log
 
 from derivations.documents.budget import spend
-from derivations.documents.judge.algebra.proving import are_equal
-from derivations.documents.judge.canonical.matching import free_places, positive_under_logarithms
 from derivations.documents.nearest.fingerprint import Plain, responses
+from derivations.documents.proving import are_equal
+from derivations.language.arrays.expression import Member
+from derivations.language.arrays.shapes import total
 from derivations.language.results.derivation import Assumption, claim, derivation, step
+from derivations.symbols import index
 
 __all__ = ["UNNAMED", "is_proved_same"]
 
@@ -118,3 +120,31 @@ def _ranges(*expressions: Expr) -> dict[Symbol, Expr]:
         for place, size in free_places(each, frozenset()):
             ranges.setdefault(place, size)
     return ranges
+
+
+def positive_under_logarithms(*expressions: Expr) -> list[Assumption]:
+    """Return the assumptions that all entries of an array under a logarithm are positive."""
+    entries = {part for each in expressions for log_ in each.atoms(log) for part in log_.args[0].atoms(Indexed)}
+    return [_positive(entry) for _, entry in sorted({entry.base: entry for entry in entries}.items(), key=str)]
+
+
+def _positive(entry: Indexed) -> Assumption:
+    """Return the assumption that all entries of an array under a logarithm are positive."""
+    places = tuple(index(f"place_{number}") for number in range(len(entry.indices)))
+    statement = Gt(entry.base[places], 0, evaluate=False)
+    sizes = dict(zip(places, entry.base.shape, strict=True))
+    return Assumption(statement, sizes, "what stands under a logarithm is positive")
+
+
+def free_places(expression: Basic, bound: frozenset[Basic]) -> Iterator[tuple[Symbol, Expr]]:
+    """Yield the indices that are not bound, with the sizes of the axes they stand on."""
+    if isinstance(expression, Indexed):
+        for place, size in zip(expression.indices, expression.base.shape, strict=True):
+            if isinstance(place, Symbol) and place not in bound:
+                yield place, size
+        return
+    if isinstance(expression, Member) and isinstance(expression.args[1], Symbol) and expression.args[1] not in bound:
+        yield expression.args[1], total(expression.args[0].shape[0])
+    inner = bound.union(getattr(expression, "bound_symbols", ()), getattr(expression, "variables", ()))
+    for part in expression.args:
+        yield from free_places(part, inner)

@@ -105,7 +105,7 @@ def sums(monkeypatch: pytest.MonkeyPatch) -> None:
             if (at := text.find(digit)) >= 0:
                 yield Finding("wrong", "arithmetic", f"not {digit}", repair=Repair(at, at + 1, better))
 
-    monkeypatch.setattr(claims, "CHECKS", (check,))
+    monkeypatch.setattr(claims, "DECISIONS", (check,))
 
 
 @pytest.mark.usefixtures("sums")

@@ -1,10 +1,11 @@
-r"""Whatever stands in a document, its scopes and the checks of shapes end without an exception."""
+r"""Whatever stands in a document, its scopes and the remarks on shapes end without an exception."""
 
 import random
 
 import pytest
 
-from tests.documents.judge.findings import CHECKS, read
+from derivations.documents.decide.remarks import remark_on
+from tests.documents.scope.written import read
 
 FORMULAS = r"""W_1 | X | x_i | K^T | \in \mathbb{R}^{n \times d} | \in \mathbb{R}^{0 \times 1/0} | ^{-1} | n \times d
 \in \mathbb{R}^{n^2 \times -1} | = | + | \cdot | \odot | \text{softmax}( | ) | \frac{ | }{ | } | ( | [ | ] | , | : | \to
@@ -36,5 +37,4 @@ def _judge(text: str) -> None:
     statements, scopes = read(text, whole=False)
     for statement in statements:
         for link in statement.links or (None,):
-            for check in CHECKS:
-                assert isinstance(list(check(statement, link, scopes.at(statement))), list)
+            assert isinstance(list(remark_on(statement, link, scopes.at(statement))), list)

@@ -6,7 +6,7 @@ from sympy import Symbol, symbols
 
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name, Number, Product
-from tests.documents.judge.findings import read
+from tests.documents.scope.written import read
 
 n, c, p = symbols("n c p")
 

@@ -1,1 +1,0 @@
-"""Algebra of scalars: chains of equations, means and variances, slips in identities."""

@@ -1,1 +1,0 @@
-"""Arrays: what a formula means as an expression of the language."""

@@ -1,1 +1,0 @@
-"""Canonical formulas: the concepts of the catalogue, recognised, compared and mended."""

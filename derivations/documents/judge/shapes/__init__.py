@@ -1,1 +1,0 @@
-"""Shapes: what fits, what contradicts a declaration, what a letter is."""

@@ -1,0 +1,255 @@
+r"""Arithmetic: links between numbers, decided by enclosures.
+
+Definition   a printed number is right within half a unit of its last digit; a whole number behind "=" is exact, behind
+             "≈" its zeros at the end need not count; letters stand for the values that they have in the section
+Result       holds        right as printed
+             conditional  right from the numbers before they were rounded, or truncated, or rough, where it is one with
+                          a word for a power of ten (4.8 億, 175B) within 2%; or "=" for a number that was rounded
+             wrong        anything else: the reason says what the value is, `right` how it would be printed; where a
+                          number without such a word was truncated, that is the reason
+             nothing      where a side has no number, or units differ that are not known
+Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a percentage may be a number of
+             hundredths: what is right under one reading is not wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from derivations.documents.numbers.given_numbers import best_of, given_numbers
+from derivations.documents.numbers.letters import ambiguous
+from derivations.documents.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
+from derivations.documents.numbers.orders import ORDERS, check_order
+from derivations.documents.numbers.other_meanings import (
+    CONSTANTS,
+    bounds_a_letter,
+    is_order_of_magnitude,
+    is_share,
+)
+from derivations.documents.numbers.printed import Printed, decimal, printed
+from derivations.documents.numbers.rounding import COUNTED, check_rounding, repair_of
+from derivations.documents.numbers.scale_of_both import scale_of_both
+from derivations.documents.numbers.units import BYTES, UNITS, conversions, is_scaled
+from derivations.documents.numbers.values import MOST_BITS, Enclosure
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node, Number, Product, rebuilt
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_arithmetic"]
+
+EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
+A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
+BILLION = 10**9
+TWO_DIGITS, MOST_DECIMALS = 10, 4
+KILOBYTES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4))
+
+
+def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of a link between numbers."""
+    if link is None:
+        return
+    relation = statement.chain.relations[link]
+    left, right = statement.chain.sides[link : link + 2]
+    if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
+        return
+    ways = given_numbers(scope, left, right) if statement.chain.condition is None else ({},)
+    found = [tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways]
+    yield from best_of(found)
+
+
+def _found(question: NumberLink, link: int) -> Iterator[Finding]:
+    """Yield what is found where letters stand for given numbers; nothing for what may be meant otherwise."""
+    statement, left, right = question.statement, question.left, question.right
+    found = tuple(_decided(question))
+    if any(each.verdict == "wrong" for each in found):
+        uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
+        uncertain = (
+            uncertain
+            or bounds_a_letter(question)
+            or is_share(left, right)
+            or is_order_of_magnitude(question)
+            or _is_scaled(question)
+        )
+        in_bytes = replace(question, left=_may_be_bytes(left), right=_may_be_bytes(right))
+        if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
+            return
+        if _may_be_bytes(left) != _in_bytes(left) and _may_be_rounded(question):
+            return
+        if any(not each.exact for each in question.given.values()):
+            spread = question.enclosures(left, right, spread=True)
+            if spread is None or touch(*spread):
+                return
+        found = _of_both_sides(question, found)
+    yield from found
+
+
+def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return what is found; where it is right if the scale of the result belongs to both sides, that is assumed."""
+    alike = scale_of_both(question)
+    if alike is None:
+        return found
+    link, scaled = alike
+    without = tuple(_decided(link))
+    if without and all(each.verdict != "wrong" for each in without):
+        both = f"{scaled.text.partition(' ')[2]} belongs to both sides"
+        return tuple(replace(each, said="conditional", assumptions=(*each.assumptions, both)) for each in without)
+    value = question.enclosures(question.left if question.right is scaled else question.right)
+    nothing_left = value is not None and abs(value[0].middle) < scaled.half_unit  # it would be printed as 0
+    return without if nothing_left and without else found
+
+
+def _is_scaled(question: NumberLink) -> bool:
+    """Say whether a number without a unit is one of kilobytes or more, which are bytes on the other side."""
+    for side, other in ((question.left, question.right), (question.right, question.left)):
+        if BYTES.keys() & units_of(other) and not BYTES.keys() & units_of(side):
+            for scale in KILOBYTES:
+                scaled = Product((side, Number(str(scale), Fraction(scale), exact=True)), ("times",))
+                found = _decided(replace(question, left=scaled, right=other))
+                if all(each.verdict != "wrong" for each in found):
+                    return True
+    return False
+
+
+def _decided(question: NumberLink) -> Iterator[Finding]:
+    if question.relation in EQUALITIES:
+        yield from _equality(question)
+    elif question.relation in ORDERS:
+        yield from check_order(question)
+
+
+def _may_be_bytes(side: Node) -> Node:
+    """Return a side with its billions as bytes; the side itself where other numbers are bytes: `7B × 2 bytes`."""
+    measured = {UNITS[unit].kind for unit in units_of(side) if unit in UNITS}
+    return side if "bytes" in measured else _in_bytes(side)
+
+
+def _may_be_rounded(question: NumberLink) -> bool:
+    """Say whether a size may be that of the billions before they were rounded: `7B × 2 bytes = 13.5 GB`."""
+    shown, spread = printed(question.right), question.enclosures(question.left, spread=True)
+    if shown is None or spread is None:
+        return True
+    low, high = shown.value - shown.half_unit, shown.value + shown.half_unit
+    sizes = [size for size, _ in conversions("", shown.unit)]
+    return any(spread[0].low / size <= high and low <= spread[0].high / size for size in sizes)
+
+
+def _in_bytes(node: Any) -> Any:
+    """Return a formula in which the B behind a number stands for bytes, where it was read as a billion."""
+    match node:
+        case Number(text=text) if text.endswith("B") and not node.unit and node.value % BILLION == 0:
+            digits = text.removesuffix("B").strip()
+            return replace(
+                node, text=digits, value=node.value / BILLION, half_unit=Fraction(1, 2), exact=True, unit="B"
+            )
+    return rebuilt(node, _in_bytes)
+
+
+def _may_be_cut(question: NumberLink) -> bool:
+    """Say whether a whole number in running text may be the end of more that stands before it."""
+    left, right = printed(question.left), printed(question.right)
+    if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
+        return False
+    return left.exact and not left.unit and "%" not in right.number.text
+
+
+def _is_set(side: Node, relation: str) -> bool:
+    """Say whether a side is a letter that is set, so that nothing is computed: any but π ≈ and e ≈."""
+    return isinstance(side, Name) and (side.key not in CONSTANTS or relation in ("=", "≡"))
+
+
+def _equality(question: NumberLink) -> Iterator[Finding]:
+    left, right = printed(question.left), printed(question.right)
+    if left is not None and right is not None and _is_coarser(left, right):
+        left, right = right, left  # the one with fewer digits is what was rounded
+        question = replace(question, left=question.right, right=question.left)
+    if right is not None and (question.loose or not right.exact or is_scaled(right.unit)):
+        yield from check_rounding(question, question.left, right)
+    elif left is not None and (question.loose or not left.exact or is_scaled(left.unit)):
+        yield from check_rounding(question, question.right, left)
+    else:
+        yield from _exactly(question, left, right)
+
+
+def _is_coarser(left: Printed, right: Printed) -> bool:
+    """Say whether a number is printed to fewer digits than another, their units compared where they can be."""
+    scale = next((ratio for ratio, _ in conversions(right.unit, left.unit)), None) if left.unit and right.unit else None
+    return left.half_unit * (scale or 1) > right.half_unit
+
+
+def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) -> Iterator[Finding]:
+    """Compare two sides neither of which was printed as rounded."""
+    bits = 64
+    while (sides := question.enclosures(question.left, question.right, bits=bits)) is not None:
+        first, second = sides
+        if first.exact and second.exact:
+            break
+        if first.low > second.high or first.high < second.low:
+            break
+        bits *= 2
+        if bits > MOST_BITS:
+            return  # equal as far as can be told: a matter of algebra
+    if sides is None or foreign_units(question.left, question.right):
+        return
+    if first == second:
+        yield Finding("holds", CHECK, f"both sides are {decimal(first)}{question.valued()}")
+        return
+    if not {*units_of(question.left), *units_of(question.right)} <= COUNTED:
+        return
+    if question.loose:
+        yield from _two_expressions(question, first, second)
+        return
+    for base in question.bases(question.left, question.right)[1:]:
+        other = question.enclosures(question.left, question.right, base=base, bits=128)
+        if other is not None and other[0].low <= other[1].high and other[1].low <= other[0].high:
+            yield Finding("conditional", CHECK, "both sides agree", assumptions=(f"log has the base {base}",))
+            return
+    yield from _unequal(question, left, right, first, second)
+
+
+def _unequal(
+    question: NumberLink, left: Printed | None, right: Printed | None, first: Enclosure, second: Enclosure
+) -> Iterator[Finding]:
+    """Tell what differs, unless it is explained by numbers that were rounded."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    near = abs(first.middle - second.middle) < A_GOOD_PART * max(abs(first.middle), abs(second.middle))
+    if near and spread is not None and _has_rounded(question.left, question.right) and touch(*spread):
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}, within the digits printed"
+        yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
+        return
+    if left is None and right is None and question.may_be_other_values():
+        return
+    target, value = (left, second) if right is None and left is not None else (right, first)
+    if target is not None and abs(value.middle - target.value) <= target.half_unit and _may_round(value, target):
+        reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
+        yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
+        return
+    repair = repair_of(question, target, value)
+    reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+    yield Finding("wrong", CHECK, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+
+
+def _may_round(value: Enclosure, target: Printed) -> bool:
+    """Say whether a value has no end of digits, or has many and stands beside a whole number of two digits or more."""
+    if not value.exact:
+        return True
+    return 10**MOST_DECIMALS % value.middle.denominator != 0 and abs(target.value) >= TWO_DIGITS
+
+
+def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) -> Iterator[Finding]:
+    """Compare two expressions that are said to be nearly equal: how near is not said."""
+    spread = question.enclosures(question.left, question.right, spread=True)
+    difference = abs(first.middle - second.middle)
+    larger = max(abs(first.middle), abs(second.middle))
+    if difference * 20 <= larger:
+        yield Finding("holds", CHECK, f"{decimal(first)} and {decimal(second)} are nearly equal{question.valued()}")
+    elif difference * 2 >= larger and not (spread is not None and touch(*spread)):
+        reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
+        yield Finding("wrong", CHECK, reason, right=decimal(first))
+
+
+def _has_rounded(*nodes: Node) -> bool:
+    return any(isinstance(part, Number) and not part.exact for node in nodes for part in node.walk())

@@ -1,0 +1,98 @@
+"""A link between numbers, with what is known of its letters and units.
+
+Definition   `enclosures` gives the numbers that nodes mean, under a base of logarithms that the text does not name
+Result       what two checks share: rounded numbers, and orders
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from derivations.documents.numbers.given_numbers import Given
+from derivations.documents.numbers.letters import letters_of
+from derivations.documents.numbers.printed import decimal
+from derivations.documents.numbers.values import MOST_BITS, Enclosure, Letters, enclose
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Call, Name, Node, Number
+
+__all__ = ["CHECK", "NumberLink", "foreign_units", "touch", "units_of"]
+
+CHECK = "arithmetic"  # by which a finding is ignored
+BASES = (0, 2, 10)
+
+
+@dataclass(frozen=True)
+class NumberLink:
+    """A link with what is known of its letters."""
+
+    statement: Statement
+    left: Node
+    right: Node
+    relation: str
+    scope: Scope
+    given: Given = field(default_factory=dict)
+
+    @property
+    def letters(self) -> Letters:
+        """The numbers that letters stand for."""
+        return letters_of(self.scope, self.given)
+
+    @property
+    def loose(self) -> bool:
+        """Whether the relation says that something was rounded."""
+        return self.relation not in ("=", "≡")
+
+    def enclosures(self, *nodes: Node, base: int = 0, bits: int = 64, spread: bool = False) -> list[Enclosure] | None:
+        """Return an enclosure for each node; None where one has none."""
+        found = [enclose(node, self.letters, bits=bits, base=base, spread=spread) for node in nodes]
+        return [each for each in found if each is not None] if None not in found else None
+
+    def precisely(self, node: Node, width: Fraction, *, base: int = 0) -> Enclosure | None:
+        """Return an enclosure whose ends are not farther apart; None where one has none: what cancels loses digits."""
+        bits = 256
+        while bits <= MOST_BITS and (found := self.enclosures(node, base=base, bits=bits)) is not None:
+            if found[0].high - found[0].low <= width:
+                return found[0]
+            bits *= 2
+        return None
+
+    def bases(self, *nodes: Node) -> tuple[int, ...]:
+        """Return the bases that logarithms may have."""
+        calls = (part for node in nodes for part in node.walk() if isinstance(part, Call))
+        return BASES if any(call.function.base.lower() == "log" for call in calls) else (0,)
+
+    def values(self) -> dict[str, Fraction]:
+        """Return the letters that were given values."""
+        names = [part for node in (self.left, self.right) for part in node.walk() if isinstance(part, Name)]
+        known = ((name.key, self.letters(name)) for name in names)
+        values = ((key, value.value if isinstance(value, Number) else value) for key, value in known)
+        return {key: value for key, value in values if isinstance(value, Fraction)}
+
+    def valued(self) -> str:
+        """Say which letters were given which values."""
+        found = [f"{name} = {decimal(Enclosure(value, value))}" for name, value in self.values().items()]
+        return f" with {', '.join(found)}" if found else ""
+
+    def may_be_other_values(self) -> bool:
+        """Say whether numbers stand in the link that are no values of its letters: `d / h = 1024 / 16` sets them."""
+        values = set(self.values().values())
+        numbers = {part.value for node in (self.left, self.right) for part in node.walk() if isinstance(part, Number)}
+        return bool(values) and not numbers <= values
+
+
+def touch(first: Enclosure, second: Enclosure) -> bool:
+    """Say whether two enclosures have a number in common."""
+    return first.low <= second.high and second.low <= first.high
+
+
+def units_of(node: Node) -> set[str]:
+    """Return the units of the numbers in a node."""
+    return {part.unit for part in node.walk() if isinstance(part, Number)} - {""}
+
+
+def foreign_units(source: Node, target: Node | None = None, *, units: Collection[str] = ()) -> bool:
+    """Say whether the source has units that neither the target nor the collection has."""
+    return not units_of(source) <= {*units, *(units_of(target) if target is not None else ())}

@@ -1,5 +1,0 @@
-"""`python -m tests.documents.mutants`: see `harness`."""
-
-from tests.documents.mutants.harness import main
-
-main()
