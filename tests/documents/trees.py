@@ -11,7 +11,6 @@ from typing import Any
 
 from derivations.documents.passages import Block, Document, Passage, Place
 from derivations.documents.scope import Scope, read_scopes
-from derivations.documents.scope.shape_rules import inferred_shape
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Aggregate,
@@ -114,7 +113,7 @@ class FakeScope(Scope):
         shapes: Mapping[str, tuple[Any, ...]] | None = None,
         convention: str | None = None,
     ) -> None:
-        super().__init__(read_scopes(Document("", (Block("paragraph", ()),)), ()), 0, 0, inferred_shape)
+        super().__init__(read_scopes(Document("", (Block("paragraph", ()),)), ()), 0, 0)
         self.known_values, self.known_definitions = dict(values or {}), dict(definitions or {})
         self.known_meanings, self.known_shapes = dict(meanings or {}), dict(shapes or {})
         self.before, self.around, self.given = before, around, convention

@@ -1,19 +1,19 @@
-"""What a concept is: the words and marks by which a formula is known to be about it, its letters and forms.
+"""What a concept is: the words and marks by which a formula is known to be about it, and its forms.
 
 Definition   a concept is met by a word on the left (`Attention(Q, K, V) = ...`), or by marks of the right side where
-             the left is a mere letter; `letters` are the usual letters of a role, those of the first roles taken first
-Assumes      words in small letters without spaces; letters as `Name.key` spells them
+             the left is a mere letter
+Assumes      words in small letters without spaces
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal
 
 from derivations.documents.canon.forms import Form
 
-__all__ = ["Concept", "Left", "Letters", "concept", "letters_of"]
+__all__ = ["Concept", "Left", "concept"]
 
 Left = Literal[
     "any",
@@ -37,12 +37,6 @@ Left = Literal[
     "one query",
     "log entry",
 ]
-Letters: TypeAlias = dict[str, tuple[str, ...]]
-
-
-def letters_of(**letters: str) -> Letters:
-    """Return the usual letters of roles, written in one text each."""
-    return {role: tuple(words.split()) for role, words in letters.items()}
 
 
 @dataclass(frozen=True)
@@ -52,18 +46,12 @@ class Concept:
     title: str
     forms: Callable[[], tuple[Form, ...]]
     words: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset()
     left: Left = "any"
-    letters: Letters = field(default_factory=dict)
-    lenient: bool = False  # other formulas are right as well, so that none is a slip of this one
 
 
 def concept(
-    title: str, made: Callable[[], tuple[Form, ...]], words: str = "", marks: str = "", **more: object
+    title: str, made: Callable[[], tuple[Form, ...]], words: str = "", marks: str = "", left: Left = "any"
 ) -> Concept:
-    """Return a concept whose words, marks and arguments are written in one text each."""
-    arguments = tuple(str(more.pop("arguments", "")).split())
-    letters = more.pop("letters", {})
-    left, lenient = more.pop("left", "any"), bool(more.pop("lenient", False))
-    return Concept(title, made, tuple(words.split()), arguments, frozenset(marks.split()), left, letters, lenient)  # type: ignore[arg-type]
+    """Return a concept whose words and marks are written in one text each."""
+    return Concept(title, made, tuple(words.split()), frozenset(marks.split()), left)

@@ -12,22 +12,12 @@ from derivations.documents.canon import (
     probability_forms,
     softmax_forms,
 )
-from derivations.documents.canon.concept import Concept, concept, letters_of
-from derivations.documents.canon.role_letters import (
-    GATED,
-    LOGITS,
-    LOW_RANK,
-    NETWORK,
-    NORM,
-    ONE_QUERY,
-    PLACE,
-    PROBABILITIES,
-    QUERIES,
-    ROW,
-    TARGETS,
-)
+from derivations.documents.canon.concept import Concept, concept
 
-__all__ = ["CONCEPTS"]
+__all__ = ["CONCEPTS", "OTHER_SIZES"]
+
+#: Letters that mean another size than the width of the keys.
+OTHER_SIZES = frozenset({"d_model", "d_m", "d_embed", "d_emb", "d_ff", "d_v", "n", "L", "h"})
 
 CONCEPTS: tuple[Concept, ...] = (
     concept(
@@ -35,177 +25,56 @@ CONCEPTS: tuple[Concept, ...] = (
         attention_forms.attention_forms,
         "attention scaleddotproductattention sdpa attn selfattention dotproductattention",
         "softmax product",
-        arguments="Q K V B",
-        letters=QUERIES,
     ),
+    concept("the dot product", attention_forms.dot_product_forms, "", "sum", left="dot"),
+    concept("an entry of the product of queries and keys", attention_forms.product_entry_forms, left="product entry"),
+    concept("the score of a query and a key", attention_forms.score_forms, "", "product", left="score"),
+    concept("attention weights", attention_forms.weights_forms, "", "softmax"),
+    concept("the weights of one query", attention_forms.one_query_weights_forms, "", "softmax", left="one query"),
+    concept("attention of one query", attention_forms.one_query_forms, "", "softmax transpose", left="one query"),
+    concept("an attention weight", attention_forms.weight_entry_forms, "", "exp sum quotient product"),
+    concept("an output of attention", attention_forms.output_row_forms, "", "weighted-sum"),
+    concept("softmax", softmax_forms.softmax_forms, "softmax", "exp sum quotient"),
+    concept("softmax of the rows of a matrix", softmax_forms.row_softmax_forms, marks="exp sum quotient"),
+    concept("the Jacobian of softmax", softmax_forms.jacobian_forms, left="derivative"),
+    concept("the derivative of an entry of softmax by its own input", softmax_forms.diagonal_forms, left="same place"),
+    concept("the Jacobian of softmax", softmax_forms.softmax_vector_forms, marks="diag", left="matrix derivative"),
     concept(
-        "the dot product",
-        attention_forms.dot_product_forms,
-        "",
-        "sum",
-        left="dot",
-        arguments="q k",
-        letters=letters_of(q="q Q u a x", k="k K v b y"),
-    ),
-    concept(
-        "an entry of the product of queries and keys",
-        attention_forms.product_entry_forms,
-        left="product entry",
-        arguments="Q K",
-        letters=QUERIES,
-    ),
-    concept(
-        "the score of a query and a key",
-        attention_forms.score_forms,
-        "",
-        "product",
-        left="score",
-        lenient=True,
-        letters=QUERIES,
-    ),
-    concept("attention weights", attention_forms.weights_forms, "", "softmax", letters=QUERIES),
-    concept(
-        "the weights of one query",
-        attention_forms.one_query_weights_forms,
-        "",
-        "softmax",
-        left="one query",
-        letters=ONE_QUERY,
-    ),
-    concept(
-        "attention of one query",
-        attention_forms.one_query_forms,
-        "",
-        "softmax transpose",
-        left="one query",
-        letters=ONE_QUERY,
-    ),
-    concept("an attention weight", attention_forms.weight_entry_forms, "", "exp sum quotient product", letters=QUERIES),
-    concept(
-        "an output of attention",
-        attention_forms.output_row_forms,
-        "",
-        "weighted-sum",
-        letters=letters_of(
-            A="a alpha A w p attention attentionweight attentionweights weight weights", V="v V value values"
-        ),
-    ),
-    concept("softmax", softmax_forms.softmax_forms, "softmax", "exp sum quotient", arguments="x", letters=LOGITS),
-    concept(
-        "softmax of the rows of a matrix",
-        softmax_forms.row_softmax_forms,
-        marks="exp sum quotient",
-        letters=letters_of(S="S s A a z Z l e E score scores logits", T="T tau temperature t beta alpha"),
-    ),
-    concept(
-        "the Jacobian of softmax",
-        softmax_forms.jacobian_forms,
-        left="derivative",
-        letters=letters_of(y="y s p a S sigma pi"),
-    ),
-    concept(
-        "the derivative of an entry of softmax by its own input",
-        softmax_forms.diagonal_forms,
-        left="same place",
-        letters=letters_of(y="y s p a S sigma pi"),
-    ),
-    concept(
-        "the Jacobian of softmax",
-        softmax_forms.softmax_vector_forms,
-        marks="diag",
-        left="matrix derivative",
-        letters=letters_of(y="y s p a S"),
-    ),
-    concept(
-        "the Jacobian of softmax, and the covariance of one draw",
-        softmax_forms.softmax_vector_forms,
-        marks="diag",
-        lenient=True,
-        letters=letters_of(y="y s p a S"),
+        "the Jacobian of softmax, and the covariance of one draw", softmax_forms.softmax_vector_forms, marks="diag"
     ),
     concept("the slope of the sigmoid", softmax_forms.slope_forms, left="slope"),
-    concept(
-        "log-softmax",
-        softmax_forms.log_softmax_forms,
-        "logsoftmax",
-        "log exp sum difference",
-        arguments="x",
-        letters=LOGITS,
-    ),
-    concept("log-softmax", softmax_forms.log_softmax_forms, marks="exp sum", left="log entry", letters=LOGITS),
-    concept(
-        "log-sum-exp", softmax_forms.log_sum_exp_forms, "logsumexp lse", "log exp sum", arguments="x", letters=LOGITS
-    ),
-    concept(
-        "the cross-entropy",
-        softmax_forms.cross_entropy_forms,
-        "crossentropy ce celoss",
-        "log sum negative",
-        letters=TARGETS,
-    ),
-    concept(
-        "the gradient of the cross-entropy",
-        softmax_forms.cross_entropy_gradient_forms,
-        left="derivative",
-        letters=TARGETS,
-    ),
+    concept("log-softmax", softmax_forms.log_softmax_forms, "logsoftmax", "log exp sum difference"),
+    concept("log-softmax", softmax_forms.log_softmax_forms, marks="exp sum", left="log entry"),
+    concept("log-sum-exp", softmax_forms.log_sum_exp_forms, "logsumexp lse", "log exp sum"),
+    concept("the cross-entropy", softmax_forms.cross_entropy_forms, "crossentropy ce celoss", "log sum negative"),
+    concept("the gradient of the cross-entropy", softmax_forms.cross_entropy_gradient_forms, left="derivative"),
     concept(
         "the gradient of the cross-entropy by the logits",
         softmax_forms.logit_gradient_forms,
         marks="softmax",
         left="derivative",
-        letters=letters_of(x="z x s o logits u a", t="t y p q Y haty"),
     ),
     concept(
-        "the Kullback-Leibler divergence",
-        probability_forms.divergence_forms,
-        "kl dkl kldivergence kldiv",
-        left="word",
-        arguments="p q",
-        letters=PROBABILITIES,
+        "the Kullback-Leibler divergence", probability_forms.divergence_forms, "kl dkl kldivergence kldiv", left="word"
     ),
-    concept(
-        "the entropy",
-        probability_forms.entropy_forms,
-        "entropy",
-        "log sum negative",
-        lenient=True,
-        letters=PROBABILITIES,
-    ),
-    concept("perplexity", probability_forms.perplexity_forms, "ppl perplexity", left="word", letters=PROBABILITIES),
-    concept("low-rank adaptation", low_rank_forms.low_rank_forms, left="low rank", letters=LOW_RANK),
+    concept("the entropy", probability_forms.entropy_forms, "entropy", "log sum negative"),
+    concept("perplexity", probability_forms.perplexity_forms, "ppl perplexity", left="word"),
+    concept("low-rank adaptation", low_rank_forms.low_rank_forms, left="low rank"),
     concept(
         "the feed-forward network",
         network_forms.feed_forward_forms,
         "ffn feedforward mlp positionwisefeedforward positionwiseffn feedforwardnetwork",
         "activation product",
-        arguments="X W_1 W_2 b_1 b_2",
-        letters=NETWORK,
     ),
     concept(
         "the gated feed-forward network",
         network_forms.gated_forms,
         "ffnswiglu swiglu geglu reglu glu ffngeglu ffnreglu ffn",
         "activation odot",
-        arguments="X",
-        letters=GATED,
     ),
-    concept(
-        "the linear layer",
-        network_forms.linear_forms,
-        "linear",
-        arguments="X",
-        letters=letters_of(X="x X input", W="W w A", b="b"),
-    ),
+    concept("the linear layer", network_forms.linear_forms, "linear"),
     *(
-        concept(
-            title,
-            partial(network_forms.activation_forms, word),
-            words,
-            arguments="x",
-            left="word",
-            letters=letters_of(b="beta b a alpha"),
-        )
+        concept(title, partial(network_forms.activation_forms, word), words, left="word")
         for title, word, words in (
             ("ReLU", "relu", "relu"),
             ("GELU", "gelu", "gelu"),
@@ -219,20 +88,11 @@ CONCEPTS: tuple[Concept, ...] = (
         norm_forms.layer_norm_forms,
         "layernorm ln layernormalization layernormalisation norm",
         "mu sigma quotient",
-        arguments="X",
-        letters=NORM,
     ),
-    concept(
-        "root mean square normalisation",
-        norm_forms.rms_norm_forms,
-        "rmsnorm",
-        "rms quotient",
-        arguments="x",
-        letters=ROW,
-    ),
-    concept("the root mean square", norm_forms.root_mean_square_forms, "rms", arguments="x", left="rms", letters=ROW),
+    concept("root mean square normalisation", norm_forms.rms_norm_forms, "rmsnorm", "rms quotient"),
+    concept("the root mean square", norm_forms.root_mean_square_forms, "rms", left="rms"),
     *(
-        concept(title, forms, "", "sum quotient", left=left, letters=ROW | letters_of(X="X x z a h"))
+        concept(title, forms, "", "sum quotient", left=left)
         for title, forms, left in (
             ("the mean", norm_forms.mean_forms, "mean"),
             ("the mean of each row", partial(norm_forms.mean_along_forms, "rows"), "mean"),
@@ -242,22 +102,13 @@ CONCEPTS: tuple[Concept, ...] = (
             ("the variance of each column", partial(norm_forms.variance_along_forms, "columns"), "variance"),
         )
     ),
-    concept(
-        "the standard deviation",
-        norm_forms.deviation_forms,
-        "sigma std",
-        "sum quotient",
-        left="deviation",
-        letters=ROW | letters_of(X="X x z a h"),
-    ),
+    concept("the standard deviation", norm_forms.deviation_forms, "sigma std", "sum quotient", left="deviation"),
     concept(
         "the even entries of the positional encoding",
         lambda: norm_forms.position_forms()[:1],
         "",
         "wave power",
         left="even",
-        arguments="pos i",
-        letters=PLACE,
     ),
     concept(
         "the odd entries of the positional encoding",
@@ -265,37 +116,13 @@ CONCEPTS: tuple[Concept, ...] = (
         "",
         "wave power",
         left="odd",
-        arguments="pos i",
-        letters=PLACE,
     ),
-    concept(
-        "the width of a head",
-        attention_forms.head_width_forms,
-        "",
-        "",
-        left="width",
-        letters=letters_of(h="h H n_heads num_heads n_h A h_n nheads", d_model="d_model d D n_embd hidden_size d_m C"),
-    ),
+    concept("the width of a head", attention_forms.head_width_forms, "", "", left="width"),
     concept(
         "multi-head attention",
         attention_forms.multi_head_forms,
         "multihead multiheadattention mha mhsa mhattention",
         "concat",
-        letters=letters_of(W_O="W^O W_O W_o W^o W_0 O W_{out} W", head="head h Head H Z z O"),
     ),
-    concept(
-        "a head",
-        attention_forms.one_head_forms,
-        "",
-        "attention",
-        left="head",
-        letters=letters_of(
-            X_Q="Q X q x H",
-            X_K="K X k x H",
-            X_V="V X v x H",
-            W_Q="W^Q W_Q W_q W^q W^(Q)",
-            W_K="W^K W_K W_k W^k W^(K)",
-            W_V="W^V W_V W_v W^v W^(V)",
-        ),
-    ),
+    concept("a head", attention_forms.one_head_forms, "", "attention", left="head"),
 )

@@ -9,7 +9,7 @@ Assumes      what is right as well is among the forms, for a formula that is one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,17 +24,12 @@ SAID_ELSEWHERE = "said elsewhere"  # the title of a form that is a form of a con
 
 @dataclass(frozen=True)
 class Equation:
-    """An equation; `shape` tells it where letters are other ones, `signs` where it is certainly meant."""
+    """An equation, known by the spelling of its left side and by a word nearby, in lower case."""
 
     title: str
     left: frozenset[str]
-    letters: Mapping[str, tuple[str, ...]]
     made: Callable[[], tuple[Form, ...]]
-    shape: str = ""  # "recurrence": the left side stands on the right one step before; "hat": without its hat
-    words: tuple[str, ...] = ()  # words nearby, in lower case, that tell that this equation is meant
-    used: tuple[str, ...] = ()  # letters that all stand in the document where it is meant
-    own: tuple[str, ...] = ()  # letters that the right side must have to be called wrong
-    slips: tuple[str, ...] = ()  # words of the slips that count, where an author is free to make others
+    words: tuple[str, ...] = ()
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
@@ -47,28 +42,6 @@ def form(value: Expr, result: str = "", assumed: tuple[str, ...] = (), title: st
     return Form(result, value, scalars=True, assumed=assumed, title=title)
 
 
-def equation(
-    title: str,
-    left: str,
-    forms: Callable[[], tuple[Form, ...]],
-    shape: str = "",
-    words: str = "",
-    used: str = "",
-    own: str = "",
-    slips: str = "",
-    **letters: str,
-) -> Equation:
-    """Return an equation whose spellings are separated by spaces."""
-    roles = {role: tuple(spellings.split()) for role, spellings in letters.items()}
-    tells = tuple(word for word in words.split("|") if word)
-    return Equation(
-        title,
-        frozenset(left.split()),
-        roles,
-        forms,
-        shape,
-        tells,
-        tuple(used.split()),
-        tuple(own.split()),
-        tuple(slips.split("|")) if slips else (),
-    )
+def equation(title: str, left: str, forms: Callable[[], tuple[Form, ...]], words: str = "") -> Equation:
+    """Return an equation whose spellings are separated by spaces, its words by bars."""
+    return Equation(title, frozenset(left.split()), forms, tuple(word for word in words.split("|") if word))

@@ -53,11 +53,6 @@ class Form:
         found |= {symbol.name: symbol for symbol in self._symbols() if symbol.name not in found}
         return dict(sorted(found.items()))
 
-    @property
-    def has_matrices(self) -> bool:
-        """Whether a role is a matrix, so that it matters whether positions are rows or columns."""
-        return any(isinstance(role, Variable) and len(role.shape) > 1 for role in self.roles.values())
-
     def _symbols(self) -> set[Symbol]:
         return {symbol for symbol in _written(self.value) if isinstance(symbol, Symbol)}
 

@@ -34,11 +34,6 @@ def _entries(letters: str) -> str:
     return " ".join(f"{letter}{row}{running}" for letter in letters.split() for row in ROWS for running in ("@", ""))
 
 
-def _of_rows(letters: str) -> str:
-    """Return how a number that a row has is spelled; one that a column has is another one."""
-    return " ".join(f"{letter}{row}" for letter in letters.split() for row in (*ROWS, "_B", "_L"))
-
-
 def normalised() -> tuple[Form, ...]:
     """An entry less the mean, over the standard deviation; with epsilon, without, and with one beside the deviation."""
     below = (sqrt(spread**2 + small), spread, spread + small)
@@ -55,14 +50,11 @@ def scaled_and_shifted() -> tuple[Form, ...]:
 
 
 NORMS: tuple[Equation, ...] = (
+    equation("an entry normalised", _entries("hatx hatX hatz hata hath"), normalised, words=WORDS),
     equation(
-        "an entry normalised", _entries("hatx hatX hatz hata hath"), normalised, words=WORDS,
-        slips="must be a quotient|sign|upside down|changed places|goes too far",
-        entry=_entries("x X z a h"), mean=_of_rows("mu"), spread=_of_rows("sigma"), small="epsilon eps",
-    ),
-    equation(
-        "the scale and shift of what is normalised", _entries("y Y o O"), scaled_and_shifted,
+        "the scale and shift of what is normalised",
+        _entries("y Y o O"),
+        scaled_and_shifted,
         words=f"{WORDS}|{RMS_WORDS}",
-        entry=_entries("hatx hatX hatz hata hath"), gain="gamma@ gamma gamma_l", shift="beta@ beta",
     ),
-)  # fmt: skip
+)

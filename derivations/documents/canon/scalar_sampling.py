@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
@@ -34,19 +33,14 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
-from derivations.language.arrays.shapes import total
-
 __all__ = [
     "FUNCTIONS",
     "SIZES",
     "NoNumber",
     "drawn",
-    "drawn_entry",
-    "drawn_symbol",
     "drawn_unknown",
     "power_of",
     "scalar_number",
-    "size_number",
 ]
 
 SIZES = {"n": 3, "m": 4, "d_k": 2, "d_v": 5, "d_model": 6, "d_ff": 7, "d": 4, "d_in": 3, "d_out": 5, "h": 2, "vocab": 5,
@@ -62,14 +56,6 @@ def drawn(name: str, *, signed: bool = False) -> float:
     """Return a number between 1/4 and 7/4 that depends on the name alone, or one of either sign."""
     share = (crc32(name.encode()) % 100_003) / 100_003
     return 3 * share - 1.6 if signed else 0.25 + 1.5 * share
-
-
-def size_number(expression: Any, bound: Mapping[Any, float] = MappingProxyType({})) -> int:
-    """Return the number of a size."""
-    value = scalar_number(total(expression), bound)
-    if value != int(value) or not 0 <= value < 100:
-        raise NoNumber(f"a size of {value}")
-    return int(value)
 
 
 def scalar_number(node: Any, bound: Mapping[Any, float]) -> float:
@@ -114,16 +100,6 @@ def drawn_unknown(value: float) -> float:
 
 
 # --- what formulas of entries need ---
-
-
-def drawn_symbol(symbol: Symbol) -> float:
-    """Return the number of a size, an index or a scalar."""
-    return _symbol(symbol, {})
-
-
-def drawn_entry(name: str, places: Sequence[int]) -> float:
-    """Return the number of an entry of an array."""
-    return drawn(f"{name}{list(places)}", signed=True)
 
 
 FUNCTIONS: tuple[tuple[Any, Callable[[Sequence[float]], float]], ...] = (

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.concepts import CONCEPTS
+from derivations.documents.canon.concepts import CONCEPTS, OTHER_SIZES
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
-from derivations.documents.canon.role_letters import OTHER_SIZES
 from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.typings import again
@@ -89,7 +88,7 @@ def _known(found: Sequence[Known], said: Said) -> Iterator[Finding]:
     known = next((each for each in found if said.names(each) and not each.form.assumed), None)
     if known is None or isinstance(known.concept, Equation):
         return  # which letter stands where is all that an equation of training says
-    if "K" in known.concept.letters and keys & set(OTHER_SIZES):
+    if "K" in known.form.roles and keys & OTHER_SIZES:
         return  # the width of the model is not that of the keys
     if _fits(said):
         yield Finding("holds", CHECK, f"this is the usual formula of {known.title}", None, known.form.result or None)

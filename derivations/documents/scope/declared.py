@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
-from derivations.documents.passages import Place
 from derivations.documents.scope.comparing import Distinctions
 from derivations.documents.scope.conventions import Convention, Votes, votes_of
 from derivations.documents.scope.filing import Filed
 from derivations.documents.scope.letters import is_weight
-from derivations.documents.scope.lexicon import meaning_of
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.sections import Sections
 from derivations.documents.scope.sizes import fold_key
@@ -33,48 +30,21 @@ class Declared:
     blocks: dict[int, int]  # identity of a passage -> number of its block
     given: Convention | None = None
     shapes: Filed = field(default_factory=Filed)
-    vectors: Filed = field(default_factory=Filed)
     values: Filed = field(default_factory=Filed)
     definitions: Filed = field(default_factory=Filed)
     meanings: Filed = field(default_factory=Filed)
-    called: dict[str, dict[str, Name]] = field(default_factory=lambda: defaultdict(dict))  # letters by what they are
     printed: Filed = field(default_factory=Filed)
-    indices: set[tuple[str, int]] = field(default_factory=set)
     votes: Votes = field(default_factory=Votes)
     mentions: dict[int, Mention] = field(default_factory=dict)
     distinctions: Distinctions = field(default_factory=Distinctions)
     kept: list[Statement] = field(default_factory=list)
-    admitted: list[Statement] = field(default_factory=list)
-    families: dict[str, Name] = field(default_factory=dict)
-    defined_families: dict[str, Name] = field(default_factory=dict)
-    users: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     numbers: dict[int, int] = field(default_factory=dict)  # identity of a chain -> number of its statement
     sizes_declared: set[tuple[tuple[Expr | None, ...], int]] = field(default_factory=set)
     shapes_written: dict[int, list[tuple[int, tuple[Expr, ...]]]] = field(default_factory=lambda: defaultdict(list))
-    numbers_set: dict[int, set[Expr]] = field(default_factory=lambda: defaultdict(set))
-    in_block: dict[int, list[Statement]] = field(default_factory=lambda: defaultdict(list))
     letters: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # of the shapes of a section
-    blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement
-    patterns: Counter[object] = field(default_factory=Counter)  # of the equations, once they are asked for
     texts: list[str] = field(default_factory=list)  # the prose of each block
     headings: dict[int, str] = field(default_factory=dict)
-    said_at: dict[tuple[str, Place], frozenset[str]] = field(default_factory=dict)  # by the letter and its place
     explaining: set[int] = field(default_factory=set)  # blocks that begin with "where" or the like
-
-    @cached_property
-    def model_widths(self) -> frozenset[Expr]:
-        """The numbers that the document gives as the width of the model: by a letter, or as that of input or output."""
-        letters = {key for key in self.distinctions.letters() if self.distinctions.is_called(key, "model width")}
-        widths: set[Expr] = set()
-        for each in self.shapes.declarations:
-            if each.sizes and each.sizes[-1] is not None and meaning_of(each.key) & {"input", "output"}:
-                last = each.sizes[-1]
-                letters |= {last.name} if isinstance(last, Symbol) else set()
-                widths |= {last} if last.is_number else set()
-        for each in self.values.declarations:
-            if each.value is not None and each.value.is_number and each.key in letters:
-                widths.add(each.value)
-        return frozenset(widths)
 
     @cached_property
     def arrays(self) -> Mapping[int, frozenset[Name]]:
@@ -112,15 +82,6 @@ class Declared:
             )
         )
 
-    def used_in(self, name: Name, statement: Statement) -> tuple[Statement, ...]:
-        """Return the statements around one, at most six, that use a name too."""
-        users = self.users.get(fold_key(name.key), [])
-        here = bisect_left(users, self.numbers.get(id(statement.chain), 0))
-        near = sorted(
-            users[max(here - 6, 0) : here + 7], key=lambda n: abs(n - self.numbers.get(id(statement.chain), 0))
-        )
-        return tuple(self.kept[number] for number in near if self.kept[number] is not statement)[:6]
-
     def around(self, statement: Statement, before: int, behind: int = 0) -> list[Statement]:
         """Return so many statements before one and, itself first, so many from there on."""
         here = self.numbers.get(id(statement.chain), 0)
@@ -130,12 +91,6 @@ class Declared:
         """Return the block and the section in which a statement stands."""
         block = self.blocks.get(id(statement.passage), 0)
         return block, self.sections.of_block[block] if block < len(self.sections.of_block) else 0
-
-    def take(self, statement: Statement, block: int) -> None:
-        """File a statement that was read from the words of a block, after all others."""
-        self.admitted.append(statement)  # so that its identity stays its own
-        self.blocks[id(statement.passage)] = block
-        self.numbers[id(statement.chain)] = statement.number
 
     def mention(self, statement: Statement) -> Mention | None:
         """Return what a statement that is a bare shape is the shape of; None for any other statement."""

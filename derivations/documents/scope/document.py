@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from derivations.documents.scope.declared import Declared
 from derivations.documents.scope.scopes import Scope
-from derivations.documents.scope.shape_rules import inferred_shape
 from derivations.documents.statements import Statement
 
 __all__ = ["Scopes"]
@@ -21,9 +20,4 @@ class Scopes(Declared):
 
     def at(self, statement: Statement) -> Scope:
         """Return the scope of a statement of this document."""
-        return Scope(self, *self.place_of(statement), inferred_shape)
-
-    def admit(self, statement: Statement, block: int) -> Scope:
-        """Return the scope of a statement that was read from the words of a block, after all others."""
-        self.take(statement, block)
-        return self.at(statement)
+        return Scope(self, *self.place_of(statement))

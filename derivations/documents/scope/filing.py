@@ -1,7 +1,4 @@
-"""Declarations of one kind, put where a statement finds those around it; and the families of names.
-
-Definition   `W_1^Q` and `W_i^Q` are one family: the same name with its numbers and single letters left open
-"""
+"""Declarations of one kind, put where a statement finds those around it."""
 
 from __future__ import annotations
 
@@ -9,16 +6,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
 from derivations.documents.scope.pieces import Declaration
 from derivations.documents.scope.sizes import fold_key
-from derivations.documents.syntax import Name, Node, Number
 
-__all__ = ["Filed", "family_of", "stands_for"]
+__all__ = ["Filed"]
 
 _MOST_FOUND = 16
-PURPOSES = frozenset("qkvo")
 
 Placed = tuple[int, Declaration]  # a declaration with the number of its block
 
@@ -68,46 +62,3 @@ class Filed:
         """Return the last declaration up to a block in any section, with its block."""
         entries = self.anywhere.get(fold_key(key), [])
         return self._placed(entries, bisect_left(entries, (block + 1, -1)) - 1)
-
-
-def family_of(name: Name) -> str:
-    r"""Return the key of a name with its numbers and single letters left open: `W_i^Q`, `W_1^Q` are one family."""
-    lower = ",".join("•" if _is_open(each) else _text(each) for each in name.subscripts)
-    upper = ",".join("•" if _is_open(each) and not _is_label(each) else _text(each) for each in name.superscripts)
-    return f"{name.accent}{name.base}_{lower}^{upper}" if "•" in lower + upper else ""
-
-
-def stands_for(name: Name, other: Name) -> bool:
-    """Say whether one member of a family tells of another: `W_i` of `W_1`; not W_1 of W_2, nor W_1 or W_q of W_v."""
-    pairs = zip(_places(name), _places(other), strict=False)
-    same = bool(family_of(name)) and family_of(name) == family_of(other)
-    return same and not any(_are_apart(mine, theirs) for mine, theirs in pairs if mine != theirs)
-
-
-def _are_apart(mine: Node, theirs: Node) -> bool:
-    """Say whether two places are two members of a family: two numbers, or one letter that says what it is for."""
-    if isinstance(mine, Number):
-        return isinstance(theirs, Number) or _is_purpose(theirs)
-    return _is_purpose(mine) and (not isinstance(theirs, Number) or mine.key != "k")  # k may count as well
-
-
-def _is_purpose(node: Node) -> TypeGuard[Name]:
-    """Say whether a place is that of the queries, the keys, the values or the output."""
-    return isinstance(node, Name) and node.key in PURPOSES
-
-
-def _places(name: Name) -> tuple[Node, ...]:
-    return tuple(each for node in (*name.subscripts, *name.superscripts) for each in node.walk())
-
-
-def _is_open(node: Node) -> bool:
-    inner = node.children[0] if len(node.children) == 1 and not isinstance(node, Name) else node
-    return isinstance(inner, Number) or (isinstance(inner, Name) and len(inner.base) == 1 and not inner.subscripts)
-
-
-def _is_label(node: Node) -> bool:
-    return isinstance(node, Name) and node.base.isupper()
-
-
-def _text(node: Node) -> str:
-    return node.key if isinstance(node, Name) else repr(node)

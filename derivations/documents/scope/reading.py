@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sympy import Symbol
@@ -12,13 +12,10 @@ from derivations.documents.passages import Document
 from derivations.documents.scope.conventions import Convention
 from derivations.documents.scope.declarations import declared_in
 from derivations.documents.scope.document import Scopes
-from derivations.documents.scope.filing import family_of
 from derivations.documents.scope.lexicon import WHERE, starts_with_word
 from derivations.documents.scope.pieces import Declaration
 from derivations.documents.scope.sections import read_sections
-from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name
 
 __all__ = ["read_scopes"]
 
@@ -52,7 +49,6 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
                 scopes.sizes_declared.add((mention.sizes, sections.of_block[number]))
     for number, statement in enumerate(statements):
         place = blocks.get(id(statement.passage), 0)
-        scopes.in_block[place].append(statement)
         _use(scopes, number, statement, sections.of_block[place] if sections.of_block else 0)
     _keep_sizes(scopes)
     return scopes
@@ -76,56 +72,22 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
             if len(known) == len(each.sizes):
                 scopes.shapes_written[section].append((block, known))
             scopes.distinctions.together([size for size in each.sizes if size is not None])
-            if each.name is not None and family_of(each.name):
-                scopes.families.setdefault(family_of(each.name), each.name)
         elif each.value is not None:
             scopes.values.add(each, section, block)
-            if not each.value.free_symbols:
-                scopes.numbers_set[section].add(each.value)
         elif each.definition is not None:
             scopes.definitions.add(each, section, block)
-            if each.name is not None and family_of(each.name):
-                scopes.defined_families.setdefault(family_of(each.name), each.name)
         elif each.printed is not None:
             scopes.printed.add(each, section, block)
-        elif each.index:
-            scopes.indices.add((each.key, section))
-        elif each.vector:
-            scopes.vectors.add(each, section, block)
         elif each.meaning:
             scopes.meanings.add(each, section, block)
-            if each.stated:
-                scopes.said_at[each.key, each.place] = each.meaning
             scopes.distinctions.called(each.key, each.meaning)
-            if each.name is not None:
-                for meaning in each.meaning:
-                    scopes.called[meaning].setdefault(each.key, each.name)
 
 
 def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> None:
-    """Note which names a statement uses, which are indices, and on which side of products its weights stand."""
+    """Note the number of a statement, and on which side of products its weights stand."""
     scopes.numbers[id(statement.chain)] = number
-    keys: dict[str, None] = {}
-    for side in statement.chain.sides:
-        labels = {id(each) for node in side.walk() if isinstance(node, Name) for each in _labels(node)}
-        for node in side.walk():
-            if isinstance(node, Name):
-                if id(node) not in labels:
-                    keys[fold_key(node.key)] = None
-                for index in node.subscripts:
-                    if isinstance(index, Name) and len(index.base) == 1 and index.base in "ijlmrst":
-                        scopes.indices.add((index.key, section))
-    for key in keys:
-        scopes.users[key].append(number)
     votes = scopes.votes_of(statement.chain)
     scopes.votes.add(votes, scopes.blocks.get(id(statement.passage), 0), section)
-
-
-def _labels(name: Name) -> Iterator[Name]:
-    """Yield the capitals that tell names apart, Q of `W^Q`: no use of a letter."""
-    for each in (*name.subscripts, *name.superscripts):
-        if isinstance(each, Name) and each.base.isupper() and not each.subscripts:
-            yield each
 
 
 def _keep_sizes(scopes: Scopes) -> None:

@@ -6,34 +6,22 @@ Assumes      see `derivations.documents.scope.reach` for what is in reach
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 
 from sympy import Expr, Symbol
 
 from derivations.documents.scope.comparing import Comparison, compare_sizes
 from derivations.documents.scope.conventions import Convention
 from derivations.documents.scope.declared import Declared
-from derivations.documents.scope.filing import family_of, stands_for
-from derivations.documents.scope.letters import is_weight
-from derivations.documents.scope.lexicon import spelled_meaning
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.reach import Candidate, Reach
-from derivations.documents.scope.shape import Shape
-from derivations.documents.scope.sizes import fold_key, size_of
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Space
+from derivations.documents.syntax import Name, Node, Number
 
 __all__ = ["Scope"]
 
 _MOST_NAMES = 8
-_FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
-
-_LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
-_MOST_BLOCKS = 40  # of a section before a statement
 
 
 @dataclass
@@ -43,7 +31,6 @@ class Scope:
     document: Declared
     block: int
     section: int
-    inferred: Callable[[Scope, Node], Shape]  # the rules of shapes, which ask the scope of letters
     _values: dict[str, Expr | None] = field(default_factory=dict)
 
     @cached_property
@@ -54,13 +41,9 @@ class Scope:
 
     def at(self, statement: Statement) -> Scope:
         """Return the scope of another statement of the document."""
-        return Scope(self.document, *self.document.place_of(statement), self.inferred)
+        return Scope(self.document, *self.document.place_of(statement))
 
     # --- shapes ---
-
-    def shape(self, node: Node) -> tuple[Expr, ...] | None:
-        """Return the shape of a part of a formula: () a scalar, (n,) a vector, (n, d) a matrix; None if not known."""
-        return self.inferred(self, node).complete
 
     def shape_candidates(self, name: Name) -> tuple[Candidate, ...]:
         """Return the declarations of a shape in reach that a name may follow, the likeliest first."""
@@ -81,16 +64,6 @@ class Scope:
         said = self.reach.said(self.document.shapes, name.key)
         return tuple(dict.fromkeys(each.sizes for each in said if each.sizes is not None and each.sizes != sizes))[:4]
 
-    def family_candidates(self, name: Name) -> tuple[Candidate, ...]:
-        """Return those of another member of its family: what `W_1^Q` is where `W_i^Q` is declared."""
-        other = self.document.families.get(family_of(name))
-        known = other is not None and other.key != name.key and stands_for(other, name)
-        return self.reach.candidates(self.document.shapes, other.key) if other is not None and known else ()
-
-    def is_vector(self, name: Name) -> bool:
-        """Say whether the words in reach call a letter a vector."""
-        return any(not each.far for each in self.reach.candidates(self.document.vectors, name.key))
-
     def compare(self, left: Expr, right: Expr) -> Comparison:
         """Compare two sizes by what the section says of their letters."""
         return compare_sizes(left, right, self.values_of, self.document.distinctions, self.is_declared_size)
@@ -99,35 +72,9 @@ class Scope:
         """Say whether a letter stands in a shape that is declared in reach."""
         return any(letter in self.document.letters.get(section, ()) for section in self.reach.sections)
 
-    def written(self, space: Space) -> tuple[Expr, ...] | None:
-        """Return the sizes of a space as it is written, or None where one of them is no size."""
-        sizes = [size_of(size) for size in space.sizes]
-        known = tuple(size for size in sizes if size is not None)
-        return known if len(known) == len(sizes) else None
-
     def is_declared_shape(self, mention: Mention) -> bool:
         """Say whether something else in reach was declared to have the shape of a mention."""
         return any((mention.sizes, section) in self.document.sizes_declared for section in self.reach.sections)
-
-    def shapes_beside(self, statement: Statement) -> tuple[tuple[Expr, ...], ...]:
-        """Return the shapes of the matrices in the same row of a table as a statement, at most eight."""
-        if statement.block.kind != "row":  # a paragraph speaks of more than one thing
-            return ()
-        found: dict[tuple[Expr, ...], None] = {}
-        for other in self.document.in_block.get(self.document.blocks.get(id(statement.passage), -1), ())[:16]:
-            for side in other.chain.sides:
-                for name in (node for node in side.walk() if isinstance(node, Name)):
-                    for candidate in (*self.shape_candidates(name), *self.family_candidates(name))[:1]:
-                        sizes = tuple(size for size in candidate.declaration.sizes or () if size is not None)
-                        if len(sizes) == 2 and not candidate.far and is_weight(name):
-                            found[sizes] = None
-        return tuple(found)[:8]
-
-    def shapes_before(self) -> tuple[tuple[Expr, ...], ...]:
-        """Return the shapes written in this section before here, the latest first, at most eight."""
-        written = self.document.shapes_written.get(self.section, [])
-        cut = bisect_left(written, self.block, key=lambda entry: entry[0])
-        return tuple(sizes for _, sizes in reversed(written[max(cut - 8, 0) : cut]))
 
     def matrices(self) -> tuple[tuple[Expr, ...], ...]:
         """Return the shapes of matrices that are written in reach or before, the latest first, at most sixteen."""
@@ -135,20 +82,6 @@ class Scope:
         for section in (*self.reach.sections, *range(self.section - 1, max(self.section - 9, -1), -1)):
             found.extend(sizes for _, sizes in reversed(self.document.shapes_written.get(section, [])[-8:]))
         return tuple(sizes for sizes in found if len(sizes) == 2)[:16]
-
-    def is_set(self, number: Expr) -> bool:
-        """Say whether a letter in reach is set to a number."""
-        return any(number in self.document.numbers_set.get(section, ()) for section in self.reach.sections)
-
-    def rows_of(self, meaning: str) -> tuple[Expr, ...]:
-        """Return how many rows the matrices have that the words of this section call queries, keys or values."""
-        found: dict[Expr, None] = {}
-        for name in islice(self.document.called.get(meaning, {}).values(), _MOST_NAMES):
-            for candidate in self.shape_candidates(name)[:1]:
-                sizes = candidate.declaration.sizes or ()
-                if len(sizes) == 2 and not candidate.far and sizes[0] is not None:
-                    found[sizes[0]] = None
-        return tuple(found)
 
     # --- values ---
 
@@ -173,11 +106,6 @@ class Scope:
             dict.fromkeys(c.value for c in said if c.value is not None and Symbol(key) not in c.value.free_symbols)
         )
 
-    def numbers(self, name: Name) -> tuple[Number, ...]:
-        """Return the numbers that the section prints for a name, up to here, the latest first."""
-        before, _ = self.document.printed.around(name.key, self.section, self.block)
-        return tuple(found.printed for found in before if found.printed is not None)
-
     def numbers_in_reach(self, key: str, *, far: bool = False) -> tuple[Number, ...]:
         """Return the numbers that are printed for a letter before here and behind, the nearest first.
 
@@ -191,18 +119,6 @@ class Scope:
 
     # --- what the document says ---
 
-    def near_definition(self, name: Name) -> Node | None:
-        """Return the right side that defined a name, or another of its family as `head_i`, in a section in reach."""
-        other = self.document.defined_families.get(family_of(name))
-        for key in (name.key, *((other.key,) if other is not None and stands_for(other, name) else ())):
-            for section in self.reach.sections:
-                before, behind = self.document.definitions.nearest(key, section, self.block)
-                if behind is not None and behind[0] > self.block + _FARTHEST_BEHIND:
-                    behind = None
-                if before is not None or behind is not None:
-                    return (before or behind or (0, None))[1].definition  # type: ignore[union-attr]
-        return None
-
     def definition(self, name: Name) -> Node | None:
         """Return the right side that defined a name: the last before here, else the first behind in the section."""
         return next(
@@ -213,35 +129,6 @@ class Scope:
         """Return the different right sides that define a name in its section, the nearest first."""
         said = self.reach.said(self.document.definitions, name.key)
         return tuple(dict.fromkeys(d.definition for d in said if d.definition is not None))
-
-    def is_used(self, name: Name) -> bool:
-        """Say whether a name stands in a formula of the document."""
-        return bool(self.document.users.get(fold_key(name.key)))
-
-    def is_index(self, name: Name) -> bool:
-        """Say whether a letter is an index: bound by a sum, by a range, or used as a subscript."""
-        return any((name.key, section) in self.document.indices for section in self.reach.sections)
-
-    def meaning(self, name: Name) -> frozenset[str]:
-        """Return what the words call a letter, or what its own spelling says: `seq_len`, `d_model`."""
-        said = [c.declaration.meaning for c in self.reach.candidates(self.document.meanings, name.key)]
-        spelled = spelled_meaning(name.key)
-        return said[0] if said else frozenset({spelled} if spelled else ())
-
-    def said_beside(self, statement: Statement, name: Name) -> frozenset[str]:
-        """Return what the words beside a letter that stands alone call it."""
-        return self.document.said_at.get((name.key, statement.passage.place(0)), frozenset())
-
-    def is_explained_behind(self, name: Name) -> bool:
-        """Say whether the "where ..." right behind this block says what a letter is."""
-        _, behind = self.document.meanings.nearest(name.key, self.section, self.block)
-        explains = self.block + 1 in self.document.explaining
-        return behind is not None and explains and behind[0] <= self.block + _LONGEST_EXPLANATION
-
-    def all_meanings(self, name: Name) -> frozenset[str]:
-        """Return all that the words in reach call a letter."""
-        said = self.reach.said(self.document.meanings, name.key)
-        return frozenset(meaning for each in said for meaning in each.meaning)
 
     @property
     def convention(self) -> Convention | None:
@@ -272,12 +159,3 @@ class Scope:
             parts.append(blocks[block - 2][-200:])
         parts += [self.document.headings.get(section, "")[:80] for section in self.reach.sections]
         return "\n".join(part for part in parts if part)[:600]
-
-    def section_words(self, statement: Statement) -> str:
-        """Return the prose of the section up to the block of a statement, its last blocks, and that block."""
-        document = self.document
-        block = document.blocks.get(id(statement.passage), 0)
-        before = range(max(block - _MOST_BLOCKS, 0), block + 1)
-        return "\n".join(
-            document.texts[each][:400] for each in before if document.sections.of_block[each] == self.section
-        )
