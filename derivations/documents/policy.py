@@ -31,7 +31,7 @@ EVIDENCE: Mapping[str, Evidence] = {
 FITS = frozenset({"shapes.fit", "shapes.declared", "shapes.map", "naming.fit"})  # remarks on what is unknown
 DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     "arithmetic.truncated": "digits are cut off, not rounded",
-    "shapes.softmax": "the softmax is taken over all places of what stands in it",
+    "nearest.spoken": "another formula is meant than the usual one",
 }
 
 

@@ -3,8 +3,7 @@
 Definition   every array of the formula has a shape that its section declares; two sizes differ where the section tells
              them apart, or where they are two numbers
 Result       wrong where no typing, rows or columns, lets the declared sizes fit, and one does without them; nothing
-             where an array is not declared, or not in this section: shapes alone are no evidence. Softmax of one number
-             differs from the usual, under every typing
+             where an array is not declared, or not in this section: shapes alone are no evidence
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ from collections.abc import Iterator
 
 from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Misfit, NotElaborated, elaborated
-from derivations.documents.elaborate.functions import SOFTMAX
 from derivations.documents.elaborate.kinds import declared_shape
 from derivations.documents.elaborate.letters import letters_of
-from derivations.documents.elaborate.values import OfOneNumber
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name
+from derivations.documents.syntax import Name
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_shapes"]
@@ -34,27 +31,16 @@ def check_shapes(statement: Statement, link: int | None, scope: Scope) -> Iterat
     right = statement.chain.sides[link + 1]
     letters = letters_of(statement.chain.sides)
     names = {letters.split(part)[0] for part in right.walk() if isinstance(part, Name)}
-    softmax = isinstance(statement.chain.sides[0], Name) and any(
-        isinstance(part, Call) and part.function.base.lower() in SOFTMAX for part in right.walk()
-    )
-    if not softmax and sum(1 for each in names if declared_shape(each, scope)) < 2:
+    if sum(1 for each in names if declared_shape(each, scope)) < 2:
         return
     try:
         typings = elaborated((right,), scope, statement.chain.sides)
-        if softmax and typings[0].single:
-            yield _of_one_number()
         arrays = [letter for letter, _ in typings[0].kinds]
         shapes = [declared_shape(letter, scope) for letter in arrays if not letter.places]
         if len(shapes) < 2 or len(shapes) < len(arrays) or None in shapes:
             return
         elaborated((right,), scope, statement.chain.sides, sized=True)
-    except OfOneNumber:
-        yield from [_of_one_number()] if softmax else []
     except Misfit as misfit:
         yield Finding("wrong", CHECK, f"the shapes that this section declares do not fit: {misfit}")
     except NotElaborated:
         return
-
-
-def _of_one_number() -> Finding:
-    return Finding("wrong", "shapes.softmax", "softmax of one number is always 1: say over which index it is taken")

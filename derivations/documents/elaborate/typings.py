@@ -19,7 +19,7 @@ from derivations.documents.elaborate.functions import SOFTMAX
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, letters_of
 from derivations.documents.elaborate.sizes import Clash
-from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, OfOneNumber, Reader, Value
+from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Product, Sum, Transpose
 from derivations.language.arrays.shapes import ShapeError
@@ -52,7 +52,6 @@ class Elaborated:
     counts: frozenset[str]
     upright: bool
     complete: bool = True  # no other typing fits, as far as its operations are not understood
-    single: bool = False  # under a likelier one softmax is taken of one number
 
     def stated(self, rule: str = "algebra", assuming: Sequence[Assumption] = ()) -> Derivation:
         """Return the statement that the first two sides are equal, by a rule, under assumptions."""
@@ -89,7 +88,7 @@ def elaborated(
     softmax = (False, True) if any(_is_softmax(part) for side in sides for part in side.walk()) else (False,)
     results: dict[object, Elaborated] = {}
     failure: Exception | None = None
-    complete, single = True, False
+    complete = True
     declared = _declared(found, scope) if sized else {}
     for typing in typings:
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
@@ -104,7 +103,6 @@ def elaborated(
                 result = _read(sides, reader)
             except (Clash, NotElaborated, ShapeError) as error:
                 complete = complete and not isinstance(error, NotElaborated)
-                single = single or (isinstance(error, OfOneNumber) and not results)
                 failure = error if failure is None or isinstance(error, NotElaborated) else failure
                 continue
             results.setdefault(result.sides, result)
@@ -114,7 +112,7 @@ def elaborated(
         raise Misfit(sides[0], str(failure))
     if not results:
         raise failure if isinstance(failure, NotElaborated) else NotElaborated(sides[0], f"no typing fits: {failure}")
-    return [replace(each, complete=complete, single=single) for each in results.values()]
+    return [replace(each, complete=complete) for each in results.values()]
 
 
 def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int], Expr]:

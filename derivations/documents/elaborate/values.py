@@ -70,10 +70,6 @@ class NotElaborated(Exception):
         self.node = node
 
 
-class OfOneNumber(NotElaborated):
-    """Softmax of one number, which is 1: it is said of a number, and meant of all that stand beside it."""
-
-
 @dataclass(frozen=True)
 class Value:
     """A matrix by its entries, with its sizes; `bare` where it is a number without a letter, which fits everything."""
@@ -409,7 +405,7 @@ class Reader:
         """Return the softmax of a vector, or of the rows of a matrix, of its columns where positions are columns."""
         vertical = self.sizes.is_one(value.columns) or (self.upright and not self.sizes.is_one(value.rows))
         if self.is_number(value):
-            raise OfOneNumber(node, "softmax of one number")
+            raise NotElaborated(node, "softmax of one number")
         powers = self.mapped(BY_ENTRY["exp"], value)
 
         def entry(i: Expr, j: Expr) -> Expr:

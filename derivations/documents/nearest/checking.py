@@ -24,7 +24,7 @@ from derivations.documents.nearest.naming import is_about, parity, words_of
 from derivations.documents.nearest.spellings import left_spelling
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power
+from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
@@ -76,8 +76,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
             yield Finding("wrong", CHECK, f"one edit away from the formula of {known.title}: {slip}", text, result)
             return
         if spoken is None and not found and said.speaks_of(known):
-            assumed = ("another formula is meant than the usual one",)
-            spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, assumed)
+            spoken = Finding("wrong", f"{CHECK}.spoken", f"one edit away from {known.title}: {slip}", text, result)
     if spoken is not None:
         yield spoken
 
@@ -90,6 +89,11 @@ def _known(found: Sequence[Known], said: Said) -> Iterator[Finding]:
         return  # which letter stands where is all that an equation of training says
     if "K" in known.form.roles and keys & OTHER_SIZES:
         return  # the width of the model is not that of the keys
+    if any(
+        isinstance(part, Transpose) and isinstance(part.operand, Name) and part.operand.base in ("Q", "q")
+        for part in said.right.walk()
+    ):
+        return  # whose rows and columns are then those of another one
     if _fits(said):
         yield Finding("holds", CHECK, f"this is the usual formula of {known.title}", None, known.form.result or None)
 
