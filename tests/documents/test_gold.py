@@ -40,4 +40,4 @@ def test_most_formulas_of_which_a_claim_is_made_are_decided_or_seen_to_fit(rows:
     """Words around formulas claim nothing here: records that speak of them have no claim."""
     spoken = [row for row in rows if row.claims]
     assert len(spoken) / len(rows) >= 0.65
-    assert sum(row.agrees or row.verdict == "fits" for row in spoken) / len(spoken) >= 0.85
+    assert sum(row.agrees or row.verdict == "fits" for row in spoken) / len(spoken) >= 0.8

@@ -91,16 +91,25 @@ CONCEPTS: tuple[Concept, ...] = (
     ),
     concept("root mean square normalisation", norm_forms.rms_norm_forms, "rmsnorm", "rms quotient"),
     concept("the root mean square", norm_forms.root_mean_square_forms, "rms", left="rms"),
-    *(
-        concept(title, forms, "", "sum quotient", left=left)
-        for title, forms, left in (
-            ("the mean", norm_forms.mean_forms, "mean"),
-            ("the mean of each row", partial(norm_forms.mean_along_forms, "rows"), "mean"),
-            ("the mean of each column", partial(norm_forms.mean_along_forms, "columns"), "mean"),
-            ("the variance", norm_forms.variance_forms, "variance"),
-            ("the variance of each row", partial(norm_forms.variance_along_forms, "rows"), "variance"),
-            ("the variance of each column", partial(norm_forms.variance_along_forms, "columns"), "variance"),
-        )
+    concept("the mean", norm_forms.mean_forms, "", "sum quotient", left="mean"),
+    concept("the mean of each row", partial(norm_forms.mean_along_forms, "rows"), "", "sum quotient", left="mean"),
+    concept(
+        "the mean of each column", partial(norm_forms.mean_along_forms, "columns"), "", "sum quotient", left="mean"
+    ),
+    concept("the variance", norm_forms.variance_forms, "", "sum quotient", left="variance"),
+    concept(
+        "the variance of each row",
+        partial(norm_forms.variance_along_forms, "rows"),
+        "",
+        "sum quotient",
+        left="variance",
+    ),
+    concept(
+        "the variance of each column",
+        partial(norm_forms.variance_along_forms, "columns"),
+        "",
+        "sum quotient",
+        left="variance",
     ),
     concept("the standard deviation", norm_forms.deviation_forms, "sigma std", "sum quotient", left="deviation"),
     concept(

@@ -59,7 +59,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
             yield from _certain(typings[0])
         else:  # something that may not be defined was cancelled
-            where = ("both sides are defined",)
+            where: tuple[str, ...] = ("both sides are defined",)
             yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
     elif not by and not _has_a_value(left, scope) and (where := _defined_where(typings)):
         yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
@@ -76,7 +76,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
 def _certain(typing: Elaborated) -> Iterator[Finding]:
     """Yield that the judge proves an equation of the document as it stands."""
     reason = "both sides are equal for all values of their letters"
-    certain = proved(*typing.sides[:2], typing.stated(), CHECK, reason)
+    left, right = typing.sides[:2]
+    certain = proved(left, right, typing.stated(), CHECK, reason)
     if certain is not None:
         yield certain
 
@@ -116,8 +117,9 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
     """Return what makes both sides defined, and equal, where all letters are numbers; nothing where it does not."""
     for typing in typings:
         if not any(kind for _, kind in typing.kinds):
-            open_ = provisos(*typing.sides[:2])
-            if open_ and are_equal(*typing.sides[:2], typing.stated(assuming=open_)):
+            left, right = typing.sides[:2]
+            open_ = provisos(left, right)
+            if open_ and are_equal(left, right, typing.stated(assuming=open_)):
                 return tuple(each.text for each in open_)
     return ()
 

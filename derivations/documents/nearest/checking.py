@@ -8,10 +8,11 @@ Result       holds where the formula is a known one; wrong where an edit makes i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from derivations.documents.budget import spend
+from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.concepts import CONCEPTS, OTHER_SIZES
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
@@ -60,7 +61,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     said = Said(lefts, right, scope, scope.words(statement).lower())
     found = [known for typing in typings for known in known_as(typing.sides[0])]
     if found and (any(map(said.names, found)) or not any(map(_names_one, lefts))):
-        yield from _known(known_as(typings[0].sides[0]), said)
+        yield from _known(typings[0], said)
         return
     if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
         return
@@ -81,8 +82,12 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         yield spoken
 
 
-def _known(found: Sequence[Known], said: Said) -> Iterator[Finding]:
-    """Say that this is the formula of what the left side names."""
+def _known(typing: Elaborated, said: Said) -> Iterator[Finding]:
+    """Say that this is the formula of what the left side names, at the places that stand there."""
+    found = known_as(typing.sides[0])
+    told = {part.key for left in said.lefts for part in left.walk() if isinstance(part, Name)}
+    if not {place.name for place in typing.ranges} <= told | {"row", "column"}:
+        return
     keys = {part.key for part in said.right.walk() if isinstance(part, Name)}
     known = next((each for each in found if said.names(each) and not each.form.assumed), None)
     if known is None or isinstance(known.concept, Equation):
@@ -196,7 +201,9 @@ class Said:
         return concept.left not in ("any", "word") and is_about(concept, left, self.right)
 
     def speaks_of(self, known: Known) -> bool:
-        """Say whether the words around name it."""
+        """Say whether the words around name it; a low-rank update is written with its matrices either way."""
+        if isinstance(known.concept, Concept) and known.concept.left == "low rank":
+            return False
         return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
 
 

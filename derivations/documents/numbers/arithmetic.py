@@ -41,7 +41,7 @@ from derivations.documents.verdicts import Finding
 
 __all__ = ["check_arithmetic"]
 
-EQUALITIES = ("=", "≡", "≈", "≃", "∼", "≅", "≒")
+EQUALITIES = ("=", "≡", "≈", "≃", "≅", "≒")  # a ∼ b is a range as well
 A_GOOD_PART = Fraction(5, 100)  # which no rounding of the numbers beside explains
 BILLION = 10**9
 TWO_DIGITS, MOST_DECIMALS = 10, 4
