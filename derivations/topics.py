@@ -51,7 +51,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {  # what people type: parts of the ids
     "cnn conv1d": ("convolution",),
     "deepseek mla": ("latent",),
     "elman rnn": ("recurrent",),
-    "mamba ssm s4 s6": ("recurrence.", "selective", "state_space", "head_states"),
+    "mamba ssm s4 s6": ("recurrence.", "selective", "state_space"),
     "griffin hawk rg-lru": ("gated_recurrence",),
     "ffn mlp": ("feed_forward",),
     "flash attention flashattention": ("tiling", "tile_step", "online_", "merged_outputs", "deferred_normalisation"),

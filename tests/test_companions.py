@@ -76,7 +76,7 @@ def test_a_layer_has_its_companions(name: str, pages: dict[str, str]):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_has_its_companions(name: str):
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/language/judge").glob("test_*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     missing = [*without_message(Kind.RULES, name), without_statement(RULES[name], tests)]
     assert not any(missing), "\n".join(filter(None, missing))
 

@@ -201,9 +201,12 @@ def _role_by_gradient(value: Array) -> set[str]:
     if value.has(ScatterRows, AddedEntries):
         return {"table"}
     outer = isinstance(value, Hadamard) and value.has(RowBroadcast) and value.has(ColumnBroadcast)
-    if value.has(Product, RoutedOuter) or outer:
+    summed = len(value.shape) > 1 and any(each.sums for each in value.atoms(Contraction))
+    if value.has(Product, RoutedOuter) or outer or summed:
         return {"matrix"}  # of a single row, the outer product with the gradient
     sums = value.atoms(RowSum)
+    if not sums and isinstance(value, Hadamard):
+        return {"scale"}  # read by a function, by whose slope the gradient is multiplied
     if not sums:
         return {"shift" if len(value.shape) == 1 else "table"}
     return {"scale" if any(each.has(Hadamard) for each in sums) else "shift"}

@@ -361,7 +361,7 @@ def test_a_label_is_the_same_wherever_it_is_printed():
     [
         (Layout(width="wide"), "is no length"),
         (Layout(width="1in"), "too narrow"),
-        (Layout(label="a b"), "must be letters"),
+        (Layout(label="a b"), "a prefix of letters"),
     ],
 )
 def test_export_refuses_a_layout_that_cannot_be(layout: Layout, said: str):

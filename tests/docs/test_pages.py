@@ -23,6 +23,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PROGRAM = re.compile(r"file: (?P<name>\S+)(?: needs: (?P<needs>.+))?")
 PEERS = {"jax", "onnx", "onnxruntime", "openvino", "safetensors", "torch", "transformers"}
+PRINTED = ("documents.md", "published.md", "questions.md")  # whole, by modules whose own tests find them stale
 PAGES = [pytest.param(path, id=path.name) for path in pages()]
 COMMANDS = {
     "command: main job": "python3.11 -m venv .venv && .venv/bin/pip install --quiet . && .venv/bin/derivations",
@@ -160,7 +161,7 @@ def test_every_kind_of_block_is_known():
     assert {"python", "console", "math"} <= languages
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [page for page in PAGES if page.id not in PRINTED])
 def test_no_display_is_typed_by_hand(path: Path):
     prose = by_hand(read(path))
     assert not [sign for sign in ("```math", "```text", "$`", "$$") if sign in prose]

@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import Basic, Eq, Mod, Symbol
 
-from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.expression import OnlyEntry, Variable
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.cross_check.assignment import Assignment, NotCovered, Undefined, inside, meaning, whole
 from derivations.language.cross_check.distributions import set_distributions
@@ -60,7 +60,7 @@ class Situation:
         context = [*derivation.definitions, *(part for a in assumptions for part in (a.statement, *a.ranges.values()))]
         symbols = {symbol for part in (*statements, *context) for symbol in inside(part, Symbol)}
         variables = {variable for part in (*statements, *context) for variable in inside(part, Variable)}
-        symbols |= {variable.entry() for variable in variables if not variable.shape}  # of one number: a symbol
+        symbols |= {OnlyEntry(each.name, real=True) for each in variables if not each.shape and each.kind == "real"}
         indices = set(derivation.ranges)
         mentioned = {symbol for part in context for symbol in inside(part, Symbol)}
         return Situation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,6 +61,14 @@ class ScalarPrinter(Marks):
         text = self._print(expr)
         return text if self.level(expr) >= least else self.wrapped(text)
 
+    def _in_letters(self, expr: Basic) -> str:
+        return self._with_letters(self._print(expr))
+
+    def _with_letters(self, text: str) -> str:
+        """Return a text with the letters that macros stand for: order and length must not hang on their names."""
+        macros = self.notation.macros or {}
+        return re.sub(r"\\dv[A-Za-z]+", lambda macro: macros.get(macro[0], macro[0]), text)
+
     def place(self, place: Expr) -> str:
         """Return the printed form of an index, counted from the first index of the notation."""
         if isinstance(place, Indexed):  # a token number: the vocabulary counts from 0
@@ -91,7 +100,8 @@ class ScalarPrinter(Marks):
         expr = self._folded(expr)
         if not isinstance(expr, Add):
             return self._print(expr)
-        parts = [self.operand(t, PRODUCT) if isinstance(t, Add) else self._print(t) for t in terms(expr, self._print)]
+        ordered = terms(expr, self._in_letters)
+        parts = [self.operand(t, PRODUCT) if isinstance(t, Add) else self._print(t) for t in ordered]
         text = parts[0]
         for part in parts[1:]:
             text += f" - {part[1:].lstrip()}" if part.startswith("-") else f" + {part}"
@@ -140,7 +150,7 @@ class ScalarPrinter(Marks):
     def _split(self, expr: Expr) -> tuple[bool, list[Expr], list[Expr]]:
         """Return the sign of a product and the factors above and below its fraction line."""
         negative, top, bottom = False, [], []
-        for factor in factors(expr, self._print):
+        for factor in factors(expr, self._in_letters):
             # (-a - b) c prints as -(a + b) c
             if isinstance(factor, Add) and all(term.as_coeff_Mul()[0] < 0 for term in factor.args):
                 negative, factor = not negative, -factor
@@ -205,7 +215,9 @@ class ScalarPrinter(Marks):
     def _print_ExpBase(self, expr: Expr, exp: Any = None) -> str:
         short = self.inline(expr.args[0])
         # A long exponent, or one with sums, is easier to read as exp(...).
-        if len(short) <= 28 and not any(macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")):
+        if len(self._with_letters(short)) <= 28 and not any(
+            macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")
+        ):
             return self.power("e", short)
         return self.applied(self.function_name("exp"), [self._print(expr.args[0])])
 

@@ -73,10 +73,19 @@ def draw(layer: Layer, plan: Plan) -> Case:
     given = _asked(layer, plan, set(inputs) | set(weights))
     defaults = {s.name: plan.scalars.get(s.name, SCALARS[s.name]) for s in layer.scalars if s.name in SCALARS}
     case = Case(layer, plan, {**inputs, **weights, **given}, defaults)
-    if np.isfinite(case.expected).all():
-        return case
-    # a variance, say, is >= 0
-    return replace(case, arguments=mapped(case.arguments, lambda _, each: np.asarray(np.abs(each))))
+    # a variance is >= 0, and the logarithm of a decay <= 0
+    positive, negative = _of_one_sign(case, 1), _of_one_sign(case, -1)
+    return next((each for each in (case, positive, negative) if np.isfinite(each.expected).all()), positive)
+
+
+def _of_one_sign(case: Case, sign: int) -> Case:
+    """Return a case whose real numbers have one sign; sizes, tokens and masks keep theirs."""
+
+    def signed(_: str, array: Any) -> Any:
+        array = np.asarray(array)
+        return sign * np.abs(array) if array.dtype.kind == "f" else array
+
+    return replace(case, arguments=mapped(case.arguments, signed))
 
 
 def _asked(layer: Layer, plan: Plan, known: set[str]) -> dict[str, Any]:

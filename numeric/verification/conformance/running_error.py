@@ -13,6 +13,7 @@ Source       Higham (2002), "Accuracy and Stability of Numerical Algorithms", se
 No estimate is involved: the bound is that of the worst case, for the numbers with which the layer is called.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,10 @@ class Bounded(NDArrayOperatorsMixin):
     def dtype(self) -> np.dtype[Any]:
         """The type of the value, float64."""
         return self.value.dtype
+
+    def __len__(self) -> int:
+        """Return the length of the first axis."""
+        return len(self.value)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute on the values, and bound the error of the result."""
@@ -297,6 +302,23 @@ def _broadcast_arrays(*arrays: Any) -> list[Bounded]:
     return [each.moved(lambda part: np.broadcast_to(part, shape)) for each in parts]
 
 
+def _einsum(text: str, *operands: Any) -> Bounded:
+    """Return sums of products: the error is what larger factors would add, and a rounding of each term and factor."""
+    arithmetic = next(each.arithmetic for each in operands if isinstance(each, Bounded))
+    parts = [_operand(each, arithmetic) for each in operands]
+    given, wanted = text.replace("...", "").split("->")
+    lengths = {
+        letter: length
+        for axes, part in zip(given.split(","), parts, strict=True)
+        for letter, length in zip(reversed(axes), reversed(part.shape), strict=False)
+    }
+    terms = math.prod(length for letter, length in lengths.items() if letter not in wanted)
+    sizes = np.einsum(text, *(np.abs(part.value) for part in parts))
+    reach = np.einsum(text, *(np.abs(part.value) + part.error for part in parts))
+    rounded = _gamma(terms + len(parts) - 2, arithmetic) * reach
+    return Bounded(np.einsum(text, *(part.value for part in parts)), reach - sizes + rounded, arithmetic)
+
+
 def _full_like(array: Bounded, fill: Any, **options: Any) -> Bounded:
     value = np.full_like(array.value, fill)
     return _operand(value, array.arithmetic)
@@ -307,6 +329,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "stack": _joiner(np.stack),
     "concatenate": _joiner(np.concatenate),
     "broadcast_arrays": _broadcast_arrays,
+    "einsum": _einsum,
     "full_like": _full_like,
     "zeros_like": lambda array, **options: _full_like(array, 0.0),
     "ones_like": lambda array, **options: _full_like(array, 1.0),

@@ -9,7 +9,7 @@ from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.expression import array
-from derivations.language.arrays.functions import exponential
+from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.shapes import total
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equations, Layer, part
@@ -140,7 +140,7 @@ def test_a_missing_and_an_unknown_size_are_refused():
 def test_a_weight_of_unknown_use_is_refused():
     X, c = array("X", n, d), array("c", n, d)
     let = Equations()
-    Y = let("Y")(exponential(c))
+    Y = let("Y")(row_softmax(c))
     with pytest.raises(InputError, match="odd: nothing says how to make the weight c; pass your own weights"):
         initialise(Layer("odd", (X,), (c,), let, Y), {"d": 3, "n": 2})
 

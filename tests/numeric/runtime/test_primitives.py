@@ -28,6 +28,7 @@ from numeric.runtime.primitives import (
     place_block,
     place_rows,
     product_over_batch,
+    recurrence,
     relative_buckets,
     routed_outer,
     routed_outer_over_batch,
@@ -98,6 +99,19 @@ def test_every_row_meets_the_matrix_of_its_number(rng, batch):
     np.testing.assert_allclose(outer, expected, rtol=1e-12, atol=1e-14)
     whole = routed_outer_over_batch(rows, others, numbers, 5)
     np.testing.assert_allclose(whole, expected.reshape(-1, 5, 3, 2).sum(axis=0), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_state_is_a_decayed_state_and_what_is_added(rng, batch, backwards):
+    decays, added = rng.normal(size=(*batch, 7, 3)), rng.normal(size=(*batch, 7, 3, 2))
+    states = recurrence(decays, added, 2, 3, backwards)
+    for place in np.ndindex(*batch):
+        state = np.zeros((3, 2))
+        for t in reversed(range(7)) if backwards else range(7):
+            decay = decays[(*place, t + 1)] if backwards and t < 6 else decays[(*place, t)]
+            state = np.exp(decay)[:, None] * state + added[(*place, t)]
+            np.testing.assert_allclose(states[(*place, t)], state, rtol=1e-12)
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -6,16 +6,15 @@ the float64 comparisons are of its equations with ours, not of its rounding.
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from numeric.models.load import load
+from tests.numeric.verification.agreement.float64 import exactly
 from tests.numeric.verification.agreement.small_families import COUNTED, SMALL, VOCAB
 from tests.numeric.verification.agreement.test_parameter_counts import class_and_config
 
@@ -25,21 +24,6 @@ transformers = pytest.importorskip("transformers")
 pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
 Build = Callable[[], Any]
-
-
-@contextmanager
-def exactly() -> Iterator[None]:
-    """Let what asks for float32 by name have float64."""
-    torch.set_default_dtype(torch.float64)
-    try:
-        with (
-            patch.object(torch, "float32", torch.float64),
-            patch.object(torch, "float", torch.float64),
-            patch.object(torch.Tensor, "float", torch.Tensor.double),
-        ):
-            yield
-    finally:
-        torch.set_default_dtype(torch.float32)
 
 
 def made(name: str, seed: int = 0) -> Any:

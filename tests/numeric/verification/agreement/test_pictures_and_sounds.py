@@ -12,8 +12,8 @@ from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
+from tests.numeric.verification.agreement.float64 import exactly
 from tests.numeric.verification.agreement.small_families import COUNTED, PICTURE, PICTURES
-from tests.numeric.verification.agreement.test_loaded_models import exactly
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
 torch = pytest.importorskip("torch")
