@@ -7,7 +7,7 @@ import pytest
 from derivations.catalogue import get
 from derivations.language.printing.breaking.atoms import read, written
 from derivations.language.printing.breaking.displays import Row, display
-from derivations.language.printing.breaking.lines import broken
+from derivations.language.printing.breaking.lines import broken, stacked_lines
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.fragments import fragment, points
 from derivations.language.printing.statement import statement
@@ -125,3 +125,20 @@ def test_a_wide_relation_is_counted():
     needed = width(read(f"{row.left} {row.relation} {row.right}"))
     assert len(display([row], 1.02 * needed).splitlines()) == 3
     assert len(display([row], needed - 1).splitlines()) > 3
+
+
+def test_a_fraction_stays_whole_where_the_next_line_has_room():
+    """Aligned, the denominator would be a tower of four lines; below its left side, the fraction fits."""
+    left = r"\frac{4 n^{2} d_{\mathrm{model}}}{\text{matmul FLOPs}(\mathrm{EncoderLayer})}"
+    lines = display([Row(left, "=", r"\frac{n}{n + 2 d_{\mathrm{model}} + d_{\mathrm{ff}}}")], 203.0)
+    assert r"\begin{gathered}" not in lines
+    assert r"\quad = \frac{n}{n + 2 d_{\mathrm{model}} + d_{\mathrm{ff}}}" in lines
+    assert stacked_lines(read(DEEP)) == 0
+    assert stacked_lines(read(r"\frac{\begin{gathered} a \\ + b \\ + c \end{gathered}}{d}")) == 2
+
+
+def test_the_name_of_a_rule_stays_whole_before_the_sign():
+    """Behind the left side there is no room for the name, below it there is."""
+    row = Row(r"\mathrm{" + "w" * 14 + "}", "=", "a + b", r"\text{Kronecker delta}", label="eq:d")
+    lines = display([row], 200.0, numbered=True)
+    assert r"\text{Kronecker delta} & \label{eq:d}" in lines

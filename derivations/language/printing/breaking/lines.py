@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from derivations.language.printing.breaking.atoms import Atom, Formula, read, written
 from derivations.language.printing.breaking.widths import width
 
-__all__ = ["INDENT", "TextLine", "broken", "fits"]
+__all__ = ["INDENT", "TextLine", "broken", "fits", "stacked_lines"]
 
 INDENT = 10.0  # \quad
 LEAST = 40.0  # what a bracket or a fraction is given at least
+_STACKS = (("aligned",), ("gathered",))  # the environments that hold the lines of a broken formula
 _GLUED = (r"\partial", "d", r"\mathrm{d}")  # a differential and its variable stay together
 
 
@@ -54,6 +55,12 @@ def broken(tex: str, first: float, rest: float | None = None) -> list[TextLine]:
     """
     rest = first if rest is None else rest
     return list(_lines(_stripped(read(tex)), first, rest, 0))
+
+
+def stacked_lines(formula: Formula) -> int:
+    """Return how many lines a formula has more than one, because atoms in it hold lines of their own."""
+    inside = sum(stacked_lines(part) for atom in formula for part in atom.parts)
+    return inside + sum(atom.rows - 1 for atom in formula if atom.ends[:1] in _STACKS)
 
 
 def _lines(formula: Formula, first: float, rest: float, level: int) -> Iterator[TextLine]:
@@ -220,7 +227,7 @@ def _narrower(atom: Atom, within: float) -> Formula | None:
         return _narrower_scripts(atom, within)
     if atom.kind in ("word", "font") and atom.parts:
         return _hyphenated(atom)
-    if atom.kind == "rows" and atom.ends[0] not in ("aligned", "gathered"):  # these have been broken already
+    if atom.kind == "rows" and atom.ends[:1] not in _STACKS:  # these have been broken already
         return _narrower_rows(atom, within)
     return None
 
