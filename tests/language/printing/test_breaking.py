@@ -19,7 +19,7 @@ DEEP = r"y = \frac{\operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_{k}}} +
 MATRIX = r"\left(\begin{bmatrix} \cos(a + b) & -\sin(a + b) \\ \sin(a + b) & \cos(a + b) \end{bmatrix}\right)^{\top} x"
 NAME = r"\text{saved bytes}(\operatorname{ScaledDotProductAttentionWithDropout}, B)"
 LAYOUT = re.compile(
-    r"\\begin\{(?:aligned|gathered)\}|\\end\{(?:aligned|gathered)\}|\\quad|\\\\|\\left|\\right|\{\}|[&\s]"
+    r"\{\} \\times|\\begin\{(?:aligned|gathered)\}|\\end\{(?:aligned|gathered)\}|\\quad|\\\\|\\left|\\right|\{\}|[&\s]"
 )
 
 
@@ -142,3 +142,20 @@ def test_the_name_of_a_rule_stays_whole_before_the_sign():
     row = Row(r"\mathrm{" + "w" * 14 + "}", "=", "a + b", r"\text{Kronecker delta}", label="eq:d")
     lines = display([row], 200.0, numbered=True)
     assert r"\text{Kronecker delta} & \label{eq:d}" in lines
+
+
+def test_a_broken_product_goes_on_with_a_sign_and_a_sum_keeps_its_factor():
+    lines = [line.tex for line in broken(r"\mathrm{softmax}(X X X X X) (Y W_{V}) + b_{V}", 110.0)]
+    assert lines[1].startswith(r"\quad {} \times (Y W_{V})")
+    assert lines[-1].endswith("b_{V}")
+    lines = [line.tex for line in broken(r"\frac{1}{d} \sum_{k=1}^{d} G_{k} H_{k}", 50.0)]
+    assert [r"\sum_{k=1}^{d} G_{k}" in line for line in lines].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "formula", [r"\frac{\partial}{\partial q_{i}} \left(\sum_{j} q_{j}\right)", r"\mathrm{softmax}(X X X)"]
+)
+def test_no_sign_stands_before_the_argument_of_a_function_or_a_derivative(formula: str):
+    lines = broken(formula, 40.0)
+    assert len(lines) > 1
+    assert not any(r"\times" in line.tex for line in lines)

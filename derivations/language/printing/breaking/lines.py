@@ -15,12 +15,14 @@ from dataclasses import dataclass
 
 from derivations.language.printing.breaking.atoms import Atom, Formula, read, written
 from derivations.language.printing.breaking.widths import width
+from derivations.language.printing.letters import GREEK
 
 __all__ = ["INDENT", "TextLine", "broken", "fits", "stacked_lines"]
 
 INDENT = 10.0  # \quad
 LEAST = 40.0  # what a bracket or a fraction is given at least
 _STACKS = (("aligned",), ("gathered",))  # the environments that hold the lines of a broken formula
+_GREEK = frozenset(f"\\{name}" for name in GREEK)
 _GLUED = (r"\partial", "d", r"\mathrm{d}")  # a differential and its variable stay together
 
 
@@ -81,7 +83,9 @@ def _inside(formula: Formula, first: float, rest: float) -> Iterator[TextLine]:
     """Break inside the atoms of a formula; where that is not enough, a function and its argument part as well."""
     reshaped = _reshaped(formula, first)
     if not fits(reshaped, first):
-        pieces = _split(_worded(formula), _anywhere)
+        pieces = _split(_worded(formula), _anywhere_but_sums)
+        if len(pieces) == 1:
+            pieces = _split(_worded(formula), _anywhere)
         if len(pieces) > 1:
             yield from _filled(pieces, first, rest, len(_LEVELS))
             return
@@ -106,7 +110,9 @@ def _filled(pieces: list[Formula], first: float, rest: float, level: int) -> Ite
             joined = line.formula + piece
         else:
             yield _trimmed(line)
-            joined, within, indent = piece, rest, 1
+            # a broken product goes on with a sign (Knuth, The TeXbook, chapter 18, on \\*)
+            sign = read(r"\times") if _is_product(line.formula[-1], piece[0]) else ()
+            joined, within, indent = sign + piece, rest, 1
         if fits(joined, within - INDENT * indent):
             line = TextLine(joined, indent)
             continue
@@ -166,6 +172,31 @@ def _between_factors(before: Atom, atom: Atom) -> bool:
 def _anywhere(before: Atom, atom: Atom) -> bool:
     glued = before.tex in _GLUED or before.kind in ("binary", "relation", "space", "open")
     return not glued and atom.kind not in ("comma", "close", "space", "relation")
+
+
+def _anywhere_but_sums(before: Atom, atom: Atom) -> bool:
+    """Return whether a line may end here, where the sign of a sum and its first factor stay together."""
+    return _nucleus(before).kind != "large" and _anywhere(before, atom)
+
+
+def _nucleus(atom: Atom) -> Atom:
+    return atom.parts[0][-1] if atom.kind == "scripts" and atom.parts[0] else atom
+
+
+def _is_product(left: Atom, right: Atom) -> bool:
+    """Return whether two atoms beside one another are surely factors: no function and its argument, no derivative."""
+    before, after = _nucleus(left), _nucleus(right)
+    if before.kind == "letter" and not before.tex.isdigit() and after.kind == "bracket":
+        return False
+    if before.kind == "fraction" and _nucleus(before.parts[0][-1]).tex in _GLUED:
+        return False
+    return before.kind in ("bracket", "fraction", "root", "letter") and all(map(_is_factor, (before, after)))
+
+
+def _is_factor(atom: Atom) -> bool:
+    if atom.kind == "letter":
+        return atom.tex.isalnum() or atom.tex in _GREEK
+    return atom.tex not in _GLUED and atom.kind in ("bracket", "fraction", "root", "large", "word", "font", "accent")
 
 
 _LEVELS = (_after_space, _before_relation, _before_sum, _after_comma, _between_factors)
