@@ -138,7 +138,7 @@ def bilinear_form() -> Derivation:
         claim(
             X @ B @ X.T,
             step("assumption", X @ X.T),
-            given=(Assumption(identity, {i: d_model, j: d_model}, "B = W_Q W_K^T is the identity"),),
+            given=(Assumption(identity, {i: d_model, j: d_model}, "$B = W_Q W_K^T$ is the identity"),),
         ),
         claim(Rank(W_Q @ W_K.T), step("rank of a product", d_k, "<=")),
         source=SECTION,

@@ -24,7 +24,7 @@ TOPIC = "attention"
 WINDOWS = "Beltagy, Peters and Cohan (2020), section 3.1"
 p, q, width = size("p"), size("q"), size("w")
 Q, K, V = array("Q", n, d_k), array("K", m, d_k), array("V", m, d_v)
-LAST = Assumption(Ge(m - n, 0, evaluate=False), {}, "n of m positions are the last")
+LAST = Assumption(Ge(m - n, 0, evaluate=False), {}, "$n$ of $m$ positions are the last")
 
 
 @result

@@ -45,8 +45,8 @@ def moment(of: Expr, value: Expr | int, text: str = "") -> Assumption:
 
 
 INDEPENDENT = (
-    moment(q[i] * k[i], E(q[i]) * E(k[i]), "q_i and k_i are independent"),
-    moment(q[i] ** 2 * k[i] ** 2, E(q[i] ** 2) * E(k[i] ** 2), "q_i and k_i are independent"),
+    moment(q[i] * k[i], E(q[i]) * E(k[i]), "$q_i$ and $k_i$ are independent"),
+    moment(q[i] ** 2 * k[i] ** 2, E(q[i] ** 2) * E(k[i] ** 2), "$q_i$ and $k_i$ are independent"),
 )
 UNCORRELATED = (
     moment(

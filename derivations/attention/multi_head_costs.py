@@ -22,7 +22,7 @@ __all__: list[str] = []
 TOPIC = "multi_head"
 
 SHARED_WIDTH = (
-    Assumption(Eq(d_k, d_model / h, evaluate=False), {}, "h divides d_model"),
+    Assumption(Eq(d_k, d_model / h, evaluate=False), {}, "$h$ divides $d_model$"),
     Assumption(Eq(d_v, d_model / h, evaluate=False)),
 )
 BASE = (Assumption(Eq(d_model, 512)), Assumption(Eq(h, 8)))

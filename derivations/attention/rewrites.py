@@ -24,7 +24,7 @@ TOPIC = "attention"
 
 SOURCE = "Dao, Fu, Ermon, Rudra and Re (2022), section 3.1"
 E, E_M, A_M, T, r = *(array(name, n, m) for name in ("E", "E_M", "A_M", "T")), array("r", n)
-TWO_EXCEEDS_ONE = Assumption(Gt(log(2), 0, evaluate=False), {}, "2 > 1")
+TWO_EXCEEDS_ONE = Assumption(Gt(log(2), 0, evaluate=False), {}, "$2 > 1$")
 
 
 @result

@@ -188,7 +188,7 @@ def value_offset() -> Derivation:
 def rotation_invariance() -> Derivation:
     """Queries and keys occur only in dot products: an orthogonal matrix may rotate both."""
     R, identity = array("R", d_k, d_k), array("I", d_k, d_k)
-    orthogonal = Assumption(Eq(identity[i, j], KroneckerDelta(i, j)), {i: d_k, j: d_k}, "I = R R^T is the identity")
+    orthogonal = Assumption(Eq(identity[i, j], KroneckerDelta(i, j)), {i: d_k, j: d_k}, "$I = R R^T$ is the identity")
     return derivation(
         "Scores do not change when an orthogonal matrix turns queries and keys alike",
         claim((Q @ R) @ (K @ R).T, step("transpose of a product", Q @ (R @ R.T) @ K.T)),

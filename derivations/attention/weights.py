@@ -112,8 +112,8 @@ def free_energy() -> Derivation:
     For other weights the sum is smaller, by their relative entropy to A_i.
     """
     B = array("B", n, m)
-    positive = Assumption(Gt(B[i, l], 0), {l: m}, "B_i holds positive weights")
-    summing = Assumption(Eq(over_keys(B[i, l]), 1), {}, "the weights B_i sum to 1")
+    positive = Assumption(Gt(B[i, l], 0), {l: m}, "$B_i$ holds positive weights")
+    summing = Assumption(Eq(over_keys(B[i, l]), 1), {}, "the weights $B_i$ sum to 1")
     # log A_ij = S_ij - highest
     highest = log(over_keys(exp(S[i, l])))
     return derivation(

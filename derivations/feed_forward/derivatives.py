@@ -92,8 +92,8 @@ def patterns_are_convex() -> Derivation:
     a = scalar("a", positive=True)
     between = ((a * X[i] + (1 - a) * X[k]) @ W_1 + b_1)[u]
     at_both = (
-        Assumption(Ge(H[i, u], 0, evaluate=False), text="unit u is not negative at x_i"),
-        Assumption(Ge(H[k, u], 0, evaluate=False), text="and not at x_k"),
+        Assumption(Ge(H[i, u], 0, evaluate=False), text="unit $u$ is not negative at $x_i$"),
+        Assumption(Ge(H[k, u], 0, evaluate=False), text="and not at $x_k$"),
     )
     return derivation(
         "A hidden unit that is not negative at two inputs is not negative at any input between them",

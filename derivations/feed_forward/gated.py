@@ -252,6 +252,6 @@ def swiglu_parameter_match() -> Derivation:
         ),
         claim(Count("parameters", plain), step("count", 8 * d_model**2)),
         claim(Count("matmul FLOPs", gated), step("count", Count("matmul FLOPs", plain))),
-        assuming=[Assumption(Eq(Mod(8 * d_model, 3, evaluate=False), 0), text="3 divides 8 d_model")],
+        assuming=[Assumption(Eq(Mod(8 * d_model, 3, evaluate=False), 0), text="3 divides $8 d_model$")],
         source=SHAZEER,
     )

@@ -63,7 +63,7 @@ def moment(of: Expr, value: Expr, text: str) -> Assumption:
 
 
 BERNOULLI = (
-    moment(R[i, k], keep, "R_ik is 1 with probability 1 - rate"),
+    moment(R[i, k], keep, "$R_ik$ is 1 with probability $1 - rate$"),
     moment(R[i, k] ** 2, keep, "and 0 otherwise, so that it is its own square"),
 )
 PAIRS = moment(

@@ -295,11 +295,11 @@ def correlated_counterexample() -> Derivation:
         moment(t[0], 0, {}),
         moment(s[0] ** 2, 1, {}),
         moment(t[0] ** 2, 1, {}),
-        moment(s[0] * t[0], E(s[0]) * E(t[0]), {}, "s and t are independent"),
+        moment(s[0] * t[0], E(s[0]) * E(t[0]), {}, "$s$ and $t$ are independent"),
         moment(s[0] ** 2 * t[0] ** 2, E(s[0] ** 2) * E(t[0] ** 2), {}),
     )
     of_c = (
-        moment(c[i] ** 2, 1, {i: d_k}, "every c_i is a sign"),
+        moment(c[i] ** 2, 1, {i: d_k}, "every $c_i$ is a sign"),
         moment(c[i] ** 2 * c[j] ** 2, 1, {i: d_k, j: d_k}),
     )
     return derivation(

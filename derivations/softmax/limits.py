@@ -106,7 +106,7 @@ def cold_limit() -> Derivation:
         ranges={i: n},
         assuming=[
             Assumption(Gt(total(M[j]), 0), text="M shows the places of the largest input m, at least one"),
-            Assumption(Gt(r[j], 0, evaluate=False), {j: n}, "the inputs at all other places are m - r_j"),
+            Assumption(Gt(r[j], 0, evaluate=False), {j: n}, "the inputs at all other places are $m - r_j$"),
         ],
         source=HINTON,
     )

@@ -67,7 +67,7 @@ def log_sum_exp_bounds() -> Derivation:
         claim(log(total(exp(c))), step("constant summand", log(n * exp(c))), step("exponent", c + log(n))),
         about=log_sum_exp_of_inputs(),
         ranges={top: n},
-        assuming=[Assumption(Ge(x[top] - x[j], 0, evaluate=False), {j: n}, "x_t is the largest input")],
+        assuming=[Assumption(Ge(x[top] - x[j], 0, evaluate=False), {j: n}, "$x_t$ is the largest input")],
         source=BOYD,
     )
 

@@ -127,7 +127,7 @@ def moment(of: Expr, value: Expr | int, text: str) -> Assumption:
 
 TABLE = (
     moment(E[j, k], 0, "entries of mean 0"),
-    moment(E[j, k] ** 2, 1 / d_model, "of variance 1/d_model"),
+    moment(E[j, k] ** 2, 1 / d_model, "of variance $1/d_model$"),
     moment(E[j, k] * E[j, l], KroneckerDelta(k, l) / d_model, "and uncorrelated"),
 )
 

@@ -102,7 +102,7 @@ def listed(formula: str, words: str, width: float, inline: str) -> str:
     stated, between, ranges = formula.partition(r" \; (")
     parts = [_part(stated, width, inline)] if stated else []
     parts += [inline.format(f"({ranges}")] if between else []
-    parts += [f"({escaped_latex(words)})" if parts else escaped_latex(words)] if words else []
+    parts += [f"({words})" if parts else words] if words else []
     return " ".join(parts)
 
 

@@ -5,7 +5,7 @@ The parts hold LaTeX; `fragments` sets them for a paper and `book` for a documen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,10 +26,10 @@ from derivations.language.printing.page import (
     printer_for,
     rows_of,
 )
-from derivations.language.printing.titles import printed_title
+from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.views import escaped_latex
 from derivations.language.printing.words import Kind, language, said, word
-from derivations.language.results.derivation import Claim, Derivation
+from derivations.language.results.derivation import Assumption, Claim, Derivation
 
 __all__ = ["Statement", "statement"]
 
@@ -38,8 +38,8 @@ __all__ = ["Statement", "statement"]
 class Statement:
     """The parts of a result: title and formulas in turns, definitions, ranges, assumptions, claims and their proofs.
 
-    `assumptions` are formulas with words, `proofs` the rows of each claim with the names of the rules, and `letters`
-    the names of the sizes and arrays in it. A layer has `members`, the domains of its arrays.
+    `assumptions` are formulas with words in LaTeX, `proofs` the rows of each claim with the names of the rules, and
+    `letters` the names of the sizes and arrays in it. A layer has `members`, the domains of its arrays.
     """
 
     id: str
@@ -72,7 +72,7 @@ def _of_result(result: Derivation, using: str | Notation, lang: str) -> Statemen
         tuple(_claim(claim, printer) for claim in result.claims),
         tuple(_defined(formula, ranges) for formula, ranges in letters if not _is_domain(formula)),
         printer.ranges(dict(result.ranges)),
-        tuple(assumptions_of(result.assumptions, printer)),
+        tuple(_assumed(result.assumptions, printer)),
         tuple(_proof(claim, printer) for claim in result.claims),
         tuple(formula for formula, _ in letters if _is_domain(formula)),
         result.source,
@@ -119,11 +119,18 @@ def _claim(claim: Claim, printer: LatexPrinter) -> Row:
     return Row(row.left, row.relation, row.right, beside, _sentence(claim, printer))
 
 
+def _assumed(assumptions: Iterable[Assumption], printer: LatexPrinter) -> Iterator[tuple[str, str]]:
+    """Yield each assumption: its formula, and its words as LaTeX; a message in another language is plain words."""
+    for each, (formula, words) in zip(assumptions, assumptions_of(assumptions, printer), strict=True):
+        parts = printed_title(each.typed, printer) if words == each.text else (words,)
+        yield formula, marked(parts, "${}$".format, escaped_latex)
+
+
 def _sentence(claim: Claim, printer: LatexPrinter) -> str:
     """Return the conditions of a claim as a sentence: formulas between dollar signs, with their words."""
     given = [
-        f"${formula}$ ({escaped_latex(words)})" if formula and words else f"${formula}$" if formula else words
-        for formula, words in assumptions_of(claim.given, printer)
+        f"${formula}$ ({words})" if formula and words else f"${formula}$" if formula else words
+        for formula, words in _assumed(claim.given, printer)
     ]
     signs = language(printer.lang)
     return f"{word('if', printer.lang)} {signs.comma.join(given)}{signs.stop}" if given else ""

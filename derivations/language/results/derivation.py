@@ -44,16 +44,21 @@ __all__ = [
 class Assumption:
     """An assumption of a result: a SymPy relation, for all values of the indices in `ranges` (name -> size).
 
-    `text` adds in words what the relation does not show, such as its origin.
+    `text` adds in words what the relation does not show, such as its origin; `typed` is the text with its formulas
+    between dollar signs, as it was given.
     """
 
     statement: Basic
     ranges: Mapping[Symbol, Expr] = field(default_factory=dict)
     text: str = ""
+    typed: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Convert the parts to SymPy; raise `TypeError` for an invalid relation or invalid ranges."""
+        kept = "$" not in self.text and plain_title(self.typed) == self.text
+        typed = self.typed if kept else self.text
         _set(self, statement=as_relation(self.statement), ranges=Ranges(self.ranges))
+        _set(self, text=plain_title(typed), typed=typed)
 
 
 @dataclass(frozen=True)

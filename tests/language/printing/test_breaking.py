@@ -7,7 +7,7 @@ import pytest
 from derivations.catalogue import get
 from derivations.language.printing.breaking.atoms import read, written
 from derivations.language.printing.breaking.displays import Row, display
-from derivations.language.printing.breaking.lines import broken
+from derivations.language.printing.breaking.lines import broken, stacked_lines
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.fragments import fragment, points
 from derivations.language.printing.statement import statement
@@ -19,7 +19,7 @@ DEEP = r"y = \frac{\operatorname{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_{k}}} +
 MATRIX = r"\left(\begin{bmatrix} \cos(a + b) & -\sin(a + b) \\ \sin(a + b) & \cos(a + b) \end{bmatrix}\right)^{\top} x"
 NAME = r"\text{saved bytes}(\operatorname{ScaledDotProductAttentionWithDropout}, B)"
 LAYOUT = re.compile(
-    r"\\begin\{(?:aligned|gathered)\}|\\end\{(?:aligned|gathered)\}|\\quad|\\\\|\\left|\\right|\{\}|[&\s]"
+    r"\{\} \\times|\\begin\{(?:aligned|gathered)\}|\\end\{(?:aligned|gathered)\}|\\quad|\\\\|\\left|\\right|\{\}|[&\s]"
 )
 
 
@@ -125,3 +125,37 @@ def test_a_wide_relation_is_counted():
     needed = width(read(f"{row.left} {row.relation} {row.right}"))
     assert len(display([row], 1.02 * needed).splitlines()) == 3
     assert len(display([row], needed - 1).splitlines()) > 3
+
+
+def test_a_fraction_stays_whole_where_the_next_line_has_room():
+    """Aligned, the denominator would be a tower of four lines; below its left side, the fraction fits."""
+    left = r"\frac{4 n^{2} d_{\mathrm{model}}}{\text{matmul FLOPs}(\mathrm{EncoderLayer})}"
+    lines = display([Row(left, "=", r"\frac{n}{n + 2 d_{\mathrm{model}} + d_{\mathrm{ff}}}")], 203.0)
+    assert r"\begin{gathered}" not in lines
+    assert r"\quad = \frac{n}{n + 2 d_{\mathrm{model}} + d_{\mathrm{ff}}}" in lines
+    assert stacked_lines(read(DEEP)) == 0
+    assert stacked_lines(read(r"\frac{\begin{gathered} a \\ + b \\ + c \end{gathered}}{d}")) == 2
+
+
+def test_the_name_of_a_rule_stays_whole_before_the_sign():
+    """Behind the left side there is no room for the name, below it there is."""
+    row = Row(r"\mathrm{" + "w" * 14 + "}", "=", "a + b", r"\text{Kronecker delta}", label="eq:d")
+    lines = display([row], 200.0, numbered=True)
+    assert r"\text{Kronecker delta} & \label{eq:d}" in lines
+
+
+def test_a_broken_product_goes_on_with_a_sign_and_a_sum_keeps_its_factor():
+    lines = [line.tex for line in broken(r"\mathrm{softmax}(X X X X X) (Y W_{V}) + b_{V}", 110.0)]
+    assert lines[1].startswith(r"\quad {} \times (Y W_{V})")
+    assert lines[-1].endswith("b_{V}")
+    lines = [line.tex for line in broken(r"\frac{1}{d} \sum_{k=1}^{d} G_{k} H_{k}", 50.0)]
+    assert [r"\sum_{k=1}^{d} G_{k}" in line for line in lines].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "formula", [r"\frac{\partial}{\partial q_{i}} \left(\sum_{j} q_{j}\right)", r"\mathrm{softmax}(X X X)"]
+)
+def test_no_sign_stands_before_the_argument_of_a_function_or_a_derivative(formula: str):
+    lines = broken(formula, 40.0)
+    assert len(lines) > 1
+    assert not any(r"\times" in line.tex for line in lines)

@@ -7,6 +7,7 @@ import pytest
 
 from derivations.catalogue import get, names
 from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.statement import statement
 from derivations.language.printing.titles import marked, printed_title
 from derivations.language.results.derivation import Derivation
 from derivations.language.results.titles import plain_title, title_parts
@@ -79,3 +80,11 @@ def test_no_title_has_raw_mathematics():
 )
 def test_raw_mathematics_is_found(typed: str):
     assert [*raw_mathematics(typed)]
+
+
+def test_an_assumption_is_typeset_and_plain_elsewhere():
+    result = get("multi_head.cost_equals_one_head")
+    assert [each.text for each in result.assumptions if each.text] == ["h divides d_model"]
+    printed, chinese = (statement(result, "ours", lang).assumptions for lang in ("en", "zh-Hans"))
+    assert "$h$ divides $d_{\\mathrm{model}}$" in [words for _, words in printed]
+    assert "h 整除 d\\_model" in [words for _, words in chinese]

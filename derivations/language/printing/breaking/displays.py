@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from derivations.language.printing.breaking.atoms import read
-from derivations.language.printing.breaking.lines import INDENT, TextLine, broken
+from derivations.language.printing.breaking.lines import INDENT, TextLine, broken, stacked_lines
 from derivations.language.printing.breaking.widths import width
 
 __all__ = ["Row", "display", "inline_fits"]
@@ -66,12 +66,19 @@ def display(rows: Sequence[Row], within: float, *, numbered: bool = False) -> st
     """
     room = within - _NUMBER if numbered else within
     layouts = [_aligned(rows, room), _hanging(rows, room)]
-    # fewer lines are better, but no line may be too wide: one point too many costs as much as 100 lines
-    lines = min(layouts, key=lambda lines: sum(_EXCESS * max(1.01 * line.width - room, 0.0) + 1 for line in lines))
+    lines = min(layouts, key=lambda lines: sum(_cost(line, room) for line in lines))
     environment = "alignat" if numbered else "alignat*"
     *texts, (last, end) = [each for line in lines for each in _texts(line, room, numbered)]
     body = "".join(f"{text} \\\\\n" + rf"\intertext{{{note}}}" * bool(note) for text, note in texts)
     return f"\\begin{{{environment}}}{{2}}\n{body}{last}\n\\end{{{environment}}}" + f"\n{end}" * bool(end)
+
+
+def _cost(line: _Line, within: float) -> float:
+    """Return how many lines a line counts for, with those that stand inside its brackets and fractions.
+
+    Fewer lines are better, but no line may be too wide: one point too many costs as much as 100 lines.
+    """
+    return 1 + stacked_lines(read(f"{line.before} {line.after}")) + _EXCESS * max(1.01 * line.width - within, 0.0)
 
 
 def _texts(line: _Line, within: float, numbered: bool) -> list[tuple[str, str]]:
@@ -93,6 +100,9 @@ def _texts(line: _Line, within: float, numbered: bool) -> list[tuple[str, str]]:
         return [(formula + number, line.note)]
     if not numbered and 1.01 * needed + _GAP <= within:
         return [(formula, ""), (rf"& \tag*{{${line.beside}$}}", "")]
+    if needed > within - line.start - 2 * INDENT and 1.01 * needed <= line.start:
+        silent = r" \notag" * numbered
+        return [(formula + silent, ""), (f"{line.beside} &" + number, "")]  # whole, before the sign &
     below = broken(line.beside, within - line.start - 2 * INDENT)
     lines = [rf"& \qquad {each.tex}" for each in below]
     silent = r" \notag" * numbered

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 
 from derivations.language.printing.breaking.atoms import Atom, Formula, read, written
 from derivations.language.printing.breaking.widths import width
+from derivations.language.printing.letters import GREEK
 
-__all__ = ["INDENT", "TextLine", "broken", "fits"]
+__all__ = ["INDENT", "TextLine", "broken", "fits", "stacked_lines"]
 
 INDENT = 10.0  # \quad
 LEAST = 40.0  # what a bracket or a fraction is given at least
+_STACKS = (("aligned",), ("gathered",))  # the environments that hold the lines of a broken formula
+_GREEK = frozenset(f"\\{name}" for name in GREEK)
 _GLUED = (r"\partial", "d", r"\mathrm{d}")  # a differential and its variable stay together
 
 
@@ -56,6 +59,12 @@ def broken(tex: str, first: float, rest: float | None = None) -> list[TextLine]:
     return list(_lines(_stripped(read(tex)), first, rest, 0))
 
 
+def stacked_lines(formula: Formula) -> int:
+    """Return how many lines a formula has more than one, because atoms in it hold lines of their own."""
+    inside = sum(stacked_lines(part) for atom in formula for part in atom.parts)
+    return inside + sum(atom.rows - 1 for atom in formula if atom.ends[:1] in _STACKS)
+
+
 def _lines(formula: Formula, first: float, rest: float, level: int) -> Iterator[TextLine]:
     if fits(formula, first):
         yield TextLine(formula)
@@ -74,7 +83,9 @@ def _inside(formula: Formula, first: float, rest: float) -> Iterator[TextLine]:
     """Break inside the atoms of a formula; where that is not enough, a function and its argument part as well."""
     reshaped = _reshaped(formula, first)
     if not fits(reshaped, first):
-        pieces = _split(_worded(formula), _anywhere)
+        pieces = _split(_worded(formula), _anywhere_but_sums)
+        if len(pieces) == 1:
+            pieces = _split(_worded(formula), _anywhere)
         if len(pieces) > 1:
             yield from _filled(pieces, first, rest, len(_LEVELS))
             return
@@ -99,7 +110,9 @@ def _filled(pieces: list[Formula], first: float, rest: float, level: int) -> Ite
             joined = line.formula + piece
         else:
             yield _trimmed(line)
-            joined, within, indent = piece, rest, 1
+            # a broken product goes on with a sign (Knuth, The TeXbook, chapter 18, on \\*)
+            sign = read(r"\times") if _is_product(line.formula[-1], piece[0]) else ()
+            joined, within, indent = sign + piece, rest, 1
         if fits(joined, within - INDENT * indent):
             line = TextLine(joined, indent)
             continue
@@ -161,6 +174,31 @@ def _anywhere(before: Atom, atom: Atom) -> bool:
     return not glued and atom.kind not in ("comma", "close", "space", "relation")
 
 
+def _anywhere_but_sums(before: Atom, atom: Atom) -> bool:
+    """Return whether a line may end here, where the sign of a sum and its first factor stay together."""
+    return _nucleus(before).kind != "large" and _anywhere(before, atom)
+
+
+def _nucleus(atom: Atom) -> Atom:
+    return atom.parts[0][-1] if atom.kind == "scripts" and atom.parts[0] else atom
+
+
+def _is_product(left: Atom, right: Atom) -> bool:
+    """Return whether two atoms beside one another are surely factors: no function and its argument, no derivative."""
+    before, after = _nucleus(left), _nucleus(right)
+    if before.kind == "letter" and not before.tex.isdigit() and after.kind == "bracket":
+        return False
+    if before.kind == "fraction" and _nucleus(before.parts[0][-1]).tex in _GLUED:
+        return False
+    return before.kind in ("bracket", "fraction", "root", "letter") and all(map(_is_factor, (before, after)))
+
+
+def _is_factor(atom: Atom) -> bool:
+    if atom.kind == "letter":
+        return atom.tex.isalnum() or atom.tex in _GREEK
+    return atom.tex not in _GLUED and atom.kind in ("bracket", "fraction", "root", "large", "word", "font", "accent")
+
+
 _LEVELS = (_after_space, _before_relation, _before_sum, _after_comma, _between_factors)
 
 
@@ -220,7 +258,7 @@ def _narrower(atom: Atom, within: float) -> Formula | None:
         return _narrower_scripts(atom, within)
     if atom.kind in ("word", "font") and atom.parts:
         return _hyphenated(atom)
-    if atom.kind == "rows" and atom.ends[0] not in ("aligned", "gathered"):  # these have been broken already
+    if atom.kind == "rows" and atom.ends[:1] not in _STACKS:  # these have been broken already
         return _narrower_rows(atom, within)
     return None
 
