@@ -7,6 +7,7 @@
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from textwrap import TextWrapper
 from typing import TypeAlias
@@ -31,7 +32,9 @@ def wrapped_statement(line: str, width: int = WIDTH) -> str:
     text = line.lstrip()
     indent = line[: -len(text)]
     statement = statements(text)[0]
-    for layout in _layouts(statement, text, indent, width):
+    layouts = list(_layouts(statement, text, indent, width))
+    opened = ["\n".join(_opened(each, width) for each in layout.splitlines()) for layout in layouts]
+    for layout in (*layouts, *opened):
         if all(len(each) <= width for each in layout.splitlines()):
             return layout
     return line
@@ -85,6 +88,45 @@ def _wrapped_values(value: ast.expr, text: str, indent: str, width: int) -> Iter
             yield _wrapped_chain(value, text, indent)
     if not isinstance(value, ast.Name):
         yield f"(\n{indent}    {whole}\n{indent})"
+
+
+def _opened(line: str, width: int) -> str:
+    """Return a line that stands in brackets with its longest bracket opened, and what is in there again if need be."""
+    brackets = _brackets(line)
+    if len(line) <= width or not brackets:
+        return line
+    start, end = max(brackets, key=lambda bracket: bracket[1] - bracket[0])
+    indent = line[: len(line) - len(line.lstrip())]
+    inside = (f"{indent}    {piece}" for piece in _pieces(line[start + 1 : end]))
+    return "\n".join(_opened(each, width) for each in (line[: start + 1], *inside, indent + line[end:]))
+
+
+def _brackets(line: str) -> list[tuple[int, int]]:
+    """Return the places of the outermost brackets that a line opens and closes; quoted ones do not count."""
+    found, opened, quote = [], [], ""
+    for place, sign in enumerate(line):
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        elif sign in "([{":
+            opened.append(place)
+        elif sign in ")]}" and opened:
+            start = opened.pop()
+            found += [(start, place)] if not opened else []
+    return found
+
+
+def _pieces(inside: str) -> list[str]:
+    """Return what stands between brackets in pieces: after commas, else before signs of a sum, else of a product."""
+    held, quoted = list(inside), re.finditer(r"'[^']*'|\"[^\"]*\"", inside)
+    for start, end in (*_brackets(inside), *((match.start(), match.end() - 1) for match in quoted)):
+        held[start : end + 1] = "#" * (end + 1 - start)
+    plain = "".join(held)
+    for signs in (r"(?<=,) ", r" (?=[+-] )", r" (?=[*/@] )"):
+        cuts = [match.span() for match in re.finditer(signs, plain)]
+        if cuts:
+            starts, ends = [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(inside)]
+            return [inside[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [inside]
 
 
 def _bracketed(opening: str, items: list[str], closing: str, indent: str, width: int) -> str:

@@ -102,6 +102,8 @@ def recurrence(decays: Any, added: Any, rank: int, of_states: int, backwards: bo
     factors = np.moveaxis(np.exp(decays), -rank, 0)
     factors = factors.reshape(*factors.shape, *[1] * (of_states - rank))
     steps = np.moveaxis(added, -of_states, 0)
+    if not len(steps):
+        return added
     states = [steps[-1] if backwards else steps[0]]
     for t in range(1, len(steps)):
         decay, more = (factors[-t], steps[-1 - t]) if backwards else (factors[t], steps[t])

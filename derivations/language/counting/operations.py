@@ -341,6 +341,9 @@ def _axes(node: Array) -> Axes:
         return frozenset(k + 1 for k in _axes(node.args[0]))
     if isinstance(node, ColumnBroadcast):
         return _axes(node.args[0])
+    if isinstance(node, Tabulated) and len(node.args[0].variables) == len(node.shape):
+        formula = node.args[0]
+        return frozenset(k for k, place in enumerate(formula.variables) if place in formula.expr.free_symbols)
     if isinstance(node, Contraction) and node.is_move:
         array, places = node.operands[0]
         read = [places[k].free_symbols for k in _axes(array)]

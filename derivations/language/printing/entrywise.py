@@ -130,6 +130,8 @@ class EntrywisePrinter(ScalarPrinter):
 
     def _print_Elementwise(self, expr: Basic) -> str:
         function = self._function(expr.args[0].name)
+        if function and expr.args[0].name in ABBREVIATED:
+            self.abbreviations.setdefault(expr.args[0].name)
         return self.applied(function, list(map(self._print, expr.args[1:]))) if function else self._in_place(expr)[0]
 
     def _in_place(self, expr: Basic) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Id, Integer, Symbol
+from sympy import Basic, Id, Integer, Symbol
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.contraction_node import Contraction
@@ -39,6 +39,12 @@ class Line:
     ranges: str = ""
 
 
+def _contracts(value: Basic) -> bool:
+    """Return whether a contraction stands in a value itself: those of a layer that it applies are printed there."""
+    arrays = (each for each in value.args if isinstance(each, Array))
+    return isinstance(value, Contraction) or any(map(_contracts, arrays))
+
+
 class LatexPrinter(ArrayPrinter):
     """The printer of arrays, scalars and equations as LaTeX in a notation."""
 
@@ -50,7 +56,7 @@ class LatexPrinter(ArrayPrinter):
         if isinstance(value, Interleave):
             return self._pairs(equation)
         by_entries = isinstance(value, _BY_ENTRIES) or (isinstance(value, Elementwise) and value.kind != "real")
-        if (by_entries or value.has(Contraction)) and equation.over is None:
+        if (by_entries or _contracts(value)) and equation.over is None:
             places = self._entry_places(value)
             left = self.named(equation.variable.name, self._letters(places), member=len(places) == 3)
             ranges = (own for place, along in zip(places, value.shape, strict=True) for own in on_axis(place, along))

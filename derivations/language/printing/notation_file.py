@@ -117,7 +117,8 @@ def _known(what: str, name: str, known: Iterable[str]) -> None:
     candidates = sorted(known)
     if name in candidates or (what == "name" and (name in GREEK or re.fullmatch("[A-Za-z](_?[0-9])?", name))):
         return
-    near = get_close_matches(name, candidates, n=3)
+    alike = [each for each in candidates if each.lower() == name.lower()]
+    near = alike or get_close_matches(name, candidates, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(candidates)}"
     if what == "name":
         advice += "; names of your own modules stand in [own]"

@@ -103,16 +103,21 @@ PRODUCTS: dict[str, Callable[..., int]] = {
 
 
 def _einsum(result: Any, subscripts: str, *operands: Any, **options: Any) -> int:
-    """Count a contraction of two operands: a multiply-add for every combination of its indices."""
-    if len(operands) != 2 or "..." in subscripts:
-        raise NotImplementedError(f"einsum {subscripts!r}: write it with two operands and without an ellipsis")
-    terms = subscripts.replace(" ", "").partition("->")[0].split(",")
-    lengths = {
-        index: length
-        for term, operand in zip(terms, operands, strict=True)
-        for index, length in zip(term, operand.shape, strict=True)
-    }
-    return 2 * int(prod(lengths.values()))
+    """Count a contraction: a multiply-add for every combination of its indices and batches.
+
+    Sums of one array and products without a sum are not products of matrices.
+    """
+    if len(operands) > 2:
+        raise NotImplementedError(f"einsum {subscripts!r}: write it with two operands")
+    inside, _, wanted = subscripts.replace(" ", "").partition("->")
+    lengths: dict[str, int] = {}
+    for term, operand in zip(inside.split(","), operands, strict=True):
+        letters = term.replace("...", "")  # which name the last axes
+        lengths |= dict(zip(reversed(letters), reversed(operand.shape), strict=False))
+    if len(operands) == 1 or not lengths.keys() - set(wanted):
+        return 0
+    batch = result.shape[: result.ndim - len(wanted.replace("...", ""))]
+    return 2 * int(prod(lengths.values()) * prod(batch))
 
 
 def _tensordot(result: Any, left: Any, right: Any, *options: Any, **named: Any) -> int:

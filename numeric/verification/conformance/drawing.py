@@ -75,7 +75,15 @@ def draw(layer: Layer, plan: Plan) -> Case:
     case = Case(layer, plan, {**inputs, **weights, **given}, defaults)
     # a variance is >= 0, and the logarithm of a decay <= 0
     positive, negative = _of_one_sign(case, 1), _of_one_sign(case, -1)
-    return next((each for each in (case, positive, negative) if np.isfinite(each.expected).all()), positive)
+    return next(filter(_has_value, (case, positive, negative)), positive)
+
+
+def _has_value(case: Case) -> bool:
+    """Return whether the layer has a value, also in the number type of the case, whose numbers end earlier."""
+    if not np.isfinite(case.expected).all():
+        return False
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(compile_layer(case.layer)(**{**case.arguments, **case.defaults})).all())
 
 
 def _of_one_sign(case: Case, sign: int) -> Case:

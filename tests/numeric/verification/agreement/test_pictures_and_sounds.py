@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+# ruff: noqa: E402 -- what is imported below needs both libraries, and is half imported where it was skipped before
+
 from derivations.architectures.hugging_face import read_config
 from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.costs.counts import count
@@ -16,8 +20,6 @@ from tests.numeric.verification.agreement.float64 import exactly
 from tests.numeric.verification.agreement.small_families import COUNTED, PICTURE, PICTURES
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.peers
 
 OBLONG = ("ViTForImageClassification", PICTURE | {"image_size": [21, 15], "num_labels": 4})  # one column is not read
