@@ -69,12 +69,12 @@ def pattern_of(left: Node, right: Node) -> Pattern:
 
 
 def _patterns(document: Declared) -> Counter[Any]:
-    """Return how many statements of a document have each pattern, read once."""
+    """Return how many different equations of a document have each pattern, read once."""
     if not document.patterns:
-        for statement in document.kept:
-            sides = statement.chain.sides
-            if len(sides) > 1 and statement.chain.relations[0] in ("=", ":=") and _says_enough(sides[1]):
-                document.patterns[pattern_of(*sides[:2])] += 1
+        chains = (s.chain for s in document.kept if len(s.chain.sides) > 1 and s.chain.relations[0] in ("=", ":="))
+        # an equation that is written again says no more than once
+        different = {each.sides[:2] for each in chains if _says_enough(each.sides[1])}
+        document.patterns.update(pattern_of(*sides) for sides in different)
     return document.patterns
 
 

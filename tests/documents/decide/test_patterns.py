@@ -39,6 +39,7 @@ $C = \mathrm{Norm}(B + \mathrm{Drop}(U))$"""
         GATES.replace("i_t =", "i_t <") % "-",  # one other formula tells nothing
         r"$p = a \cos t - b \sin t$, $q = b \cos t + a \sin t$, $r = c \cos t - d \sin t$, $s = d \cos t + c \sin t$",
         r"$m = \beta m + (1 - \beta) g$, $n = \gamma n + (1 - \gamma) h$, $v = \beta v + (1 - \beta) g^2$",
+        r"$D = \frac{c S K}{\sqrt{d}}$, again $D = \frac{c S K}{\sqrt{d}}$, and $F = \frac{c S^T Q}{\sqrt{d}}$",
         r"$\cos(a + b) = \cos a \cos b - \sin a \sin b$, $\cos(a - b) = \cos a \cos b + \sin a \sin b$",
     ],
 )
