@@ -30,7 +30,8 @@ ABSENT = (
 )
 BRACES_OF_A_FORMULA, BRACES_OF_A_PAGE = 1000, 2000
 
-_SINGLE = re.compile(r"(?<!\\)([_^])\{([A-Za-z0-9]|\\[A-Za-z]+(?=\}(?![A-Za-z])))\}")
+_FUNCTION = r"(?:cos|det|exp|inf|lim|ln|log|max|min|sin|sup|tanh)\}"  # KaTeX demands braces around these
+_SINGLE = re.compile(rf"(?<!\\)([_^])\{{([A-Za-z0-9]|\\(?!{_FUNCTION})[A-Za-z]+(?=\}}(?![A-Za-z])))\}}")
 _WORD = re.compile(r"(?<!\\)([_^])\{(\\mathrm\{[A-Za-z]+\})\}")
 _ALPHABET = re.compile(r"\\math(bb|bf)\{([A-Za-z0-9])\}")
 _TAG = re.compile(r"<[A-Za-z/!?][^\s>]*")
