@@ -52,7 +52,7 @@ def test_large_formulas_and_large_pages_are_refused():
         (
             r"\mathrm{GELU}_{\tanh}(x)",
             r"\mathrm{GELU}_{\tanh}(x)",
-        ),  # KaTeX takes no function as a script without braces
+        ),  # a function
     ],
 )
 def test_a_formula_for_github_has_fewer_braces(formula: str, written: str):
