@@ -33,6 +33,7 @@ __all__ = [
     "known",
     "layer",
     "layers",
+    "letters_of",
     "names",
     "results",
     "verdict",
@@ -184,7 +185,7 @@ def layers() -> dict[str, Layer]:
 
 
 def results() -> dict[str, Derivation]:
-    """Return all results by id, ordered by concept."""
+    """Return all results by id, ordered by concept, without proving them."""
     return {name: RESULTS[name]() for name in names()}
 
 
@@ -232,10 +233,10 @@ def verdict(name: str, built: Callable[[], Derivation], cross_checked: bool = Tr
     evidence = judge(found)
     checked = cross_check(found) if cross_checked else None
     outcome, reason = (checked.outcome, checked.reason) if checked else ("", "")
-    return Verdict(name, found.title, evidence.level, evidence.failures, outcome, reason, _letters(found))
+    return Verdict(name, found.title, evidence.level, evidence.failures, outcome, reason, letters_of(found))
 
 
-def _letters(found: Derivation) -> tuple[str, ...]:
+def letters_of(found: Derivation) -> tuple[str, ...]:
     """Return the names of the symbols and arrays in the two sides of the claims."""
     sides = [side for claim in found.claims for side in (claim.lhs, claim.rhs)]
     return tuple(sorted({each.name for side in sides for each in side.atoms(Symbol, Variable)}))

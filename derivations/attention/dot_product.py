@@ -128,8 +128,8 @@ def cauchy_schwarz() -> Derivation:
     """The two sides differ by a sum of squares (Lagrange), which is 0 only if q and k are parallel."""
     areas = Sum((q[i] * k[j] - q[j] * k[i]) ** 2, (j, 0, d_k - 1), (i, 0, d_k - 1)) / 2
     long = (
-        Assumption(Gt(square(q), 0, evaluate=False), text="q is not 0"),
-        Assumption(Gt(square(k), 0, evaluate=False), text="k is not 0"),
+        Assumption(Gt(square(q), 0, evaluate=False), text="$q$ is not 0"),
+        Assumption(Gt(square(k), 0, evaluate=False), text="$k$ is not 0"),
     )
     return derivation(
         "$(q . k)^2 <= |q|^2 |k|^2$; the cosine of the angle lies between $-1$ and 1",

@@ -126,7 +126,7 @@ def linear_attention_is_exact() -> Derivation:
         claim(over_keys(kernels[i, j] * V[j, c], j) / whole, step("order of summation", O[i, c])),
         about=linear_attention(),
         ranges={i: n, c: d_v},
-        assuming=[Assumption(Ne(whole, 0), {}, "the kernels of query i do not sum to 0")],
+        assuming=[Assumption(Ne(whole, 0), {}, "the kernels of query $i$ do not sum to 0")],
         source=KATHAROPOULOS,
     )
 

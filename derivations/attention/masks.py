@@ -69,7 +69,7 @@ def weights_of_hidden_keys() -> Derivation:
         ),
         about=masked_attention,
         ranges={i: n, j: m},
-        assuming=[visible(i, M), Assumption(Eq(M[i, j], 0), {}, "key j is hidden from query i")],
+        assuming=[visible(i, M), Assumption(Eq(M[i, j], 0), {}, "key $j$ is hidden from query $i$")],
         source=DECODER,
     )
 

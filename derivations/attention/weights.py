@@ -73,7 +73,7 @@ def order_of_weights() -> Derivation:
         claim(A[i, j], step("bound", A[i, l], ">=", gap / over_keys(exp(S[i, k]), k))),
         about=softmax_of_scores,
         ranges={i: n, j: m, l: m},
-        assuming=[Assumption(Ge(S[i, j] - S[i, l], 0), {}, "the score of key j is at least that of key l")],
+        assuming=[Assumption(Ge(S[i, j] - S[i, l], 0), {}, "the score of key $j$ is at least that of key $l$")],
         source=EQUATION_1,
     )
 
@@ -82,7 +82,7 @@ def order_of_weights() -> Derivation:
 def uniform_weights() -> Derivation:
     """If all scores of a query are equal, its output is the mean of the values."""
     u, key = scalar("u"), array("k", d_k)
-    same = Assumption(Eq(S[i, l], u), {l: m}, "all scores of query i are the same")
+    same = Assumption(Eq(S[i, l], u), {l: m}, "all scores of query $i$ are the same")
     return derivation(
         "Equal scores give the weights $1 / m$ and the mean of the values",
         claim(A[i, j], step("assumption", 1 / m), given=(same,)),

@@ -1,6 +1,7 @@
 """The command that lists results and layers: by topic, by search, whole.
 
-Rows come from the stored evidence of this very source, so that a list needs neither SymPy nor a proof.
+Rows come from the stored evidence of this very source, so that a list needs neither SymPy nor a proof. Where nothing
+is stored, the results are built and listed as not judged: whoever searches for a formula does not wait for its proof.
 """
 
 import json
@@ -17,14 +18,14 @@ import derivations
 from derivations.cli import completion, stored_evidence
 from derivations.cli.searching import found_by, is_in
 from derivations.cli.shared import clean_errors, line_width, progress_of, said, shortened
-from derivations.cli.stored_evidence import LAYER, Row, Stored
+from derivations.cli.stored_evidence import LAYER, NOT_JUDGED, Row, Stored
 from derivations.processes import announce
 from derivations.topics import TOPICS
 
-__all__ = ["keep", "list_command", "stored_rows"]
+__all__ = ["judged_rows", "keep", "list_command"]
 
 PROCESSES = min(4, os.cpu_count() or 1)
-EXPECTED = ("proved", "definition")  # levels that the titles leave out; the last line counts them
+EXPECTED = ("proved", "definition", NOT_JUDGED)  # levels that the titles leave out; the last line counts them
 NARROWEST = 36  # letters of a second column
 EXAMPLES = (
     ("derivations list --topic softmax", "results of a topic"),
@@ -48,8 +49,8 @@ def list_command(
 ) -> None:
     r"""List the topics; the results of a topic; the layers; what a search finds.
 
-    The evidence of this very source is proved once and then read from the user's cache folder; a last line says so.
-    `verify` always proves anew.
+    Nothing is proved for a list: it shows the evidence that `verify` or a plain `derivations` found for this very
+    source, which is stored in the user's cache folder; a last line says so.
 
     \b
     derivations list
@@ -63,7 +64,7 @@ def list_command(
     given = [option for option, is_given in options.items() if is_given]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} exclude one another: leave all but one out")
-    stored, source = stored_rows(prove)
+    stored, source = judged_rows(prove=True) if prove else _rows()
     results = [row for row in stored.rows if row.topic != LAYER]
     layers = [row for row in stored.rows if row.topic == LAYER]
     rows: Sequence[Row] = layers if of_layers else results
@@ -97,14 +98,39 @@ def _of_topic(rows: Sequence[Row], topic: str) -> list[Row]:
 # --- the rows -------------------------------------------------------------------------------------------------------
 
 
-def stored_rows(prove: bool) -> tuple[Stored, str]:
-    """Return the rows of this source, and the sentence that says where their evidence comes from."""
-    digest = stored_evidence.source_digest()
+def judged_rows(prove: bool) -> tuple[Stored, str]:
+    """Return the rows of this source with evidence, and the sentence that says where the evidence comes from."""
+    digest, source = _source()
     stored = None if prove else stored_evidence.read(digest)
-    source = f"Evidence of source {digest[:12]}, version {derivations.__version__}: "
-    if stored is None:
+    if stored is None or not stored.is_judged:
         return keep(digest, _verdicts()), f"{source}proved now, and stored for the next list."
-    return stored, f"{source}read from the cache, proved {stored.proved}; `derivations list --prove` proves anew."
+    return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
+
+
+def _rows() -> tuple[Stored, str]:
+    """Return the rows of this source, with evidence where it is stored, and the sentence that says so."""
+    digest, source = _source()
+    stored = stored_evidence.read(digest)
+    if stored is None:
+        stored = stored_evidence.keep(digest, [*_unjudged(), *_layer_rows()])
+    if not stored.is_judged:
+        return stored, f"{source}nothing is judged yet; `derivations verify` proves everything."
+    return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
+
+
+_FROM_CACHE = "read from the cache, proved {}; `derivations list --prove` proves anew."
+
+
+def _source() -> tuple[str, str]:
+    digest = stored_evidence.source_digest()
+    return digest, f"Evidence of source {digest[:12]}, version {derivations.__version__}: "
+
+
+def _unjudged() -> list[Row]:
+    announce("derivations.catalogue")
+    from derivations.catalogue import letters_of, results
+
+    return [_row(name, found.title, NOT_JUDGED, letters_of(found)) for name, found in results().items()]
 
 
 def _verdicts() -> list[Any]:
@@ -122,10 +148,18 @@ def _verdicts() -> list[Any]:
 
 def keep(digest: str, verdicts: Iterable[Any]) -> Stored:
     """Store the evidence of all results, and what is listed of the layers, for the source with a digest."""
+    results = [_row(v.id, v.title, v.level, v.letters) for v in verdicts]
+    return stored_evidence.keep(digest, [*results, *_layer_rows()])
+
+
+def _row(name: str, title: str, evidence: str, letters: tuple[str, ...]) -> Row:
+    return Row(name, title, name.partition(".")[0], evidence, letters)
+
+
+def _layer_rows() -> list[Row]:
     from derivations.catalogue import layers
 
-    results = [Row(v.id, v.title, v.id.partition(".")[0], v.level, v.letters) for v in verdicts]
-    return stored_evidence.keep(digest, [*results, *(_layer_row(name, each) for name, each in layers().items())])
+    return [_layer_row(name, each) for name, each in layers().items()]
 
 
 def _layer_row(name: str, layer: Any) -> Row:

@@ -156,9 +156,9 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
         click.echo(json.dumps([_verdict(v) for v in verdicts], ensure_ascii=False, indent=1))
     else:
         rows: list[tuple[str, ...]] = [
-            (v.id, v.level, v.cross_check, "; ".join((*v.failures, *_disagreement(v)))) for v in verdicts
+            (v.id, v.level, v.cross_check, "; ".join((*v.failures, *_remark(v)))) for v in verdicts
         ]
-        table_of("verified", ("id", "evidence", "cross-check", "failures"), rows)
+        table_of("verified", ("id", "evidence", "cross-check", "remarks"), rows)
         without = sum(v.cross_check == "not applicable" for v in verdicts)
         click.echo(f"cross-check not applicable: {without} of {len(verdicts)} ({without / len(verdicts):.0%})")
     if any(v.failed for v in verdicts):
@@ -184,8 +184,9 @@ def _verdict(v: Any) -> dict[str, Any]:
     }
 
 
-def _disagreement(v: Any) -> tuple[str, ...]:
-    return (f"the cross-check disagrees: {v.reason}",) if v.cross_check == "disagrees" else ()
+def _remark(v: Any) -> tuple[str, ...]:
+    said = {"disagrees": f"the cross-check disagrees: {v.reason}", "not applicable": f"no cross-check: {v.reason}"}
+    return (said[v.cross_check],) if v.cross_check in said and v.reason else ()
 
 
 @click.command("export", short_help="All of it as LaTeX and Markdown; a layer as ONNX.")

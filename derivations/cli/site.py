@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 import derivations
-from derivations.cli.listing import stored_rows
+from derivations.cli.listing import judged_rows
 from derivations.cli.shared import clean_errors, folder_called
 
 __all__ = ["site_command"]
@@ -37,7 +37,7 @@ def site_command(folder: str, docs: str | None, katex: str, pyodide: str | None)
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
     beside = ThreadPoolExecutor(1)  # Pyodide writes its archive in a process of its own, while this one proves
     shipped = beside.submit(python.files if python else dict)
-    stored, source_of_evidence = stored_rows(prove=False)
+    stored, source_of_evidence = judged_rows(prove=False)
     from derivations.architectures.models import model_names
     from derivations.catalogue import layers
     from derivations.language.printing.export import write_files

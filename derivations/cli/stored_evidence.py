@@ -1,8 +1,9 @@
-"""Evidence stored between runs: `list` shows it without proving everything again.
+"""Evidence stored between runs: `list` shows it and proves nothing.
 
 A file in the user's cache folder has the evidence for one exact source: its name is a digest of every file of the
 package, and of the versions of Python and of the libraries that the judge trusts. Other sources have other files, so
-the evidence shown was decided by the installed code. `verify` and `list --prove` do not read it.
+the evidence shown was decided by the installed code. `verify` and `list --prove` do not read it. Before anything is
+proved, the file has the titles and letters alone, and each row says `not judged`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from platformdirs import user_cache_path
 
 import derivations
 
-__all__ = ["LAYER", "Row", "Stored", "keep", "read", "source_digest"]
+__all__ = ["LAYER", "NOT_JUDGED", "Row", "Stored", "keep", "read", "source_digest"]
 
 TRUSTED = ("sympy", "mpmath")
 LAYER = "layer"  # the topic of the rows of layers
+NOT_JUDGED = "not judged"  # the evidence of a result that nobody has asked to prove
 KEPT = 8  # sources whose evidence is kept: one for each environment that somebody may use in turn
 
 
@@ -42,10 +44,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Stored:
-    """The rows of all results and layers, and the time (UTC) of their proof."""
+    """The rows of all results and layers, and the time (UTC) of their proof or of their listing."""
 
     rows: tuple[Row, ...]
     proved: str
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether all results have evidence."""
+        return all(row.evidence != NOT_JUDGED for row in self.rows)
 
 
 def source_digest() -> str:

@@ -81,7 +81,9 @@ def affine_on_a_pattern() -> Derivation:
         ),
         about=feed_forward(),
         ranges={i: n, u: d_ff},
-        assuming=[Assumption(Eq(s[u], on, evaluate=False), {u: d_ff}, "s_u says whether unit u is on at position i")],
+        assuming=[
+            Assumption(Eq(s[u], on, evaluate=False), {u: d_ff}, "$s_u$ says whether unit $u$ is on at position $i$")
+        ],
         source=MONTUFAR,
     )
 

@@ -130,7 +130,7 @@ ROUTED = tuple(equation for equation in MIXTURE.equations if equation.variable !
 BY_LOGITS = tuple(equation for equation in ROUTED if equation.variable != L)
 PLACES = (
     Assumption(Ge(chosen[s, i], 0, evaluate=False), {s: K, i: n}, "experts count from 0"),
-    Assumption(Ge(E - 1 - chosen[s, i], 0, evaluate=False), {s: K, i: n}, "there are E experts"),
+    Assumption(Ge(E - 1 - chosen[s, i], 0, evaluate=False), {s: K, i: n}, "there are $E$ experts"),
 )
 
 

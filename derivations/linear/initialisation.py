@@ -108,7 +108,7 @@ def xavier() -> Derivation:
     forward, backward, middle = (x @ W)[j], (g @ W.T)[i], 2 / (d_in + d_out)
     # a uniform variable on [-a, a] has variance a^2 / 3
     half_width = scalar("a", positive=True)
-    uniform = Assumption(Eq(sigma, half_width / sqrt(3), evaluate=False), text="uniform between -a and a")
+    uniform = Assumption(Eq(sigma, half_width / sqrt(3), evaluate=False), text="uniform between $-a$ and $a$")
     return derivation(
         "Weights of variance $2/(d_in + d_out)$: the factors of the variance forward and backward, which are 2 "
         "together",

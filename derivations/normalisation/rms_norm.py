@@ -211,7 +211,7 @@ def orthogonal_maps_pass() -> Derivation:
     """A rotation of the features may come before the norm or after it, without gamma: it changes no length."""
     Q = array("Q", d, d)
     same_length = Eq(*(Sum(rows.entry(i, j) ** 2, (j, 0, d - 1)) for rows in (X @ Q, X)))
-    orthogonal = Assumption(same_length, {i: n}, "Q is orthogonal: it keeps the length of every row")
+    orthogonal = Assumption(same_length, {i: n}, "$Q$ is orthogonal: it keeps the length of every row")
     bare = rms_norm().until("X_hat")
     return derivation(
         "For an orthogonal $Q$, $X Q / rms(X Q) = (X / rms(X)) Q$",

@@ -74,7 +74,7 @@ def saturation_bound() -> Derivation:
         ),
         about=softmax(),
         ranges={top: n},
-        assuming=[Assumption(Ge(lead, 0, evaluate=False), {j: n}, "input t leads every other by at least g")],
+        assuming=[Assumption(Ge(lead, 0, evaluate=False), {j: n}, "input $t$ leads every other by at least $g$")],
         source=VASWANI,
     )
 
@@ -105,7 +105,7 @@ def cold_limit() -> Derivation:
         about=with_maxima(),
         ranges={i: n},
         assuming=[
-            Assumption(Gt(total(M[j]), 0), text="M shows the places of the largest input m, at least one"),
+            Assumption(Gt(total(M[j]), 0), text="$M$ shows the places of the largest input $m$, at least one"),
             Assumption(Gt(r[j], 0, evaluate=False), {j: n}, "the inputs at all other places are $m - r_j$"),
         ],
         source=HINTON,

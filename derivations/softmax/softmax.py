@@ -140,7 +140,7 @@ def order_preserved() -> Derivation:
         claim(y[i], step("bound", y[k], ">=", (exp(x[i]) - exp(x[k])) / whole)),
         about=softmax(),
         ranges={i: n, k: n},
-        assuming=[Assumption(Ge(x[i] - x[k], 0, evaluate=False), text="input i is at least input k")],
+        assuming=[Assumption(Ge(x[i] - x[k], 0, evaluate=False), text="input $i$ is at least input $k$")],
         source=BRIDLE,
     )
 

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from derivations import catalogue
 from derivations.catalogue import Verdict
 from derivations.cli import cli, stored_evidence
-from derivations.cli.stored_evidence import Row, keep, read, source_digest, store_of
+from derivations.cli.listing import judged_rows
+from derivations.cli.stored_evidence import LAYER, NOT_JUDGED, Row, keep, read, source_digest, store_of
+from derivations.softmax.softmax import jacobian
 from numeric.verification.summary import Proof, Summary
 
 ROWS = (Row("softmax.jacobian", "Jacobian of softmax", "softmax", "proved", ("x", "y")),)
@@ -33,6 +35,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             yield Verdict(name, "Jacobian of softmax", "proved", cross_check="agrees")
 
     monkeypatch.setattr(catalogue, "names", lambda: ["softmax.jacobian"])
+    monkeypatch.setattr(catalogue, "results", lambda: {"softmax.jacobian": jacobian()})
     monkeypatch.setattr(catalogue, "verify", verify)
     return proved
 
@@ -89,12 +92,26 @@ def test_few_sources_are_kept(cache: Path):
     assert len(list(cache.iterdir())) == stored_evidence.KEPT
 
 
-def test_the_list_is_proved_once_and_says_where_evidence_comes_from(cache: Path, proofs: list[str]):
-    first, second, third = run("list"), run("list"), run("list", "--prove")
-    assert "proved now" in first.stdout
-    assert "read from the cache" in second.stdout
-    assert "proved now" in third.stdout
-    assert proofs == ["softmax.jacobian"] * 2
+def test_a_list_proves_nothing_unless_asked_and_says_where_evidence_comes_from(cache: Path, proofs: list[str]):
+    first, again, proved, later = run("list"), run("list"), run("list", "--prove"), run("list")
+    for listed in (first, again):
+        assert "1 result (not judged 1)" in listed.stdout and "nothing is judged yet" in listed.stdout
+    assert "proved now" in proved.stdout
+    assert "read from the cache" in later.stdout and "1 result (proved 1)" in later.stdout
+    assert proofs == ["softmax.jacobian"]
+
+
+def test_rows_without_evidence_do_not_pass_for_judged(cache: Path, proofs: list[str]):
+    run("list")
+    stored, source = judged_rows(prove=False)
+    assert "proved now" in source and proofs == ["softmax.jacobian"]
+    assert [row.evidence for row in stored.rows if row.topic != LAYER] == ["proved"]
+
+
+def test_titles_and_letters_are_listed_before_the_proof(cache: Path, proofs: list[str]):
+    (row,) = json.loads(run("list", "--topic", "softmax", "--json").stdout)
+    assert (row["id"], row["evidence"]) == ("softmax.jacobian", NOT_JUDGED)
+    assert "Jacobian" in row["title"] and {"x", "y"} <= set(row["letters"])
 
 
 def test_json_stays_a_list_and_the_source_goes_to_standard_error(cache: Path, proofs: list[str]):

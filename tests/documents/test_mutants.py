@@ -61,6 +61,7 @@ def share(rows: list[Judged]) -> float:
     return sum(counts[each] for each in CAUGHT) / len(rows)
 
 
+@pytest.mark.slow
 def test_mistakes_in_an_own_document_are_called_wrong() -> None:
     rows = [judged(mutant) for mutant in sampled([OWN])]
     assert len(rows) > SAMPLE // 2

@@ -38,7 +38,10 @@ def test_derived_gradients_are_those_of_complex_steps(name):
         np.testing.assert_allclose(found[path][known], slope[known], rtol=0, atol=error * largest)
 
 
-def central_differences(case, cotangent, step=2.0**-18):
+def central_differences(case, cotangent, step=2.0**-18, most=12):
+    """Return the slopes at some entries of each array, drawn: each entry takes two runs of the layer."""
+    generator = np.random.default_rng(3)
+
     def value(path, place, moved):
         def change(where, each):
             if where != path:
@@ -49,13 +52,14 @@ def central_differences(case, cotangent, step=2.0**-18):
 
         return (replace(case, arguments=mapped(dict(case.arguments), change)).expected * cotangent).sum()
 
-    return {
-        path: np.array(
-            [(value(path, p, step) - value(path, p, -step)) / (2 * step) for p in np.ndindex(each.shape)]
-        ).reshape(each.shape)
-        for path, each in leaves(case.arguments).items()
-        if each.dtype.kind == "f"
-    }
+    def slopes(path, each):
+        found = np.full(each.shape, np.nan)
+        for number in generator.permutation(each.size)[:most]:
+            place = np.unravel_index(number, each.shape)
+            found[place] = (value(path, place, step) - value(path, place, -step)) / (2 * step)
+        return found
+
+    return {path: slopes(path, each) for path, each in leaves(case.arguments).items() if each.dtype.kind == "f"}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

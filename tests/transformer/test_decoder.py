@@ -80,7 +80,7 @@ WRONG = [
 ]
 
 
-@broken_steps(WRONG)
+@broken_steps(WRONG, fast=1)
 def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, step: int, wrong: Basic) -> None:
     assert is_refused(with_step(result(), claim, step, wrong))
 

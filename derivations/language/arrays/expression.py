@@ -462,6 +462,7 @@ class Plus(Array):
             len(left) == len(right) and all(map(same_size, left, right)),
             lambda: (
                 f"sum of {self.args[0]} and {self.args[1]}: shapes {shape_text(left)} and {shape_text(right)} differ"
+                f"{broadcast_hint(*self.args)}"
             ),
         )
         return tuple(map(join, left, right))
@@ -567,8 +568,10 @@ class ColumnBroadcast(Array):
 
 
 def broadcast_hint(first: Array, second: Array) -> str:
-    """Return, for a vector beside a matrix, how to repeat the vector so that the shapes are equal; or nothing."""
+    """Return, for a vector or a number beside a larger array, how the shapes become equal; or nothing."""
     vector, matrix = sorted((first, second), key=lambda each: len(each.shape))
+    if not vector.shape and matrix.shape:
+        return f'; named("shifted", x + y, x, y)({matrix}, {vector}) adds {vector} to every entry'
     if (len(vector.shape), len(matrix.shape)) != (1, 2):
         return ""
     rows, columns = matrix.shape

@@ -42,6 +42,7 @@ def test_without_a_definition_nothing_is_said():
     assert verdicts("Let $C = E @ B$.\n\n$$dA = dC @ B$$") == []
 
 
+@pytest.mark.slow
 def test_one_edit_must_mend_what_is_wrong():
     """A gradient of something else is not called wrong."""
     assert verdicts("Let $C = A @ B$.\n\n$$dA = B @ dC @ dC @ B$$") == []

@@ -173,6 +173,7 @@ def test_latex_in_two_columns(recipes: dict[str, str], path: None, tmp_path: Pat
     assert "undefined" not in log.split("Rerun")[-1]
 
 
+@pytest.mark.slow
 def test_a_recipe_that_fails_is_noticed(path: None, tmp_path: Path):
     recipe = "\n<!-- file: a.md -->\n```markdown\n<!-- derivation: softmax.nothing -->\n<!-- end -->\n```\n"
     with pytest.raises(AssertionError, match="the nearest are"):

@@ -208,13 +208,15 @@ def test_an_operation_on_numbers_names_the_one_on_arrays(build, words):
     assert words in str(error.value)
 
 
-def test_a_vector_beside_a_matrix_is_told_how_to_repeat():
+def test_a_smaller_array_beside_a_larger_is_told_how_to_repeat():
     """The broadcast that fits is named; where none fits, none is."""
     rows, columns, other = array("r", n), array("c", d_k), array("o", d_v)
     for build, words in (
         (lambda: Q + rows, "ColumnBroadcast(r, d_k) has r as every column"),
         (lambda: Hadamard(rows, Q), "ColumnBroadcast(r, d_k) has r as every column"),
         (lambda: Hadamard(Q, columns), "RowBroadcast(c, n) has c as every row"),
+        (lambda: Q + array("b"), 'named("shifted", x + y, x, y)(Q, b) adds b to every entry'),
+        (lambda: columns + array("b"), 'named("shifted", x + y, x, y)(c, b) adds b to every entry'),
     ):
         with pytest.raises(ShapeError) as error:
             build()

@@ -96,6 +96,7 @@ def test_a_few_layers_of_the_catalogue(name: str, few_rows: None) -> None:
     assert sum(compared(layer_called(name), seed) for seed in range(3))
 
 
+@pytest.mark.slow
 def test_the_optimised_source_of_every_gradient() -> None:
     """What `code LAYER --optimized --gradient` prints, for every layer of the catalogue, at distinct primes."""
     run, compared_with, without_gradient = GRADIENTS["optimised source of the gradient"], 0, []
