@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import singledispatch
 
-from sympy import Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp
+from sympy import Abs, Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp, sign
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
@@ -492,7 +492,8 @@ def derivative_of(function: Named, argument: int = 0) -> Named:
     """Return the derivative of an elementwise function by one of its arguments, as a new named function.
 
     Definition   the derivative off the kinks; if arguments of a maximum are equal, that of the first: numbers come
-                 first, then the order is by name; ReLU'(0) = 0, and max(a, b) has the slopes 1 and 0 at a = b
+                 first, then the order is by name; ReLU'(0) = 0, and max(a, b) has the slopes 1 and 0 at a = b; the
+                 slope of |u| is 0 at u = 0
     Raises       GradientError for a formula that SymPy does not differentiate in closed form
     """
     formula, variables = function.formula.expr, function.formula.variables
@@ -525,14 +526,14 @@ def _slope(formula: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr
     # f_x: the hidden parts count as constants here
     slope = diff(plain, variable)
     for part, name in hidden.items():
-        if not isinstance(part, Iverson):  # a bracket is constant off its jumps
+        if not isinstance(part, Iverson | sign):  # both are constant off their jumps
             slope += diff(plain, name) * _slope_of_part(part, variable, variables)
     return slope.xreplace({name: part for part, name in hidden.items()})
 
 
 def _outermost(formula: Expr) -> list[Expr]:
-    """Return the outermost maxima, minima, brackets and logistic functions of a formula."""
-    if isinstance(formula, Max | Min | Iverson) or _is_logistic(formula):
+    """Return the outermost maxima, minima, absolute values, signs, brackets and logistic functions of a formula."""
+    if isinstance(formula, Max | Min | Abs | sign | Iverson) or _is_logistic(formula):
         return [formula]
     return sorted({part for inner in formula.args if isinstance(inner, Expr) for part in _outermost(inner)}, key=str)
 
@@ -547,6 +548,10 @@ def _is_logistic(part: Expr) -> bool:
 def _slope_of_part(part: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr:
     if isinstance(part, Max | Min):
         return _slope_of_choice(part, variable, variables)
+    if isinstance(part, Abs):
+        inner = part.args[0]
+        direction = Iverson(Gt(inner, 0, evaluate=False)) - Iverson(Lt(inner, 0, evaluate=False))
+        return direction * _slope(inner, variable, variables)
     (power,) = (term for term in part.base.args if isinstance(term, exp))
     # s = 1/(1 + exp(u)) has s' = -s (1 - s) u'
     return -part * (1 - part) * _slope(power.args[0], variable, variables)

@@ -13,7 +13,27 @@ from functools import reduce
 from itertools import combinations
 from typing import Any
 
-from sympy import Add, Derivative, Eq, Expr, Ge, Gt, Lambda, Max, Min, Mod, Ne, Pow, Sum, Symbol, fraction, log
+from sympy import (
+    Abs,
+    Add,
+    Derivative,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Lambda,
+    Max,
+    Min,
+    Mod,
+    Ne,
+    Pow,
+    Sum,
+    Symbol,
+    fraction,
+    log,
+    sign,
+)
+from sympy.core.relational import Relational
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.binding import replace_free
@@ -233,7 +253,7 @@ def _of_function(node: Elementwise, equation: Equation) -> Iterator[Assumption]:
     }
     ranges = {**places.ranges, **({equation.over[0]: total(equation.over[1])} if equation.over else {})}
     formula = function.formula.expr
-    for part in sorted(formula.atoms(Pow, log, Max, Min), key=str):
+    for part in sorted(formula.atoms(Pow, log, Max, Min, Abs, sign, Relational), key=str):
         for condition, words in _conditions(part):
             if condition.free_symbols & set(values):
                 yield Assumption(replace_free(condition, values), ranges, words)
@@ -243,6 +263,10 @@ def _conditions(part: Expr) -> Iterator[tuple[Any, str]]:
     if isinstance(part, Max | Min):
         for first, second in combinations(part.args, 2):
             yield Ne(second - first, 0, evaluate=False), "off the kink"
+    elif isinstance(part, Abs | sign):
+        yield Ne(part.args[0], 0, evaluate=False), "off the kink" if isinstance(part, Abs) else "off the jump"
+    elif isinstance(part, Relational):  # of a bracket or a case
+        yield Ne(part.lhs - part.rhs, 0, evaluate=False), "off the jump"
     elif isinstance(part, log):
         yield Gt(part.args[0], 0, evaluate=False), "where the logarithm is defined"
     # a positive base, such as a size, is off every singular point

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Integer, Lambda, Max, Min, Rational, Symbol, exp, log, sqrt, tanh
+from sympy import Abs, Integer, Lambda, Max, Min, Piecewise, Rational, Symbol, exp, log, sign, sqrt, tanh
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
@@ -86,8 +86,11 @@ def test_a_transposed_product_is_refused() -> None:
         (named("soft", log(1 + exp(x)), x), exp(x) / (1 + exp(x))),
         (named("th", tanh(x), x), 1 - tanh(x) ** 2),
         (named("root", sqrt(x), x), 1 / (2 * sqrt(x))),
+        (named("softsign", x / (1 + Abs(x)), x), None),
+        (named("elu", Piecewise((x, x > 0), (exp(x) - 1, True)), x), Piecewise((1, x > 0), (exp(x), True))),
+        (named("length", x * sign(x), x), sign(x)),
     ],
-    ids=["relu", "cube", "leaky", "softplus", "tanh", "root"],
+    ids=["relu", "cube", "leaky", "softplus", "tanh", "root", "softsign", "elu", "sign"],
 )
 def test_slopes_of_elementwise_functions(function, slope) -> None:
     found = derivative_of(function)
@@ -101,6 +104,23 @@ def test_slopes_of_elementwise_functions(function, slope) -> None:
         f = function.formula
         difference = (f(at + h_) - f(at - h_)) / (2 * h_)
         assert abs(found.formula(at).subs(Iverson(True), 1).doit().evalf(30) - difference.evalf(30)) < 1e-20
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong", "where"),
+    [
+        (x / (1 + Abs(x)), 1 / (1 + Abs(x)), "off the kink"),
+        (Piecewise((x, x > 0), (exp(x) - 1, True)), Piecewise((1, x > 0), (exp(x) - 1, True)), "off the jump"),
+        (x * sign(x), sign(-x), "off the jump"),
+    ],
+    ids=["softsign", "elu", "sign"],
+)
+def test_cases_and_absolute_values_are_differentiated_off_their_borders(formula, wrong, where) -> None:
+    right = local_claims(_layer(named("f", formula, x)(A), (A,)))
+    assert judge(right).level == "proved"
+    assert {each.text for each in right.assumptions} | {a.text for c in right.claims for a in c.given} == {where}
+    g = array("dY", *A.shape)
+    assert is_refused(judge(with_rhs(right, 0, Hadamard(g, named("w", wrong, x)(A)))).claims[0][0])
 
 
 @pytest.mark.parametrize(

@@ -505,6 +505,12 @@ def _absolute(expression: Any, context: Context) -> Poly:
     return add(positive_part(value, context), positive_part(negate(value), context))  # |a| = relu(a) + relu(-a)
 
 
+def _sign(expression: Any, context: Context) -> Poly:
+    _need_real(expression)
+    above, below = (Iverson(order(expression.args[0], 0, evaluate=False)) for order in (sympy.Gt, sympy.Lt))
+    return subtract(read(above, context), read(below, context))  # sign a = [a > 0] - [a < 0]
+
+
 def _need_real(expression: Basic) -> None:
     if not declared_real(expression):
         raise Undecided(f"an order of numbers that were not declared real: {expression}")
@@ -566,6 +572,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     sympy.Max: _maximum,
     sympy.Min: _minimum,
     sympy.Abs: _absolute,
+    sympy.sign: _sign,
     sympy.Piecewise: _piecewise,
     AppliedUndef: _unknown_function,
     sympy.core.numbers.Pi: lambda expression, context: single(PI),
