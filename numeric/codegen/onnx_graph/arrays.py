@@ -40,6 +40,7 @@ _TABLE: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in (*BINARY, *COMPARISONS)},
     **{name: _reduction(name) for name in REDUCTIONS},
     "amax": _reduction("max"),
+    "abs": abs,
 }
 globals().update(_TABLE)  # compiled source calls them as `np.exp`, `special.erf`
 

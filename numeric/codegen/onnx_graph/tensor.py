@@ -118,7 +118,8 @@ class Tensor:
         return self.apply("negative")
 
     def __abs__(self) -> Tensor:
-        return self.apply("abs")
+        """Return max(x, -x): OpenVINO 2026.4 folds the operator Abs of a negated constant to that constant."""
+        return self.binary("maximum", self.apply("negative"))
 
     def __invert__(self) -> Tensor:
         return self.apply("invert")

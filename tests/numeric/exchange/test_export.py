@@ -41,10 +41,7 @@ def prepared_off(name, engine, sizes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", subjects())
-def test_every_optimised_layer_runs_with_the_compiled_values(engine, name, request):
-    if (engine, name) == ("openvino", "gated_recurrence"):
-        reason = "OpenVINO folds constants of this graph to other values than onnxruntime; the cause is not found"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_every_optimised_layer_runs_with_the_compiled_values(engine, name):
     assert prepared_off(name, engine, SIZES[0]) < BOUND
 
 

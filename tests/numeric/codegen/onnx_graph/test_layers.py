@@ -67,10 +67,7 @@ def worst(model, engine, it):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [with_weights, symbolic])
 @pytest.mark.parametrize("name", subjects())
-def test_every_layer_runs_with_the_compiled_values(engine, form, name, request):
-    if (engine, form, name) == ("openvino", with_weights, "gated_recurrence"):
-        reason = "OpenVINO folds constants of this graph to other values than onnxruntime; the cause is not found"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_every_layer_runs_with_the_compiled_values(engine, form, name):
     it = case(name, SIZES[0], "float32")
     assert worst(form(it), engine, it) < BOUND
 
