@@ -182,12 +182,15 @@ def _power_of_term(mono: Mono, coefficient: Number, exponent: Number, context: C
     return collect(exponents, 1, context)
 
 
+_LARGEST_DIVISOR = 1_000  # of numbers that are too large to try all divisors
+
+
 def _factors(number: int) -> list[tuple[int, int]]:
-    # trial division then takes at most a million steps
-    if number > 10**12:
-        raise Undecided(f"a root of {number}, which is too large to factor")
-    found, divisor = [], 2
+    # trial division takes at most a million steps; decimals such as 1e-12 have powers of 2 and 5
+    whole, found, divisor = number, [], 2
     while divisor * divisor <= number:
+        if number > 10**12 and divisor > _LARGEST_DIVISOR:
+            raise Undecided(f"a root of {whole}, which is too large to factor")
         count = 0
         while number % divisor == 0:
             number, count = number // divisor, count + 1
